@@ -1,13 +1,14 @@
 # Everything a user or the CI needs; plain pip does the rest. `make fly` is the place to start.
 PYTHON ?= python3
 SET_UP := .venv/.set-up
+TORCH := .venv/.torch
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
 # Containers often set this. The tests start hundreds of Python processes, and each would compile all its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: firmware help setup fly test pytest test-slow bench gallery docs lint lock release clean
+.PHONY: firmware help setup fly test pytest test-slow bench gallery docs pages lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
@@ -18,6 +19,7 @@ help:
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
+	@echo "make pages      the numbers on the pages anew from docs/results, and which of them are stale"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -33,6 +35,9 @@ $(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
 
 setup: $(SET_UP)
 
+$(TORCH): $(SET_UP) requirements-torch.lock
+	@sh tools/set_up_torch.sh
+
 fly: setup
 	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
 
@@ -40,13 +45,13 @@ firmware:
 	@$(MAKE) --no-print-directory -s -C boards/landing/firmware
 
 # four workers on two cores, and lint beside them: a sixth of the tests' time is waiting
-test: setup
+test: $(TORCH)
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
-pytest: setup
+pytest: $(TORCH)
 	@.venv/bin/python -m pytest -q -n 4 --dist worksteal
 
-test-slow: setup
+test-slow: $(TORCH)
 	@.venv/bin/python -m pytest -q -n 2 -m slow
 
 gallery: setup
@@ -56,10 +61,13 @@ docs: setup
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
 	@echo "site/index.html; to read it: .venv/bin/python -m http.server -d site -b 127.0.0.1 8000"
 
+pages: setup
+	@.venv/bin/python tools/refresh_pages.py
+
 bench: setup
 	@.venv/bin/skyloop bench physics
 
-lint: setup
+lint: $(TORCH)
 	@.venv/bin/python -m ruff check --quiet .
 	@.venv/bin/python -m ruff format --check --quiet .
 	@.venv/bin/python -m mypy --no-error-summary

@@ -80,7 +80,14 @@ def records(t_ns: int = 0) -> dict[str, Any]:
         "landing": LandingStatus(
             t_ns, "down", True, 3.5, np.array([0.1, -0.2]), 0.05, np.array([0.1, -0.2, 1.5]), -0.1, "no ring"
         ),
-        "movers": Movers(t_ns, np.eye(3), 0.5 * np.eye(3), np.full((3, 2), [0.3, 1.8]), np.array([3, 5, 9])),
+        "movers": Movers(
+            t_ns,
+            np.eye(3),
+            0.5 * np.eye(3),
+            np.full((3, 2), [0.3, 1.8]),
+            np.array([3, 5, 9]),
+            np.tile(0.04 * np.eye(6), (3, 1, 1)),
+        ),
         "colour": Image(t_ns, np.arange(36, dtype=np.uint8).reshape(3, 4, 3), "front"),
         "heat": Image(t_ns, np.array([[0.5, np.nan], [1.5, 2.5]], np.float32)),
         "markers": markers(t_ns),

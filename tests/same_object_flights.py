@@ -122,7 +122,7 @@ class Flights:
         self.solids = self.fleet.solids
         self.model = self.solids.model
         part: Any = self.simulation.parts[0]
-        self.scene = part._scene
+        self.scene = part.scene
         self.chance = np.random.default_rng([seed, 77])
         self.streams = {
             name: self.simulation.subscribe(name) for name in ("drone/events", "truth/drone/camera", "drone/lidar")

@@ -102,7 +102,7 @@ def test_every_command_of_the_page_is_one() -> None:
 def test_judges_of_the_page_exist() -> None:
     rows = [row for row in PAGE.splitlines() if row.startswith('| `"') and "<" in row]
     judges = [text for row in rows for text in re.findall(r'`"([^"]+)"`', row)]
-    assert len(judges) == 8
+    assert len(judges) == 9
     for text in judges:
         if ".py" not in text:
             assert judge_from(text).text == text

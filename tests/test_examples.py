@@ -159,6 +159,19 @@ def test_own_streams_maps_what_is_there() -> None:
         assert (taken & near).sum() > 0.97 * taken.sum()
 
 
+def test_own_tracker_follows_people_by_camera_and_radar(tmp_path: Path) -> None:
+    sensors = "vehicles.drone.sensors."
+    changes = {"duration": 8.0, f"{sensors}front.rate_hz": 5, f"{sensors}radar.rate_hz": 5, f"{sensors}radar.width": 80}
+    scenario = skyloop.load_scenario(EXAMPLES / "own_tracker.yaml", changes)
+    told = run_scenario(scenario, tmp_path / "run")["vehicles"]["drone"]["people"]
+    assert told["boxes"]["drone/detect/boxes"]["ap50"] > 0.8
+    tracks = told["tracks"]["drone/mine/people"]
+    assert tracks["objects"] > 10 and tracks["recall"] > 0.4 and tracks["position_rms_m"] < 1.0
+    # the picture of the boxes, and the map of people
+    assert list((tmp_path / "run" / "pictures" / "drone" / "detect" / "boxes").glob("*.png"))
+    assert (tmp_path / "run" / "people-drone.png").stat().st_size > 10_000
+
+
 def test_own_world_lets_it_land_on_the_crater_floor() -> None:
     flown = Flown("own_world")
     assert flown.landed()

@@ -14,9 +14,11 @@ from skyloop_client.version import __version__
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text()
+TORCH_LOCK = (ROOT / "requirements-torch.lock").read_text()
+"""What only training needs; `make test` installs it."""
 PINS: dict[str, str] = {
     canonicalize_name(name): version
-    for name, version in (line.split("==") for line in LOCK.splitlines() if not line.startswith("#"))
+    for name, version in (line.split("==") for line in (LOCK + TORCH_LOCK).splitlines() if not line.startswith("#"))
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -48,10 +50,11 @@ def test_the_version_is_written_in_one_place() -> None:
 
 
 def test_lock_has_nothing_but_names_and_versions() -> None:
-    lines = [line for line in LOCK.splitlines() if not line.startswith("#")]
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line) for line in lines)
-    assert lines == sorted(lines, key=str.upper)
-    assert len(PINS) == len(lines)
+    locks = [[line for line in lock.splitlines() if not line.startswith("#")] for lock in (LOCK, TORCH_LOCK)]
+    for lines in locks:
+        assert all(re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line) for line in lines)
+        assert lines == sorted(lines, key=str.upper)
+    assert len(PINS) == sum(map(len, locks))
     assert not {"skyloop", "skyloop-client"} & set(PINS)
 
 

@@ -73,7 +73,7 @@ def park() -> Iterator[Scene]:
         make_scenario({"seed": 1, "world": {"name": "park"}, "weather": NIGHT, "vehicles": [vehicle]})
     ) as simulation:
         part: Any = simulation.parts[0]
-        yield part._scene.at(0, 0)
+        yield part.scene.at(0, 0)
 
 
 def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, lens: Pinhole) -> tuple[View, Any, Any]:

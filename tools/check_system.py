@@ -16,8 +16,11 @@ PACKAGES_OF = {
 }
 OPTIONAL_PACKAGE_OF = {"libOSMesa.so.8": "libosmesa6"}
 BOARD_PACKAGE_OF = {"qemu-system-arm": "qemu-system-arm", "arm-none-eabi-gcc": "gcc-arm-none-eabi"}
-"""What the emulated landing board needs. Named, not installed: together they are about 600 MB."""
+"""What the emulated landing board needs. Named, and installed on a CI machine only: together they are about 600 MB."""
+BROWSERS = ("chromium",)
+"""What the tests of the cockpit look at it with. Named, and installed on a CI machine only: it is about 300 MB."""
 APT_TIMEOUT_S = 180
+LARGE_TIMEOUT_S = 900
 
 
 def loads(library: str) -> bool:
@@ -40,7 +43,7 @@ def apt_command() -> list[str] | None:
     return None
 
 
-def install(apt_get: list[str], packages: list[str]) -> bool:
+def install(apt_get: list[str], packages: list[str], timeout_s: float = APT_TIMEOUT_S) -> bool:
     """Try with the package lists as they are, then once more with fresh ones."""
     quietly = [*apt_get, "-qq", "-o", "DPkg::Lock::Timeout=30"]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -52,7 +55,7 @@ def install(apt_get: list[str], packages: list[str]) -> bool:
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=APT_TIMEOUT_S,
+                timeout=timeout_s,
             )
         except (OSError, subprocess.TimeoutExpired):
             return False
@@ -69,8 +72,26 @@ def tell_of_board() -> None:
         print(f"emulated landing board: not here; for it, sudo apt-get install {' '.join(missing)}")
 
 
+def tell_of_browser() -> None:
+    """Names what the tests of the cockpit lack; `skyloop cockpit` itself works with any browser."""
+    if all(shutil.which(program) is None for program in BROWSERS):
+        print("browser for the cockpit's tests: not here; for them, sudo apt-get install chromium")
+
+
+def install_for_tests() -> None:
+    """On a CI machine nothing is left out of the tests for want of a package."""
+    missing = [package for program, package in BOARD_PACKAGE_OF.items() if shutil.which(program) is None]
+    missing += [program for program in BROWSERS if shutil.which(program) is None]
+    apt_get = apt_command()
+    if os.environ.get("CI") == "true" and missing and apt_get is not None:
+        print(f"for the tests: installing {' '.join(missing)} (SKYLOOP_NO_APT=1 forbids it)", flush=True)
+        install(apt_get, missing, LARGE_TIMEOUT_S)
+
+
 def main() -> None:
+    install_for_tests()
     tell_of_board()
+    tell_of_browser()
     missing = [library for library in PACKAGES_OF if not loads(library)]
     if not missing:
         extra = [library for library in OPTIONAL_PACKAGE_OF if loads(library)]

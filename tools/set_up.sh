@@ -35,7 +35,7 @@ rm -f "$stamp"
 pip() {
     .venv/bin/python -m pip --disable-pip-version-check --no-input -qq "$@"
 }
-echo "set-up 2/4: installing $(grep -c '==' requirements.lock) pinned packages (about 500 MB, a minute or two)"
+echo "set-up 2/4: installing $(grep -c '==' requirements.lock) pinned packages (about 800 MB, a minute or two)"
 # the lock is whole, so nothing is left to be resolved; what is imported is compiled then, which is a tenth of it all
 pip install --no-deps --no-compile -r requirements.lock ||
     fail "pip could not install requirements.lock (see above); is there a network, and a package index pip may use?"

@@ -1,4 +1,4 @@
-"""A learned pilot: flies the policy of weights.npz with numpy alone, and hovers 2 m above the origin."""
+"""A learned pilot: flies the policy in a file of weights with numpy alone, and hovers 2 m above the origin."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def observed(state: Any) -> Any:
 class Pilot:
     """Takes off with the built-in controller, then gives thrust and body rates 50 times per second."""
 
-    def __init__(self) -> None:
-        self.policy = Policy(Path(__file__).parent / "weights.npz")
+    def __init__(self, weights: str = "weights.npz") -> None:
+        """weights: a file in this folder, or any file by its whole path."""
+        self.policy = Policy(Path(__file__).parent / weights)
 
     def __call__(self, bundle: Bundle) -> Setpoint | list[Setpoint | Request] | None:
         status = bundle.get("status")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +22,7 @@ def save(model: PPO, path: Path) -> None:
     """The policy's layers as plain arrays, which numpy reads without PyTorch and without pickle."""
     layers = [*model.policy.mlp_extractor.policy_net, model.policy.action_net]
     linear = [layer for layer in layers if isinstance(layer, torch.nn.Linear)]
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for k, layer in enumerate(linear):
         arrays[f"weight_{k}"] = layer.weight.detach().numpy().astype(np.float32)
         arrays[f"bias_{k}"] = layer.bias.detach().numpy().astype(np.float32)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skyloop import errors as errors
     from skyloop import messages as messages
+    from skyloop.campaigns.campaign import campaign as campaign
     from skyloop.sim.assembly import build as build
     from skyloop.sim.scenario import Scenario as Scenario
     from skyloop.sim.scenario import load_scenario as load_scenario
@@ -17,13 +18,14 @@ _HOMES = {
     "Scenario": "skyloop.sim.scenario",
     "Simulation": "skyloop.sim.simulation",
     "build": "skyloop.sim.assembly",
+    "campaign": "skyloop.campaigns.campaign",
     "load_scenario": "skyloop.sim.scenario",
     "make_scenario": "skyloop.sim.scenario",
 }
 
 _MODULES = ("errors", "messages")
 
-__all__ = ["Scenario", "Simulation", "build", "errors", "load_scenario", "make_scenario", "messages"]
+__all__ = ["Scenario", "Simulation", "build", "campaign", "errors", "load_scenario", "make_scenario", "messages"]
 
 
 def __getattr__(name: str) -> Any:

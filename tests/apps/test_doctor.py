@@ -13,6 +13,7 @@ from skyloop.apps import doctor
 from skyloop.cli.verbs import app
 from skyloop.core import machine_info
 from skyloop.rendering.client import HOW_TO_INSTALL
+from skyloop.rendering.egl_devices import HOW_TO_USE_A_GPU
 
 
 def finding(name: str) -> doctor.Finding:
@@ -74,10 +75,11 @@ def test_kernel_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest
 
 
 def test_opengl_is_really_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert re.fullmatch(r".+, OpenGL \d\.\d.*", doctor._opengl().found)
+    assert re.fullmatch(r".+, OpenGL \d\.\d.*: the [CG]PU draws", doctor._opengl().found)
     monkeypatch.setenv("GLCONTEXT_LINUX_LIBEGL", "libnothing.so")
     opengl = doctor._opengl()
     assert opengl.state == "missing"
+    assert opengl.found == "cameras do not work: the EGL loader (libnothing.so) is missing"
     assert opengl.advice == HOW_TO_INSTALL
     assert "apt-get install libegl1 libgl1 libgl1-mesa-dri" in opengl.advice
 
@@ -90,7 +92,27 @@ def test_opengl_that_answers_nonsense_is_missing(monkeypatch: pytest.MonkeyPatch
 
 def test_opengl_is_named_after_what_the_driver_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "output_of", lambda command: 'driver noise\n["llvmpipe", "4.5"]')
-    assert doctor._opengl() == doctor.Finding("OpenGL", "ok", "llvmpipe, OpenGL 4.5")
+    assert doctor._opengl() == doctor.Finding("OpenGL", "ok", "llvmpipe, OpenGL 4.5: the CPU draws")
+
+
+def test_a_gpu_that_does_not_draw_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "gpu_name", lambda: "NVIDIA H200")
+    monkeypatch.setattr(doctor, "output_of", lambda command: '["llvmpipe", "4.5"]')
+    opengl = doctor._opengl()
+    assert opengl.found == "llvmpipe, OpenGL 4.5: the CPU draws, although there is NVIDIA H200"
+    assert (opengl.state, opengl.advice) == ("optional", HOW_TO_USE_A_GPU)
+    monkeypatch.setenv("SKYLOOP_DEVICE", "cpu")
+    assert doctor._opengl().state == "ok"
+    monkeypatch.setattr(doctor, "output_of", lambda command: '["NVIDIA H200/PCIe/SSE2", "4.6"]')
+    assert doctor._opengl().found == "NVIDIA H200/PCIe/SSE2, OpenGL 4.6: the GPU draws"
+
+
+def test_a_driver_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The loader is there, and its folder of vendor files is empty."""
+    monkeypatch.setenv("__EGL_VENDOR_LIBRARY_DIRS", str(tmp_path))
+    opengl = doctor._opengl()
+    assert opengl.found == "cameras do not work: the EGL loader is there, but it finds no driver"
+    assert (opengl.state, opengl.advice) == ("missing", HOW_TO_INSTALL)
 
 
 def test_every_extra_is_listed_with_what_is_missing() -> None:

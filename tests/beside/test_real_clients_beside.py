@@ -100,7 +100,8 @@ def test_airsim_watches_while_mavsdk_flies() -> None:
             arrived, seen = pilot.told(), watcher.ask("look")
             # 1e-4 degrees are 11.1 m northwards and 7.5 m along the parallel
             assert arrived["at"] == pytest.approx([11.1, -7.5, -5.0], abs=0.7)
-            assert seen["at"] == pytest.approx(arrived["at"], abs=0.1)
+            # it still sways, and the two look one after the other
+            assert seen["at"] == pytest.approx(arrived["at"], abs=0.3)
             watcher.process.kill()
             pilot.go_on()
             assert pilot.told()["at"] == pytest.approx([0.0, 0.0, 0.0], abs=0.7)

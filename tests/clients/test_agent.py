@@ -208,7 +208,8 @@ session.close()
     first, second = asked.question(), asked.question()
     # 0.1 s of its own and 0.15 s of a child's, whatever the wall clock says and the sleep takes
     assert 2.3 * SECOND < second["et_ns"] - first["et_ns"] < 3.5 * SECOND
-    assert 0.1 * SECOND < second["slept_ns"] < 0.8 * SECOND
+    # the sleep of 0.2 s, and whatever a busy machine makes of it
+    assert 0.1 * SECOND < second["slept_ns"] < 10.0 * SECOND
     assert asked.hellos[0]["speed"] == 0.1
     told = [et for et in asked.progress if first["et_ns"] < et < second["et_ns"]]
     assert len(told) > 20, "the simulator may follow"

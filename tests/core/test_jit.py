@@ -192,3 +192,34 @@ def test_numba_compiles_under_its_lock() -> None:
         numba.njit(double).compile("float64(float64)")
     thread.join()
     assert len(dispatcher.signatures) == 1
+
+
+INTERRUPTED = """
+from llvmlite.binding.ffi import ObjectRef
+from skyloop.core import jit
+
+class Ours:
+    def __del__(self):
+        raise ValueError("ours is told")
+
+try:
+    with jit._quiet_when_interrupted():
+        half_made = ObjectRef.__new__(ObjectRef)
+        raise KeyboardInterrupt
+except KeyboardInterrupt:
+    del half_made
+ours = Ours()
+del ours
+"""
+
+
+def test_ctrl_c_inside_the_compiler_leaves_no_complaints_of_its_half_made_objects() -> None:
+    """Those of anybody else are still told."""
+    plain = "from llvmlite.binding.ffi import ObjectRef\nx = ObjectRef.__new__(ObjectRef)\ndel x\n"
+    told = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
+        for code in (plain, INTERRUPTED)
+    ]
+    assert "ObjectRef.__del__" in told[0]
+    assert "ObjectRef" not in told[1]
+    assert "ours is told" in told[1]

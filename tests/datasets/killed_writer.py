@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skyloop.core.jit import prepare
-from skyloop.datasets.worker import record_share
+from skyloop.datasets.worker import record_alone
 from skyloop.recording import journal
 
 
@@ -30,7 +30,7 @@ def record_until(number: int) -> None:
         return whole(file, list(parts))
 
     journal.os.writev = half  # type: ignore[attr-defined]
-    record_share(Path(sys.argv[1]), 0, 1)
+    record_alone(Path(sys.argv[1]))
 
 
 prepare()

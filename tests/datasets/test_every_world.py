@@ -8,7 +8,7 @@ import pytest
 
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.datasets.worker import record_share
+from skyloop.datasets.worker import record_alone
 from skyloop.recording.recording import open_recording
 from skyloop.world.world import WORLDS
 from skyloop_client.errors import DatasetError
@@ -23,7 +23,7 @@ def test_nothing_is_hit(tmp_path: Path, world: str, trajectory: str) -> None:
         world=world, frames=40, rate_hz=2.0, speed=1.0, trajectory=trajectory, sensors=("rgb", "imu")
     )
     plan_recording(rig_scenario(options), tmp_path / "dataset", frames=40, rate_hz=2.0, formats=())
-    record_share(tmp_path / "dataset", 0, 1)
+    record_alone(tmp_path / "dataset")
     recording = open_recording(tmp_path / "dataset")
     events = [f"{message.t_ns / 1e9:.1f} s {message.data.kind}" for message in recording.messages(["drone/events"])]
     assert not [event for event in events if event.split()[-1] in ("contact", "crash", "collision")]

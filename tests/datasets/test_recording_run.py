@@ -180,7 +180,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     )
     shutil.move(small / "dataset", folder)
     done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 1, done.stderr
     lines = [line for line in done.stderr.splitlines() if line.startswith("skyloop: cannot write")]

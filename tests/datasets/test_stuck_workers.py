@@ -59,13 +59,13 @@ def still_there(pids: list[int]) -> list[int]:
 
 @contextmanager
 def recording(folder: Path, *command: str) -> Iterator[subprocess.Popen[str]]:
-    """Once two workers with their renderers are there, and frames are written."""
+    """Once two workers with their renderers and the process that flies are there, and frames are written."""
     process = subprocess.Popen(
         [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         written = folder / "journal" / "group-000000.bin"
-        wait_for(lambda: written.exists() and len(descendants(process.pid)) == 4, process)
+        wait_for(lambda: written.exists() and len(descendants(process.pid)) == 5, process)
         yield process
     finally:
         for pid in (process.pid, *(child for child, _ in descendants(process.pid))):
@@ -76,16 +76,18 @@ def recording(folder: Path, *command: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-@pytest.mark.parametrize("whom", ["worker", "renderer"])
+@pytest.mark.parametrize("whom", ["worker", "renderer", "flier"])
 def test_one_that_is_stopped_is_found_and_ended(whom: str, tmp_path: Path) -> None:
     folder = planned(tmp_path / "dataset", 120)
     with recording(folder, "-c", RECORD, str(folder)) as process:
         started = [pid for pid, _ in descendants(process.pid)]
-        stopped = started[0] if whom == "worker" else descendants(started[0])[0][0]
-        os.kill(stopped, signal.SIGSTOP)
+        flier = next(pid for pid in started if b"datasets.flier" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        worker = next(pid for pid in started if descendants(pid))
+        os.kill({"worker": worker, "renderer": descendants(worker)[0][0], "flier": flier}[whom], signal.SIGSTOP)
         _, said = process.communicate(timeout=120)
         (line,) = said.splitlines()
-        assert line.startswith("refused: worker ") and "has been stopped (SIGSTOP) for 3 s and was ended" in line
+        named = "refused: the process that flies (" if whom == "flier" else "refused: worker "
+        assert line.startswith(named) and "has been stopped (SIGSTOP) for 3 s and was ended" in line
         assert still_there(started) == []
     assert {finding.severity for finding in check(folder)} == {"warning"}
     record(folder, 2)

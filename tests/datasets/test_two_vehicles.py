@@ -25,7 +25,7 @@ from skyloop.datasets.recording_run import check_rates, plan_recording, record
 from skyloop.datasets.viewing import view
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.formats.ros2_messages import Translator
-from skyloop.recording.recording import Recording, open_recording
+from skyloop.recording.recording import open_recording
 from skyloop.recording.replay import open_replay
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError
@@ -167,7 +167,7 @@ def test_the_bag_keeps_them_apart(pair: Path) -> None:
             elif hasattr(message, "header"):
                 frames.setdefault(connection.topic, set()).add(message.header.frame_id)
     assert not [topic for topic in frames if "chase" in topic]
-    assert frames["/wing_2/rgb0/image"] == {"wing-2/rgb0_optical"}
+    assert frames["/wing_2/rgb0/image_raw"] == {"wing-2/rgb0_optical"}
     assert frames["/wing_2/imu0"] == {"wing-2/imu0"} and frames["/lead/imu0"] == {"lead/imu0"}
     assert frames["/wing_2/lidar0/points"] == {"wing-2/lidar0"}
     assert set(fixed) == {
@@ -275,4 +275,4 @@ def test_frames_may_be_those_of_the_second_vehicles_camera() -> None:
 def test_streams_that_would_share_a_topic_are_refused(tmp_path: Path) -> None:
     infos = {name: StreamInfo(name, "ImuSample", Rate(10), name.split("/")[0]) for name in ("a-b/imu0", "a_b/imu0")}
     with pytest.raises(DatasetError, match=r"'a-b/imu0' and 'a_b/imu0' would be one topic of ROS, /a_b/imu0"):
-        Translator(Recording(tmp_path, infos, {"vehicle": "a-b"}))
+        Translator(infos)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import gymnasium
+import jax
 
 import skyloop.gym
 from skyloop.gym import actions, episodes, swarm
@@ -20,6 +21,12 @@ TABLE = {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in
 def test_the_example_runs() -> None:
     [code] = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
     exec(compile(code, "docs/how-to/gym.md", "exec"), {})
+
+
+def test_the_example_in_jax_runs() -> None:
+    [code] = re.findall(r'```python title="device.py"\n(.*?)```', PAGE, flags=re.DOTALL)
+    with jax.disable_jit():
+        exec(compile(code, "docs/how-to/gym.md", "exec"), {})
 
 
 def test_the_swarm_flies_and_its_numbers_are_true() -> None:

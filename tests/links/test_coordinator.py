@@ -124,7 +124,8 @@ def test_without_synchronisation_the_same_check_fails() -> None:
     script = [(30 * MS, "ask", 0), (5 * MS, "command", 0)] * 5
     with flying(mode="none", pace=0.5) as rig:
         assert fly_scripts(rig, {"drone": script}) == []
-        assert {"before their ET" in row.violates for row in rig.link.timeline.rows} == {True}
+        # on a busy machine a question may come after its execution time, but never all of them
+        assert any("before their ET" in row.violates for row in rig.link.timeline.rows)
     with flying(mode="none", pace=10.0) as rig:
         fly_scripts(rig, {"drone": [(0, "ask", 0)] * 5}, wall_s=0.02)
         assert any("had passed ET" in row.violates for row in rig.link.timeline.rows)

@@ -61,7 +61,7 @@ def test_commands_let_somebody_look_on(
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
     monkeypatch.setattr(skyloop.apps.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
-    monkeypatch.setattr(console, "FOXGLOVE_PLACE", "127.0.0.1:0")
+    monkeypatch.setitem(console.PLACES, "--foxglove", "127.0.0.1:0")
     monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", on_free_ports)
     monkeypatch.setattr(skyloop.apps.fly, "reading_keys", lambda link: nullcontext())
     words = command.replace("9000", "0").split()
@@ -97,5 +97,5 @@ def test_published_records() -> None:
 def test_numbers_of_the_page() -> None:
     assert f"{BACKLOG} messages wait at most" in PAGE
     assert f"a box of {BODY_SIZE[0]} m" in PAGE
-    assert console.FOXGLOVE_PLACE in PAGE
+    assert console.PLACES["--foxglove"] in PAGE
     assert (DOCS / "images" / "foxglove.jpg").stat().st_size < 250_000

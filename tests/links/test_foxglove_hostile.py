@@ -308,9 +308,9 @@ def test_without_the_sdk_one_line_says_how_to_get_it(
 
 
 def test_the_option_alone_means_the_usual_place() -> None:
-    host, _, port = console.FOXGLOVE_PLACE.rpartition(":")
+    host, _, port = console.PLACES["--foxglove"].rpartition(":")
     assert (host, int(port)) == ("127.0.0.1", stream_module.PORT)
-    usual = f"--foxglove={console.FOXGLOVE_PLACE}"
+    usual = f"--foxglove={console.PLACES['--foxglove']}"
     for written, meant in (
         ([], []),
         (["run", "hover", "--foxglove"], ["run", "hover", usual]),

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,7 +12,8 @@ import pytest
 
 from skyloop.links.landing_board.video_out import HEADER, HEIGHT, WIDTH, SharedVideo, read_shared
 from skyloop.links.landing_board.video_outputs import open_video
-from skyloop_client.errors import LinkEnded, LinkError
+from skyloop_client.errors import LinkEnded, LinkError, SetupError
+from virtual_screens import needs_screen, said_before_a_screen
 
 
 def image(number: int):
@@ -120,40 +118,21 @@ from skyloop.links.landing_board.video_outputs import open_video
 video = open_video("window")
 for k in range(3):
     video.show(k, image(k))
-seen = np.frombuffer(video.seen(), np.uint8).reshape(720, 1280, 3)[::-1]
+seen = video.seen()
 video.close()
 video.close()
 print(video.name, np.array_equal(seen, image(2)))
 """
 
 
-@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="the video window is not tested: no Xvfb (Debian: xvfb)")
+@needs_screen
 def test_a_window_shows_the_pixels():
-    pytest.importorskip("glfw", reason="the video window is not tested: no glfw (pip install 'skyloop[video]')")
-    ready, tell = os.pipe()
-    screen = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(tell), "-screen", "0", "1280x720x24", "-nolisten", "tcp"],
-        pass_fds=[tell], stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    os.close(tell)
-    try:
-        number = os.read(ready, 20).decode().strip()
-        here = str(Path(__file__).parents[1])
-        done = subprocess.run(
-            [sys.executable, "-c", WINDOW.format(tests=here)], env={**os.environ, "DISPLAY": f":{number}"},
-            capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-    finally:
-        os.close(ready)
-        screen.kill()
-        screen.wait()
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().endswith("True"), done.stdout
+    assert said_before_a_screen(WINDOW.format(tests=str(Path(__file__).parents[1]))).endswith("True")
 
 
 def test_without_a_screen_it_says_so(monkeypatch):
     pytest.importorskip("glfw", reason="the video window is not tested: no glfw (pip install 'skyloop[video]')")
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(LinkError, match="there is no screen for a video window"):
+    with pytest.raises(SetupError, match="there is no screen for a window"):
         open_video("window")

@@ -97,7 +97,7 @@ def test_who_wants_samples_waits_for_the_end_of_the_instant(simulation: Simulati
 def test_synchronised_time_is_left_alone(simulation: Simulation, mode: str, served: bool) -> None:
     rig = Rig(simulation, mode)
     try:
-        scene = next(part for part in simulation.parts if isinstance(part, ScenePart))._scene
+        scene = next(part for part in simulation.parts if isinstance(part, ScenePart)).scene
         assert (scene.meanwhile is not None) is served
     finally:
         rig.listener.close()

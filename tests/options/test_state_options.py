@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from option_flights import DRONE, Flight, Script, fields_of, fly
 
+import skyloop
 from skyloop.navigation.ekf import EkfConfig
-from skyloop.sim.scenario import EstimatorConfig
+from skyloop.sim.estimator_config import EstimatorConfig
 from skyloop_client.messages import Arm, TakeOff
 
 SENSORS = {
@@ -71,7 +72,7 @@ def estimated(**changes: Any) -> Flight:
 
 
 def test_every_option_of_an_estimator_has_its_effect() -> None:
-    assert fields_of(EstimatorConfig) == {"kind", "inputs", "latency", "options"}
+    assert fields_of(EstimatorConfig) == {"kind", "inputs", "latency", "options", "products"}
     usual = estimated()
     assert np.linalg.norm(usual.position[-1] - usual.position[0] - [0, 0, 2]) < 0.1
     # options: what it believes is 1 m off
@@ -84,6 +85,11 @@ def test_every_option_of_an_estimator_has_its_effect() -> None:
     # inputs: without the motion capture it hears nothing, and the vehicle may not arm
     deaf = estimated(inputs=["battery"])
     assert deaf.event_time("refused", "before the estimate is valid") < 0.2
+    # products: streams of one outside are there before it says anything, in place of that of estimates
+    outside = {"kind": "link", "inputs": ["mocap"], "products": {"far/boxes": "Detections"}}
+    told = {DRONE + "sensors": {"imu": {"kind": "imu"}}, DRONE + "estimators": {"far": {**outside, "inputs": ["imu"]}}}
+    with skyloop.build(skyloop.load_scenario("hover", told)) as sim:
+        assert sim.bus.infos["drone/far/boxes"].message == "Detections" and "drone/far" not in sim.bus.infos
     # kind: the EKF under a name
     ekf = fly(EKF, {DRONE + "state": "filter", DRONE + "estimators": {"filter": {"kind": "ekf"}}})
     assert ekf.records("filter")[-1].valid

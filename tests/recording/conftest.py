@@ -8,7 +8,7 @@ import pytest
 
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.datasets.worker import record_share
+from skyloop.datasets.worker import record_alone
 from skyloop.recording.recording import Recording, open_recording
 
 FRAMES, RATE_HZ = 24, 10.0
@@ -20,5 +20,5 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     folder = tmp_path_factory.mktemp("recording") / "dataset"
     options = RecordOptions(world="radar-lab", frames=FRAMES, rate_hz=RATE_HZ, speed=1.0)
     plan_recording(rig_scenario(options), folder, frames=FRAMES, rate_hz=RATE_HZ, formats=())
-    record_share(folder, 0, 1)
+    record_alone(folder)
     return open_recording(Path(folder))

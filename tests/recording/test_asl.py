@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.datasets.worker import record_share
+from skyloop.datasets.worker import record_alone
 from skyloop.recording.formats.asl import Asl
 from skyloop.recording.formats.tum import Tum
 from skyloop.recording.recording import Recording, open_recording
@@ -45,7 +45,7 @@ def skewed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "vehicles.drone.sensors.imu0.mount": {"position": IMU_POSITION, "rotation_deg": IMU_ROTATION_DEG},
     }
     plan_recording(rig_scenario(options, overrides), folder, frames=3, rate_hz=10.0, formats=())
-    record_share(folder, 0, 1)
+    record_alone(folder)
     return write(folder)
 
 

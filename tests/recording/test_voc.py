@@ -31,7 +31,7 @@ from PIL import Image, JpegImagePlugin
 from skyloop.core.frames import matrix_from_quat
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.datasets.worker import record_share
+from skyloop.datasets.worker import record_alone
 from skyloop.recording.formats.splitting import split
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import open_recording
@@ -137,7 +137,7 @@ def met(tmp_path_factory):
     pilot = {"kind": "trajectory", "takeoff_altitude": 1.75, "trajectory": way}
     data["vehicles"].append({"name": "other", "position": [1.5, -1.5], "state": "truth", "pilot": pilot})
     plan_recording(make_scenario(data), folder, frames=options.frames, rate_hz=options.rate_hz, formats=())
-    record_share(folder, 0, 1)
+    record_alone(folder)
     return open_recording(folder), write_format(open_recording(folder), "voc")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import sys
 import tempfile
@@ -18,7 +19,11 @@ from skyloop.core.machine_info import cpu_model, gpu_name, memory_gib, os_name, 
 ENOUGH_MEMORY_GIB = 2.0
 
 WHAT_FOR = {
+    "batch": "for skyloop.gym.device, hover and gate on a GPU",
     "bench": "for `skyloop bench`",
+    "campaign": "for `skyloop campaign`",
+    "cockpit": "for `skyloop cockpit` and --cockpit",
+    "detect": "for `skyloop train`, `skyloop detect` and flights that look for people",
     "dev": "for changing skyloop and running its tests",
     "docs": "for `make docs`",
     "fabric": "for the landing detector's logic, simulated and synthesised",
@@ -27,6 +32,8 @@ WHAT_FOR = {
     "lidar": "for the localiser of unknown-city with kiss-icp",
     "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
     "nav": "for skyloop localise and flights on cameras and an IMU",
+    "report": "for `skyloop reproduce all`",
+    "ros2": "for --ros2",
     "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",
     "video": "for `skyloop land --video window`",
     "view": "for `skyloop view`",
@@ -143,16 +150,21 @@ def _writable(folder: Path) -> bool:
 def _opengl() -> Finding:
     """Tested in another process, because a broken driver may hang or crash."""
     from skyloop.rendering.client import HOW_TO_INSTALL
+    from skyloop.rendering.egl_devices import HOW_TO_USE_A_GPU, VARIABLE
 
-    probe = (
-        "import json; from skyloop.rendering.process import open_context; info = open_context().info; "
-        "print(json.dumps([info['GL_RENDERER'], info['GL_VERSION']]))"
-    )
-    answer = output_of([sys.executable, "-c", probe])
+    answer = output_of([sys.executable, "-c", "from skyloop.rendering.process import probe; probe()"])
     try:
-        renderer, version = json.loads(answer.splitlines()[-1]) if answer else (None, None)
-    except ValueError:
-        renderer = None
+        told = json.loads(answer.splitlines()[-1]) if answer else None
+        why = told["error"] if isinstance(told, dict) else "no OpenGL 4.3 without a screen"
+        renderer, version = told if isinstance(told, list) else (None, None)
+    except (ValueError, KeyError):
+        renderer, why = None, "no OpenGL 4.3 without a screen"
     if renderer is None:
-        return Finding("OpenGL", "missing", "cameras do not work: no OpenGL 4.3 without a screen", HOW_TO_INSTALL)
-    return Finding("OpenGL", "ok", f"{renderer}, OpenGL {version}")
+        advice = "" if HOW_TO_USE_A_GPU in why else HOW_TO_INSTALL
+        return Finding("OpenGL", "missing", f"cameras do not work: {why}", advice)
+    is_cpu = any(name in renderer for name in ("llvmpipe", "softpipe", "SWR"))
+    found = f"{renderer}, OpenGL {version}: the {'CPU' if is_cpu else 'GPU'} draws"
+    gpu = gpu_name() if is_cpu and os.environ.get(VARIABLE, "auto") == "auto" else None
+    if gpu is not None:
+        return Finding("OpenGL", "optional", f"{found}, although there is {gpu}", HOW_TO_USE_A_GPU)
+    return Finding("OpenGL", "ok", found)

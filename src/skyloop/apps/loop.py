@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import skyloop
 from skyloop.apps.run import Progress, Watch, run_scenario
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import LinkOptions
@@ -17,11 +16,13 @@ from skyloop.links.loop.listener import Listener
 from skyloop.links.loop.targets import PowerModel, Target
 from skyloop.links.loop.timeline import plot_timeline
 from skyloop.links.pace import Pace
-from skyloop.sim.scenario import EstimatorConfig, Scenario, UserPilot
+from skyloop.sim.estimator_config import EstimatorConfig
+from skyloop.sim.scenario import Scenario, UserPilot
 from skyloop.tasks.pilots import with_seed
 from skyloop.world.semantics import CLASSES
-from skyloop_client.errors import ScenarioError, nearest_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
+from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def run_loop(
     link_gate = LinkGate(Pace(pace))
     told = LinkOptions(
         mode=options.mode, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s, power=options.power,
-        classes=tuple(CLASSES), server=f"skyloop {skyloop.__version__}", pilots_inside=options.pilots_inside,
+        classes=tuple(CLASSES), server=f"skyloop {__version__}", pilots_inside=options.pilots_inside,
     )  # fmt: skip
     listener = Listener(link_gate.inbox, options.host, options.ports)
     try:
@@ -112,10 +113,21 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
         if scenario.folder is not None and kind.partition(":")[0].endswith(".py"):
             kind = str(Path(scenario.folder) / kind)
     old = vehicle.estimators.get(name, EstimatorConfig(kind="link"))
-    config = EstimatorConfig(kind="link", inputs=old.inputs, options=old.options)
+    products = _products_of(kind, name)
+    config = EstimatorConfig(kind="link", inputs=old.inputs, options=old.options, products=products)
     changed = vehicle.model_copy(update={"estimators": {**vehicle.estimators, name: config}})
     vehicles = [changed if each is vehicle else each for each in scenario.vehicles]
     return scenario.model_copy(update={"vehicles": vehicles}), kind, vehicle.name, name
+
+
+def _products_of(kind: str, name: str) -> dict[str, str]:
+    """What a class says that it publishes under a name, if it can be loaded here and says anything."""
+    try:
+        told = getattr(load_plugin(kind), "products_of", None)
+    except SkyloopError:
+        # it runs on another machine, and its libraries may be there only
+        return {}
+    return dict(told(name)) if callable(told) else {}
 
 
 def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from skyloop.apps.landing_report import LandingReport
 from skyloop.apps.navigation_report import NavigationReport
+from skyloop.apps.people_report import PeopleReport
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine_info import versions
@@ -34,9 +35,14 @@ Progress = Callable[[float], None]
 """Called from time to time with the simulated seconds so far."""
 
 Watch = Callable[[Simulation], None]
-"""Called with the simulation once it is built. It may only observe."""
+"""Called with the simulation once it is built. It may only observe, or restore a snapshot to begin with."""
+
+PlotWanted = Callable[[dict[str, Any]], bool]
+"""Asked with the summary when all else is written: drawing takes as long as a short flight."""
 
 NOTHING_FLOWN = f"{STOPPED} before anything was flown; there is no run folder"
+REPORT_NS = NS_PER_S // 5
+"""Simulated time between two looks at whether the flight is over."""
 SETTLE_S = 1.0
 """Simulated seconds after the last pilot is done."""
 
@@ -54,6 +60,7 @@ def run_scenario(
     progress: Progress = lambda t: None,
     links: LinkGate | None = None,
     watch: Watch = lambda simulation: None,
+    plot_wanted: PlotWanted = lambda summary: True,
 ) -> dict[str, Any]:
     """Fly, record, summarise. Returns the summary that is also in `summary.json`."""
     if links is None:
@@ -68,10 +75,10 @@ def run_scenario(
             _log_events(scenario, simulation.bus)
             pictures = Pictures(simulation.bus, folder)
             estimate_pictures = EstimatePictures(simulation.bus, folder)
-            navigation = NavigationReport(simulation.bus, simulation.port.editor, scenario, folder)
-            landing = LandingReport(simulation.bus, simulation.port.editor, scenario, folder)
+            about = (simulation.bus, simulation.port.editor, scenario, folder)
+            reports = (NavigationReport(*about), LandingReport(*about), PeopleReport(*about))
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
-            began = time.perf_counter()
+            began, began_s = time.perf_counter(), simulation.now
             trouble: SkyloopError | None = None
             try:
                 fly(simulation, scenario.duration, progress, links, interruption)
@@ -88,7 +95,7 @@ def run_scenario(
                     raise
                 # an error such as a NaN from a pilot ends the flight, but the folder must still be complete
                 trouble = error
-            summary = summarise(simulation, scenario, flight_log, time.perf_counter() - began)
+            summary = summarise(simulation, scenario, flight_log, time.perf_counter() - began, began_s)
             if trouble is not None:
                 summary["ended_by"] = str(trouble)
             if links is not None:
@@ -96,12 +103,13 @@ def run_scenario(
                 summary["links"] = links.summary()
             pictures.finish()
             estimate_pictures.finish()
-            navigation.finish(summary)
-            landing.finish(summary)
+            for report in reports:
+                report.finish(summary)
             record.finish(summary)
         finally:
             record.close()
-        plot_flight(flight_log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
+        if plot_wanted(summary):
+            plot_flight(flight_log, f"{scenario.name} (seed {scenario.seed})", folder / "flight.png")
     if trouble is not None:
         raise trouble
     return summary
@@ -138,8 +146,9 @@ def fly(
         interruption.check()
         if t_ns >= next_report_ns:
             progress(t_ns / NS_PER_S)
-            next_report_ns = t_ns + NS_PER_S // 5
-            done = pilots and all(pilot.done for pilot in pilots)
+            # on a grid of its own, so that a flight from a snapshot ends at the same instant as one from its beginning
+            next_report_ns = (t_ns // REPORT_NS + 1) * REPORT_NS
+            done = pilots and all(pilot.done for pilot in pilots) and not (links is not None and links.lasts)
             if done or (links is not None and links.over):
                 links = None
                 end_ns = min(end_ns, t_ns + round(SETTLE_S * NS_PER_S))
@@ -147,7 +156,10 @@ def fly(
     progress(simulation.now)
 
 
-def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float) -> dict[str, Any]:
+def summarise(
+    simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float, began_s: float = 0.0
+) -> dict[str, Any]:
+    """`began_s`: simulated s at which the flight began; not 0 if it began with a snapshot."""
     vehicles = {}
     for vehicle in scenario.vehicles:
         flown = log.vehicles[vehicle.name]
@@ -171,7 +183,7 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
         "seed": scenario.seed,
         "simulated_s": simulation.now,
         "wall_s": wall,
-        "real_time_factor": simulation.now / wall,
+        "real_time_factor": (simulation.now - began_s) / wall,
         "messages": dict(simulation.bus.counts),
         "vehicles": vehicles,
     }

@@ -19,9 +19,14 @@ from skyloop_client.plugins import is_plugin, load_plugin
 from skyloop_client.user_code import call_user_code
 
 COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for k in range(4)))
-TASK_JUDGES = {"face-anchor": "anchor<0.05", "move-forward": "abeam<0.5", "closed-path": "start<1"}
+TASK_JUDGES = {
+    "face-anchor": "anchor<0.05",
+    "move-forward": "abeam<0.5",
+    "closed-path": "start<1",
+    "detect": "missed<0.3",
+}
 """The judge of each shipped task if there is no --judge."""
-NAMES = "anchor, abeam, start, goal:X,Y,Z, goals, tracking, estimate or FILE.py:NAME"
+NAMES = "anchor, abeam, start, goal:X,Y,Z, goals, tracking, estimate, missed or FILE.py:NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +146,16 @@ def off_goals(flight: TrueFlight) -> float:
     return float(done["farthest_from_goal_m"])
 
 
+def missed_people(flight: TrueFlight) -> float:
+    """The share of the people in all images, also in those that were not looked at in time, whom the detector did not
+    find."""
+    scores = list(flight.vehicle.get("people", {}).get("boxes", {}).values())
+    if not scores:
+        raise ScenarioError("the flight has no boxes and labels, so it cannot be judged by them; give another --judge")
+    first = scores[0]
+    return 1.0 - float(first["recall"] or 0.0) * float(first["looked_at"]) / max(int(first["images"]), 1)
+
+
 def _figure(key: str, what: str) -> Callable[[TrueFlight], float]:
     def measured(flight: TrueFlight) -> float:
         if key not in flight.vehicle:
@@ -156,6 +171,7 @@ JUDGES: dict[str, tuple[str, Callable[[TrueFlight], float]]] = {
     "start": ("m", off_start),
     "goal": ("m", off_start),
     "goals": ("m", off_goals),
+    "missed": ("of the people", missed_people),
     "tracking": ("m", _figure("tracking_error_rms_m", "setpoints with a place")),
     "estimate": ("m", _figure("estimate_error_rms_m", "estimates")),
 }

@@ -67,6 +67,9 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
     with build(scenario) as simulation:
         simulation.run_for(GROUND_S)
         figures = _throughput(simulation, sizes)
+    with build(scenario) as simulation:
+        simulation.run_for(GROUND_S)
+        figures += _through_memory(simulation, sizes)
     # images of the climb are not needed
     with build(scenario, wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
         simulation.send(Arm(), TakeOff(3.0))
@@ -94,7 +97,8 @@ class Feeder:
         return t_ns
 
 
-def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
+def _exchanges(simulation: Simulation, sizes: Sizes, *, shared_memory: bool) -> tuple[dict[str, Any], int]:
+    """Seconds of bundles over the link and of the same bytes on a plain socket, and the bytes of one answer."""
     streams = tuple(f"{next(iter(simulation.autopilots))}/{name}" for name in RIG)
     feeder = Feeder(simulation, streams, 100 + sizes.bundles * (1 + sizes.rounds))
     with _link(simulation, LinkOptions(), (feeder,)) as (link, address):
@@ -102,16 +106,33 @@ def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
         with _Plain(answer) as plain:
             told = {
                 "port": plain.port, "streams": streams, "bundles": sizes.bundles, "rounds": sizes.rounds,
-                "answer_bytes": len(answer), "question_bytes": QUESTION_BYTES,
+                "answer_bytes": len(answer), "question_bytes": QUESTION_BYTES, "shared_memory": shared_memory,
             }  # fmt: skip
             seen = _run_client("throughput", address, told, simulation, link)
     sent = [row.bytes for row in link.timeline.rows]
     assert max(sent) - len(answer) < 64, "the plain answer is as large as the link's"
+    return seen, len(answer)
+
+
+def _through_memory(simulation: Simulation, sizes: Sizes) -> list[Figure]:
+    """With a client on the same machine, which reads arrays where the simulator put them."""
+    seen, _ = _exchanges(simulation, sizes, shared_memory=True)
+    link, plain = (np.median(seen[name], axis=1) for name in ("link", "plain"))
+    return [
+        Figure("shared_memory_vs_raw_socket", float(np.median(plain / link)), "ratio", 2.0,
+               "rate of bundles whose arrays lie in shared memory over that of the same bytes, asked for and answered, "
+               "on a plain socket between the same two processes; median of rounds"),
+        Figure("shared_memory_bundles_per_s", float(1.0 / np.median(link)), "1/s", None, "the same bundles; median"),
+    ]  # fmt: skip
+
+
+def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
+    seen, answer_bytes = _exchanges(simulation, sizes, shared_memory=False)
     # a median of single exchanges, so that other programs on the machine do not decide the ratio
     link, plain = (np.median(seen[name], axis=1) for name in ("link", "plain"))
     each_us = 1e6 * np.ravel(seen["link"])
     n = f"n = {each_us.size}"
-    what = f"colour and float depth of 320x240, LiDAR scan, fix: {len(answer)} bytes"
+    what = f"colour and float depth of 320x240, LiDAR scan, fix: {answer_bytes} bytes"
     return [
         Figure("vs_raw_socket", float(np.median(plain / link)), "ratio", 0.7,
                "rate over the link over that of the same bytes, asked for and answered, on a plain socket between the "
@@ -119,7 +140,7 @@ def _throughput(simulation: Simulation, sizes: Sizes) -> list[Figure]:
         Figure("bundles_per_s", float(1.0 / np.median(link)), "1/s", None, f"{what}; encoded, sent, decoded; median"),
         Figure("raw_socket_per_s", float(1.0 / np.median(plain)), "1/s", None, "asked for and answered, median"),
         Figure("raw_stream_per_s", float(1.0 / np.median(seen["stream"])), "1/s", None, "one after the other, unasked"),
-        Figure("bundle_bytes", float(len(answer)), "B", None, "of one answer, with state and status"),
+        Figure("bundle_bytes", float(answer_bytes), "B", None, "of one answer, with state and status"),
         Figure("bundle_p50_us", float(np.percentile(each_us, 50)), "µs", None, f"question to decoded answer, {n}"),
         Figure("bundle_p99_us", float(np.percentile(each_us, 99)), "µs", None, f"question to decoded answer, {n}"),
     ]  # fmt: skip

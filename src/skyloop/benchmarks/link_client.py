@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
 import time
@@ -38,6 +39,7 @@ def throughput(address: str, told: dict[str, Any]) -> dict[str, Any]:
     question = b"?" * told["question_bytes"]
     count = told["bundles"]
     seen: dict[str, list[Any]] = {"link": [], "plain": [], "stream": []}
+    os.environ["SKYLOOP_SHARED_MEMORY"] = "1" if told["shared_memory"] else "0"
     # its execution time is zero, so that no simulated time passes
     with connect(address, clock=lambda: 0, timeout=60.0) as session, plain_socket(told["port"]) as peer:
         for _ in range(1 + told["rounds"]):

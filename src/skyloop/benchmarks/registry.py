@@ -2,7 +2,20 @@
 
 BENCHES = {
     "airsim": ("skyloop.benchmarks.airsim", "pictures per second for an AirSim client, beside the bare renderer"),
+    "batch": (
+        "skyloop.benchmarks.batch",
+        "the flight in JAX on the device found, beside the flight kernel in the same run; learning to hover",
+    ),
     "camera": ("skyloop.benchmarks.camera", "pictures of park and room, beside PyBullet and MuJoCo in the same run"),
+    "campaign": (
+        "skyloop.benchmarks.campaign",
+        "runs of a campaign per second on one worker and on all cores, and runs lost when a worker is killed",
+    ),
+    "cockpit": ("skyloop.benchmarks.cockpit", "how often viewers see a flight, how late, and what it costs the flight"),
+    "detect": (
+        "skyloop.benchmarks.detect",
+        "the people detector: images per second on one core, beside torch in the same run, and average precision",
+    ),
     "fabric": (
         "skyloop.benchmarks.fabric",
         "the landing detector's logic: its share of a Zynq-7020, images per second simulated",
@@ -35,6 +48,10 @@ BENCHES = {
     ),
     "radar": ("skyloop.benchmarks.radar", "radar bursts over park, beside the paper's sum over pixels in the same run"),
     "record": ("skyloop.benchmarks.record", "recordings in park: frames per second, overlap, what the journal costs"),
+    "ros2": (
+        "skyloop.benchmarks.ros2",
+        "the ROS 2 node: its share of a core, the latency of images, and 1 MB messages beside bare DDS",
+    ),
     "vio": ("skyloop.benchmarks.vio", "localisation with two cameras and an IMU: errors, consistency, time per pair"),
     "vio-backends": (
         "skyloop.benchmarks.vio_backends",

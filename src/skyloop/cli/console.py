@@ -47,7 +47,28 @@ Foxglove = Annotated[
     str | None,
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
-FOXGLOVE_PLACE = "127.0.0.1:8765"
+Ros2 = Annotated[
+    bool, typer.Option("--ros2", help="Be a ROS 2 node on this machine: publish the sensors, take commands.")
+]
+Ros2Lockstep = Annotated[
+    str | None,
+    typer.Option(
+        "--ros2-lockstep",
+        metavar="TOPIC[@HZ]",
+        help="With --ros2: simulated time waits for a message on this topic, so many per second. Default: 50.",
+    ),
+]
+BOX_FIGURES = (("precision", "precision"), ("recall", "recall"), ("AP50", "ap50"))
+TRACK_FIGURES = (
+    ("recall", "recall", ""), ("MOTA", "mota", ""), ("off by", "position_rms_m", " m"),
+    ("and", "velocity_rms_m_s", " m/s"),
+)  # fmt: skip
+Cockpit = Annotated[
+    str | None,
+    typer.Option("--cockpit", metavar="[[HOST:]PORT]", help="Show the flight in a browser. Default: 127.0.0.1:8707."),
+]
+PLACES = {"--foxglove": "127.0.0.1:8765", "--cockpit": "127.0.0.1:8707"}
+"""What options mean without a value."""
 MOST_WITH_EVENTS = 8
 """Vehicles whose events are printed one by one. Those of a larger fleet are counted."""
 
@@ -65,26 +86,66 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
 
 
 def with_places(words: list[str]) -> list[str]:
-    """Adds the default value to a bare `--foxglove`: Typer has no options with an optional value."""
+    """Adds the default value to a bare `--foxglove` or `--cockpit`: Typer has no options with an optional value."""
     out = []
     for word, following in pairwise([*words, ""]):
-        alone = word == "--foxglove" and not re.fullmatch(r"([^/\s]+:)?\d+", following)
-        out.append(f"--foxglove={FOXGLOVE_PLACE}" if alone else word)
+        alone = word in PLACES and not re.fullmatch(r"([^/\s]+:)?\d+", following)
+        out.append(f"{word}={PLACES[word]}" if alone else word)
     return out
 
 
+def place_of(option: str, text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal():
+        raise LinkError(f"{option} {text}: give PORT or HOST:PORT")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
 @contextmanager
-def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
-    """Yields a function that takes the simulation. It starts the Foxglove stream if there is one."""
-    if foxglove is None:
+def looking_on(
+    foxglove: str | None, cockpit: str | None = None, scenario: Any = None
+) -> Iterator[Callable[[Any], None]]:
+    """Yields a function that takes the simulation. It starts the Foxglove stream and the cockpit if they are wanted."""
+    with _foxglove(foxglove) as first, _cockpit(cockpit, scenario) as second:
+
+        def attach(simulation: Any) -> None:
+            first(simulation)
+            second(simulation)
+
+        yield attach
+
+
+def tell_cockpit(url: str) -> None:
+    log.info("the cockpit is at %s", url)
+
+
+@contextmanager
+def _cockpit(place: str | None, scenario: Any) -> Iterator[Callable[[Any], None]]:
+    if place is None:
+        yield lambda simulation: None
+        return
+    from skyloop.apps.cockpit_beside import Beside
+
+    beside = Beside(*place_of("--cockpit", place))
+
+    def attach(simulation: Any) -> None:
+        beside.watch(simulation, scenario)
+        tell_cockpit(beside.server.url)
+
+    try:
+        yield attach
+    finally:
+        beside.close()
+
+
+@contextmanager
+def _foxglove(place: str | None) -> Iterator[Callable[[Any], None]]:
+    if place is None:
         yield lambda simulation: None
         return
     from skyloop.links.foxglove.stream import FoxgloveStream
 
-    host, _, port = foxglove.rpartition(":")
-    if not port.isdecimal():
-        raise LinkError(f"--foxglove {foxglove}: give PORT or HOST:PORT")
-    stream = FoxgloveStream(host.strip("[]") or "127.0.0.1", int(port))
+    stream = FoxgloveStream(*place_of("--foxglove", place))
 
     def attach(simulation: Any) -> None:
         stream.attach(simulation.port)
@@ -94,6 +155,13 @@ def looking_on(foxglove: str | None) -> Iterator[Callable[[Any], None]]:
         yield attach
     finally:
         stream.close()
+
+
+def check_ros2(*, ros2: bool, lockstep: str | None, autopilot: str | None) -> None:
+    if ros2 and autopilot is not None:
+        raise ScenarioError("--ros2 and --autopilot cannot be together: nodes reach such an autopilot in its own way")
+    if lockstep is not None and not ros2:
+        raise ScenarioError("--ros2-lockstep is for --ros2; give both")
 
 
 def absolute(plugin: str) -> str:
@@ -204,6 +272,8 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
             out.print(f"    {_navigated(vehicle['navigation'])}", highlight=False)
         if "landing" in vehicle:
             out.print(f"    {vehicle['landing']}", highlight=False)
+        for line in _people(vehicle.get("people", {})):
+            out.print(f"    {line}", highlight=False)
         for event in vehicle["events"] if len(summary["vehicles"]) <= MOST_WITH_EVENTS else ():
             if " contact:" not in event:
                 out.print(f"    {event}", highlight=False)
@@ -213,7 +283,9 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
     out.print(f"  {messages} messages on {len(summary['messages'])} streams")
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
     held[1:1] = sorted(
-        path.name for name in ("map-*.gif", "navigation-*.png", "landing-*.png") for path in folder.glob(name)
+        path.name
+        for name in ("map-*.gif", "navigation-*.png", "landing-*.png", "people-*.png")
+        for path in folder.glob(name)
     )
     out.print(f"run folder: {folder} ({', '.join(held)})")
 
@@ -228,6 +300,18 @@ def _navigated(flown: dict[str, Any]) -> str:
     words += [f"clearance {clearance:.2f} m at least"] if clearance is not None else []
     lost = [f"goal {number} {end['state']}: {end['reason']}" for number, end in enumerate(ends, 1) if _is_lost(end)]
     return "; ".join([", ".join(words), *lost])
+
+
+def _people(found: dict[str, Any]) -> Iterator[str]:
+    """A line for each detector and each tracker of people."""
+    for stream, score in found.get("boxes", {}).items():
+        what = [f"{name} {score[key]:.2f}" for name, key in BOX_FIGURES if score[key] is not None]
+        yield f"{stream}: {score['looked_at']} of {score['images']} images; " + (
+            ", ".join(what) or "nobody was in view"
+        )
+    for stream, score in found.get("tracks", {}).items():
+        what = [f"{name} {score[key]:.2f}{unit}" for name, key, unit in TRACK_FIGURES if score[key] is not None]
+        yield f"{stream}: " + (", ".join([*what, f"{score['switches']} switches"]) if what else "nobody was in range")
 
 
 def _is_lost(end: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.cli.console import Json, Quality, err, next_folder, out
+from skyloop.cli.console import Cockpit, Json, Quality, err, next_folder, out, place_of, tell_cockpit
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import DatasetError, Interrupted
 
@@ -208,17 +208,25 @@ def export(
 def replay(
     folder: Dataset,
     speed: Annotated[float, typer.Option(help="Times real time; 0 is as fast as possible.")] = 1.0,
+    cockpit: Cockpit = None,
     json_: Json = False,
 ) -> None:
     """Publish a recording, or a EuRoC sequence, on a bus as if it were live, and count the messages.
 
-    Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0`
+    With --cockpit a page plays it instead, with a timeline, until Ctrl-C; run folders too.
+
+    Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0` · `skyloop replay data/park --cockpit`
     """
     from skyloop.datasets.any_dataset import one_seed
     from skyloop.datasets.replaying import replay as play
 
     if not 0.0 <= speed < 1e6:
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
+    if cockpit is not None:
+        from skyloop.apps.playing import play_folder
+
+        play_folder(one_seed(folder), speed, *place_of("--cockpit", cockpit), opened=tell_cockpit)
+        return
     counts = play(one_seed(folder), speed)
     if json_:
         print(json.dumps(counts, indent=2))

@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from skyloop.cli.console import (
+    Cockpit,
     Foxglove,
     Json,
     Seed,
@@ -34,6 +35,7 @@ from skyloop.cli.loop_programs import (
     power_from,
     say_where,
     target_from,
+    task_or_estimator,
 )
 from skyloop_client.errors import LinkError
 
@@ -72,7 +74,11 @@ PilotsInside = Annotated[
 ]
 LoopTask = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Start a shipped task: face-anchor, move-forward or closed-path."),
+    typer.Option(
+        metavar="NAME",
+        help="Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario "
+        "looks at images in a process of its own, and the scenario's pilots fly.",
+    ),
 ]
 TargetName = Annotated[
     str,
@@ -116,8 +122,8 @@ JudgeName = Annotated[
     typer.Option(
         metavar="WHAT<LIMIT",
         help="What decides, by the simulator's truth: anchor<0.05 (rad off the nose), abeam<0.5, start<1, "
-        "goal:X,Y,Z<0.5, goals<0.5, tracking<0.3, estimate<0.3 (m) or FILE.py:NAME<LIMIT. The shipped tasks "
-        "have one each.",
+        "goal:X,Y,Z<0.5, goals<0.5, tracking<0.3, estimate<0.3 (m), missed<0.3 (of the people) or "
+        "FILE.py:NAME<LIMIT. The shipped tasks have one each.",
     ),
 ]
 Board = Annotated[
@@ -151,6 +157,7 @@ def loop(
     seed: Seed = None,
     out_: Out = None,
     foxglove: Foxglove = None,
+    cockpit: Cockpit = None,
     json_: Json = False,
 ) -> None:
     """Fly a scenario with your software outside the simulator: in another process or on another machine.
@@ -165,6 +172,7 @@ def loop(
 
     check_options(delays, pilot, set_)
     loaded = load(scenario, set_, seed)
+    task, estimator = task_or_estimator(loaded, task, estimator)
     host, numbers = places_from(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
     runs_on = target_from(target, sut, pilot, task, speed, deadline=deadline, scenario=loaded)
     beside, started = None, ""
@@ -179,15 +187,11 @@ def loop(
         mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
         hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=power_from(power),
     )  # fmt: skip
-    folder = out_ or next_folder(loaded.name)
+    folder, opened = out_ or next_folder(loaded.name), say_where(awaited, alone=runs_on is None)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    opened = say_where(awaited, alone=runs_on is None)
-    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
+    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder), bar as progress:
         summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
-    if json_:
-        print(json.dumps({**summary, "folder": str(folder)}, indent=2))
-        return
-    _print(summary, folder)
+    print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
 @app.command()
@@ -223,6 +227,7 @@ def size(
     from skyloop.recording.run_folder import make_empty_folder
 
     loaded = load(scenario, set_, seed)
+    judge, (task, estimator) = judge or TASK_JUDGES.get(task or ""), task_or_estimator(loaded, task, estimator)
     folder, own = out_ or next_folder(f"size-{loaded.name}"), loaded
 
     def target_of(fast: float) -> Target:
@@ -236,14 +241,13 @@ def size(
     speeds, options = speeds_from(speed, steps), LoopOptions(power=power_from(power), pilots_inside=inside)
     target_of(speeds[0])
     loaded = own if estimator is None else estimator_from(own, estimator, target, speeds[0])[0]
-    given = judge or TASK_JUDGES.get(task or "")
-    judged = None if given is None else judge_from(given)
+    judged = None if judge is None else judge_from(judge)
     ratio = None if board is None else board_speed(board)
     make_empty_folder(folder)
     tell = (lambda _: None) if json_ else (lambda flight: _tell_flight(flight, "" if judged is None else judged.unit))
     flights = fly_all(loaded, target_of, speeds, folder, runs=runs, options=options, judge=judged, told=tell)
     if json_:
-        told = {"slowest_good": slowest_good(flights), "judge": given, "board": None if ratio is None else ratio.speed}
+        told = {"slowest_good": slowest_good(flights), "judge": judge, "board": None if ratio is None else ratio.speed}
         print(json.dumps({**told, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
     by = "judged by the software's own word; --judge takes the truth" if judged is None else f"judged by {judged.text}"

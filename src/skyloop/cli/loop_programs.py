@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from skyloop.links.loop.targets import PowerModel, Target
 
 log = logging.getLogger(__name__)
+DETECT = "detect"
+"""The task that is an estimator of the scenario: it looks at images and publishes boxes."""
 OWN_PILOT = "scenario"
 """In place of a pilot: the one of the scenario, in a process of its own."""
 
@@ -111,14 +113,23 @@ def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple
 
     changed, kind, vehicle, name = outside_estimator(scenario, told)
     if target == "board":
-        raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
-    remote = target.startswith("remote")
-    program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
-    command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
+        command = _on_board(scenario, kind, vehicle, name)
+    else:
+        remote = target.startswith("remote")
+        program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
+        command = [*program, "estimator", kind if remote else absolute(kind), "--vehicle", vehicle, "--name", name]
     made = make_target(target, command, speed=speed, tell=_tell_line, takes_connect=True)
     assert isinstance(made, LocalProcess)
     made.printed = "estimator.txt"
     return changed, made, f"{vehicle}/{name}"
+
+
+def _on_board(scenario: Any, kind: str, vehicle: str, name: str) -> list[str]:
+    from skyloop.apps.board_detector import KIND, board_command
+
+    if kind != KIND:
+        raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
+    return board_command(scenario, vehicle, name)
 
 
 def both(one: Target | None, other: Target | None) -> Target | None:
@@ -127,11 +138,22 @@ def both(one: Target | None, other: Target | None) -> Target | None:
     return Together([one, other]) if one is not None and other is not None else one or other
 
 
+def task_or_estimator(scenario: Any, task: str | None, estimator: str | None) -> tuple[str | None, str | None]:
+    """`--task detect` stands for `--estimator detect`."""
+    if task != DETECT:
+        return task, estimator
+    if estimator is not None:
+        raise LinkError(f"--task detect and --estimator {estimator}: give one of them")
+    if not any(DETECT in vehicle.estimators for vehicle in scenario.vehicles):
+        raise LinkError(f"scenario '{scenario.name}' has no estimator named detect; take park-people")
+    return None, DETECT
+
+
 def _check_task(name: str) -> None:
     from skyloop_client.tasks.sync_hil import TASKS
 
     if name not in TASKS:
-        raise unknown_name("task", name, TASKS)
+        raise unknown_name("task", name, [*TASKS, DETECT])
 
 
 def say_where(awaited: list[str], *, alone: bool) -> Callable[[str], None]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from skyloop.cli.console import (
+    Cockpit,
     Foxglove,
     Home,
     Json,
@@ -63,6 +64,7 @@ def mavlink(
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
     foxglove: Foxglove = None,
+    cockpit: Cockpit = None,
     json_: Json = False,
 ) -> None:
     """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle announces itself as a PX4.
@@ -79,7 +81,7 @@ def mavlink(
     loaded = load(scenario, set_, seed, home)
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
+    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder), bar as progress:
         summary = run_mavlink(
             loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
         )
@@ -110,6 +112,7 @@ def fly(
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
     foxglove: Foxglove = None,
+    cockpit: Cockpit = None,
 ) -> None:
     """Fly the first vehicle of a scenario by hand, in real time.
 
@@ -123,7 +126,7 @@ def fly(
         raise LinkError("give --keyboard or --gamepad")
     loaded = load(scenario, set_, seed)
     folder = out_ or next_folder(loaded.name)
-    with looking_on(foxglove) as watch, telling_where(folder):
+    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder):
         summary = run_by_hand(
             loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
             show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from skyloop.cli.console import next_folder, out
 from skyloop.recording.run_folder import plain
+from skyloop_client.errors import ScenarioError
 
 
 def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> None:
@@ -47,3 +48,11 @@ def _print_line(summary: dict[str, Any]) -> None:
         )
     trouble = [summary["ended_by"]] if "ended_by" in summary else []
     out.print(f"seed {summary['seed']}: {'; '.join([*told, *trouble])}", markup=False, highlight=False)
+
+
+def check_alone(*others: object) -> None:
+    """Options that belong to one flight do not go with many."""
+    if any(other is not None for other in others):
+        raise ScenarioError(
+            "--seeds flies many times: leave out --seed, --autopilot, --foxglove, --ros2, --cockpit and --commands"
+        )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli.console import Foxglove, Json, Quality, looking_on, out
+from skyloop.cli.console import Cockpit, Foxglove, Json, Quality, looking_on, out
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
 from skyloop_client.errors import ScenarioError
@@ -51,6 +51,7 @@ def serve(
     remote: Remote = "127.0.0.1",
     lasts: Lasts = None,
     foxglove: Foxglove = None,
+    cockpit: Cockpit = None,
     json_: Json = False,
 ) -> None:
     """Serve a world to AirSim's clients: scripts for AirSim connect and fly, without Unreal. Ctrl-C ends it.
@@ -69,7 +70,7 @@ def serve(
     for warning in read.warnings:
         log.warning("%s", warning)
     beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
-    with looking_on(foxglove) as watch:
+    with looking_on(foxglove, cockpit) as watch:
         summary = run(
             make_scenario({**read.scenario, "seed": seed}, place=place),
             replace(read.options, quality=quality, deterministic=deterministic),

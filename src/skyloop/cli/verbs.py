@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,35 +16,31 @@ from rich.text import Text
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
+from skyloop.cli.campaign import app as campaign
+from skyloop.cli.cockpit import app as cockpit_app
 from skyloop.cli.console import (
-    Foxglove,
-    Home,
     Json,
     Seed,
     Sets,
     err,
     give_back_empty_folders,
-    load_with_pilot,
-    looking_on,
     next_folder,
     out,
     overrides,
-    print_summary,
-    progress_bar,
-    telling_where,
     with_places,
 )
 from skyloop.cli.datasets import app as datasets
+from skyloop.cli.detection import app as detection
 from skyloop.cli.exit_codes import INTERRUPTED
 from skyloop.cli.land import app as land
 from skyloop.cli.localise import app as localise
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
-from skyloop.cli.seeds import run_many
+from skyloop.cli.run import app as run
 from skyloop.cli.serve import app as serve
 from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
-from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
+from skyloop_client.errors import Interrupted, RunFolderError, ScenarioError, SkyloopError, unknown_name
 
 if TYPE_CHECKING:
     from skyloop.core.results import Result
@@ -55,7 +53,11 @@ app = Verbs(
     help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
+app.add_typer(run)
+app.add_typer(campaign)
+app.add_typer(cockpit_app)
 app.add_typer(datasets)
+app.add_typer(detection)
 app.add_typer(land)
 app.add_typer(localise)
 app.add_typer(loop)
@@ -104,61 +106,6 @@ def show(
     if show_topic(what, name, json_, changed=bool(set_) or seed is not None):
         return
     show_scenario(str(name or what), set_, seed, json_)
-
-
-@app.command()
-def run(
-    *,
-    scenario: str,
-    pilot: Annotated[
-        str | None,
-        typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class of yours."),
-    ] = None,
-    autopilot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="KIND[:PATH]", help="Start this autopilot and let it fly: px4:PATH, ardupilot:PATH or betaflight."
-        ),
-    ] = None,
-    home: Home = None,
-    set_: Sets = None,
-    seed: Seed = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(metavar="FIRST..LAST", help="Fly once with each of these seeds; a run folder each, and a table."),
-    ] = None,
-    out_: Annotated[
-        Path | None,
-        typer.Option("--out", help="The run folder; it must be new or empty. Default: runs/<scenario>-<n>."),
-    ] = None,
-    foxglove: Foxglove = None,
-    json_: Json = False,
-) -> None:
-    """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
-
-    Examples: `skyloop run first-flight` · `skyloop run my.yaml --seeds 1..50 --set wind.kind=calm --out runs/calm`
-    """
-    loaded = load_with_pilot(scenario, pilot, set_, seed, home)
-    if seeds is not None:
-        if seed is not None or autopilot is not None or foxglove is not None:
-            raise ScenarioError("--seeds flies many times: leave out --seed, --autopilot and --foxglove")
-        run_many(loaded, seeds, out_, json_=json_)
-        return
-    from skyloop.apps.run import run_scenario
-
-    folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
-        if autopilot is None:
-            summary = run_scenario(loaded, folder, progress, watch=watch)
-        else:
-            from skyloop.apps.autopilot import run_with_autopilot
-
-            summary = run_with_autopilot(loaded, folder, autopilot, progress=progress, watch=watch)
-    if json_:
-        print(json.dumps({**summary, "folder": str(folder)}, indent=2))
-    else:
-        print_summary(summary, folder)
 
 
 @app.command()
@@ -275,10 +222,17 @@ def reproduce(
 ) -> None:
     """Repeat an experiment of a paper and print our numbers beside the published ones.
 
-    Examples: `skyloop reproduce drag --quick` · `skyloop reproduce drag --json --out runs/drag`
+    `all` repeats every experiment, goes on where it was stopped, and writes one report with a verdict for each number.
+
+    Examples: `skyloop reproduce drag --quick` · `skyloop reproduce all --out report`
     """
+    if name == "all":
+        _reproduce_all(
+            out_ or next_folder("report"), quick=quick, json_=json_, other=update_docs or recording is not None
+        )
+        return
     if name not in REPRODUCTIONS:
-        raise unknown_name("reproduction", name, REPRODUCTIONS)
+        raise unknown_name("reproduction", name, [*REPRODUCTIONS, "all"])
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
     if update_docs and (quick or recording is not None):
@@ -287,19 +241,9 @@ def reproduce(
     if name in RESUMES:
         options["told"] = _say
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
-    made: list[Path] = []
-    if folder is not None and not (name in RESUMES and (folder / "protocol.json").exists()):
-        from skyloop.recording.run_folder import make_empty_folder
-
-        made = make_empty_folder(folder)
     again = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
-    try:
+    with _only_if_used(folder, goes_on=name in RESUMES):
         results = again(quick=quick, folder=folder, **options)
-    except SkyloopError:
-        for path in made:
-            if not any(path.iterdir()):
-                path.rmdir()
-        raise
     if update_docs:
         _put_into_docs(name, results, again, folder)
     if json_:
@@ -307,6 +251,40 @@ def reproduce(
         return
     _print_results(results)
     out.print(f"tables and plots: {folder}")
+
+
+@contextmanager
+def _only_if_used(folder: Path | None, *, goes_on: bool) -> Iterator[None]:
+    """Make the folder of a reproduction. If it fails before anything is in it, there is none."""
+    made: list[Path] = []
+    if folder is not None and not (goes_on and (folder / "protocol.json").exists()):
+        from skyloop.recording.run_folder import make_empty_folder
+
+        made = make_empty_folder(folder)
+    try:
+        yield
+    except SkyloopError:
+        for path in made:
+            if not any(path.iterdir()):
+                path.rmdir()
+        raise
+
+
+def _reproduce_all(folder: Path, *, quick: bool, json_: bool, other: bool) -> None:
+    if other:
+        raise ScenarioError("'all' takes --quick, --out and --json only; update a page by its own name")
+    from skyloop.reproductions.all_papers import reproduce_all
+    from skyloop.reproductions.report import write_report
+
+    measured = reproduce_all(folder, quick=quick, told=_say)
+    path = write_report(folder, measured, quick=quick)
+    if json_:
+        print(json.dumps({one.name: [result.plain() for result in one.results] for one in measured}, indent=2))
+    else:
+        out.print(f"report: {path} and report.pdf")
+    failed = [one.name for one in measured if one.failed]
+    if failed:
+        raise RunFolderError(f"{', '.join(failed)} failed; the report says why, and the same command tries again")
 
 
 def _say(line: str) -> None:
@@ -382,5 +360,13 @@ def _options(
     ] = False,
     verbose: Verbose = False,
     quiet: Quiet = False,
+    device: Annotated[
+        str,
+        typer.Option(help="What draws the pictures, of every verb: cpu, gpu, or auto, which takes a GPU if one works."),
+    ] = "",
 ) -> None:
-    pass
+    if device:
+        from skyloop.rendering.egl_devices import VARIABLE, check_choice
+
+        # renderers are processes of their own, some started by workers
+        os.environ[VARIABLE] = check_choice(device)

@@ -1,7 +1,8 @@
-"""Ctrl-C as a wish that is granted between two steps, and kept from processes that we end ourselves."""
+"""Ctrl-C as a wish that is granted between two steps, and children that end when, and only when, we end them."""
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import Any
 from skyloop_client.errors import Interrupted
 
 STOPPED = "stopped by Ctrl-C"
+PR_SET_PDEATHSIG = 1
+_system = ctypes.CDLL(None)
 
 
 class Interruption:
@@ -55,3 +58,8 @@ def kept_from_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent() -> None:
+    """Called in a new process: the kernel ends it when the process that started it has ended, however that was."""
+    _system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

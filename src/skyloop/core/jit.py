@@ -98,7 +98,7 @@ class _Kernel:
             if self.begun:
                 return
             self.begun = True
-            with _no_garbage_collection():
+            with _no_garbage_collection(), _quiet_when_interrupted():
                 for signature in self.signatures:
                     self.dispatcher.compile(signature)
             self.dispatcher.disable_compile()
@@ -216,6 +216,23 @@ def compile_unclaimed(names: Sequence[str], claims: str) -> None:
         with suppress(FileExistsError):
             (Path(claims) / name).touch(exist_ok=False)
             kernels[name].compile()
+
+
+@contextmanager
+def _quiet_when_interrupted() -> Iterator[None]:
+    """Ctrl-C may strike inside a constructor of LLVM's Python binding. What it leaves half made complains on stderr
+    when it is freed, long after; of these complaints, and no others, the user hears nothing."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        told = sys.unraisablehook
+
+        def tell(complaint: Any) -> None:
+            if not str(getattr(complaint.object, "__module__", "")).startswith("llvmlite."):
+                told(complaint)
+
+        sys.unraisablehook = tell
+        raise
 
 
 @contextmanager

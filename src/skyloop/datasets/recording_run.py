@@ -1,9 +1,10 @@
-"""`skyloop record`: plans a recording, starts workers that fly and journal it, and writes formats from the journal."""
+"""`skyloop record`: plans a recording, starts processes that journal it, and writes formats from the journal."""
 
 from __future__ import annotations
 
 import json
 import logging
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,8 +16,9 @@ from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import is_cold, prepare
 from skyloop.core.machine_info import versions
 from skyloop.datasets.export import Exporter, check_formats
+from skyloop.datasets.recorded_frames import RecordedFrames
 from skyloop.datasets.resuming import drop_what_is_broken
-from skyloop.datasets.worker_processes import STUCK_S, Workers
+from skyloop.datasets.worker_processes import STUCK_S, Job, Workers
 from skyloop.recording.files import write_whole
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
@@ -136,13 +138,13 @@ def record(
         prepare(*needed_rooms(make_scenario(plan["scenario"])))
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
-    # a worker without groups would fly for nothing
-    count = max(1, min(workers, plan["n_groups"]))
+    # a worker without groups would start for nothing
+    count = max(1, min(workers, len(RecordedFrames(folder, plan).missing)))
     with (
         Interruption() as interruption,
         _nothing_left_of_nothing(folder),
         _one_line_if_removed(folder),
-        Workers(folder, count, stuck_after_s) as running,
+        Workers(_jobs(folder, count), stuck_after_s) as running,
     ):
         for told in running.told(interruption):
             now = time.perf_counter()
@@ -154,6 +156,19 @@ def record(
                 exporter.follow()
     with _one_line_if_removed(folder):
         return _finish(folder, plan, exporter, tally, began)
+
+
+def _jobs(folder: Path, count: int) -> list[Job]:
+    """One process that does everything, or several that sense and one that flies for them."""
+    if count == 1:
+        return [Job("worker 0", "skyloop.datasets.worker", (str(folder),))]
+    pairs = [socket.socketpair() for _ in range(count)]
+    sensing = [
+        Job(f"worker {number}", "skyloop.datasets.sensing_worker", (str(folder),), (ours,))
+        for number, (ours, _) in enumerate(pairs)
+    ]
+    theirs = tuple(theirs for _, theirs in pairs)
+    return [*sensing, Job("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
 
 
 def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:

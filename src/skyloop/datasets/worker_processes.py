@@ -6,13 +6,15 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -30,23 +32,42 @@ GRACE_S = 2.0
 """s for renderers to end by themselves after their workers."""
 
 
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One process."""
+
+    name: str
+    """For messages, such as "worker 0"."""
+    module: str
+    arguments: tuple[str, ...]
+    sockets: tuple[socket.socket, ...] = ()
+    """Inherited; their numbers follow the arguments."""
+
+
 class Workers:
     """Processes that record together. Leaving the context ends them."""
 
-    def __init__(self, folder: Path, count: int, stuck_after_s: float = STUCK_S) -> None:
+    def __init__(self, jobs: Sequence[Job], stuck_after_s: float = STUCK_S) -> None:
         # each worker and its renderer share a core; further threads would only compete
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if count > 1 else "2"}
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if len(jobs) > 1 else "2"}
         self._stuck_after_s = stuck_after_s
+        self._names = [job.name for job in jobs]
         # a file rather than a pipe, which could fill up
-        self._said = [tempfile.TemporaryFile() for _ in range(count)]  # noqa: SIM115
+        self._said = [tempfile.TemporaryFile() for _ in jobs]  # noqa: SIM115
+        self._processes = []
         with kept_from_children():
-            self._processes = [
-                subprocess.Popen(
-                    [sys.executable, "-m", "skyloop.datasets.worker", str(folder), str(number), str(count)],
-                    stdout=subprocess.PIPE, stderr=self._said[number], env=environment, text=True,
+            for job, said in zip(jobs, self._said, strict=True):
+                numbers = [each.fileno() for each in job.sockets]
+                command = [sys.executable, "-m", job.module, *job.arguments, *map(str, numbers)]
+                self._processes.append(
+                    subprocess.Popen(
+                        command, stdout=subprocess.PIPE, stderr=said, env=environment, text=True, pass_fds=numbers
+                    )
                 )
-                for number in range(count)
-            ]  # fmt: skip
+        for job in jobs:
+            for each in job.sockets:
+                # only then do the others see when one of them ends
+                each.close()
         log.debug("recording in processes %s", ", ".join(str(process.pid) for process in self._processes))
         self._watched = [_Watched(process.pid) for process in self._processes]
         self._looked = time.monotonic()
@@ -82,9 +103,10 @@ class Workers:
 
     def _all_ended(self) -> bool:
         codes = [process.poll() for process in self._processes]
-        for number, code in enumerate(codes):
+        # the last first: when the one that flies for the others ends, they end, too
+        for number, code in reversed(list(enumerate(codes))):
             if code not in (None, 0) and self._lines.empty():
-                raise DatasetError(f"worker {number} ended: {self._last_words(number, code)}")
+                raise DatasetError(f"{self._names[number]} ended: {self._last_words(number, code)}")
         return all(code == 0 for code in codes) and self._lines.empty()
 
     def _look_for_stuck(self) -> None:
@@ -97,7 +119,7 @@ class Workers:
             # if this process was stopped, so were the workers
             if process.poll() is None and watched.look(min(passed, 2.0 * WATCH_S)) > self._stuck_after_s:
                 raise DatasetError(
-                    f"worker {number} (process {process.pid}) has {watched.how_it_stands} for "
+                    f"{self._names[number]} (process {process.pid}) has {watched.how_it_stands} for "
                     f"{self._stuck_after_s:g} s and was ended; what is recorded is whole, `--resume` goes on"
                 )
 
@@ -150,7 +172,8 @@ class _Watched:
     @property
     def how_it_stands(self) -> str:
         """Its condition, in words."""
-        states = [_stat(pid)[0] for pid in (self._pid, *(child for child, _ in descendants(self._pid))) if _stat(pid)]
+        pids = (self._pid, *(child for child, _ in descendants(self._pid)))
+        states = [fields[0] for pid in pids if (fields := _stat(pid))]
         return "been stopped (SIGSTOP)" if "T" in states else "not moved"
 
 
@@ -166,7 +189,8 @@ def descendants(pid: int) -> list[Started]:
     except OSError:
         return []
     children = [int(word) for text in lists for word in text.split()]
-    own = [(child, _stat(child)[19]) for child in children if _stat(child)]
+    # each is read once: it may end at any moment
+    own = [(child, fields[19]) for child in children if (fields := _stat(child))]
     return [*own, *(deeper for child in children for deeper in descendants(child))]
 
 

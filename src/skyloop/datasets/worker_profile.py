@@ -24,7 +24,8 @@ class WorkerProfile:
             part.sensor = _TimedSensor(part.sensor, self)
 
     def begin(self) -> None:
-        self._began = time.process_time(), _children_seconds()
+        """The first frame begins; a second call does nothing."""
+        self._began = self._began or (time.process_time(), _children_seconds())
 
     def timed(self, stage: str, work: Callable[..., Any], *args: Any) -> Any:
         """The result of `work`. Its time is counted for a stage."""

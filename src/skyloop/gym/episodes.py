@@ -38,6 +38,8 @@ TURNING = 0.01
 _WORD = 1.0 / 4294967296.0
 _START, _VELOCITY, _TILT, _RATES, _FIRST_WAYPOINT = 0, 1, 2, 3, 16
 """Blocks of random numbers within an episode."""
+BLOCKS = (_START, _VELOCITY, _TILT, _RATES)
+"""Those of the start, in this order."""
 
 _EPISODES = types.Array(numba.from_dtype(EPISODE), 1, "C")
 _INPUTS = types.Array(input_type, 1, "C")

@@ -139,6 +139,11 @@ class LinkGate:
     def over(self) -> bool:
         return all(link.over for link in self.links.values())
 
+    @property
+    def lasts(self) -> bool:
+        """A link wants the flight to go on when the scenario's pilots are done."""
+        return any(getattr(link, "lasts", False) for link in self.links.values())
+
     def _interrupt(self, *_: object) -> None:
         if self._interrupted:
             raise KeyboardInterrupt

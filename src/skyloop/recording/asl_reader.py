@@ -45,6 +45,13 @@ class Table:
     """Number of cells after the stamp. Further cells are ignored."""
     records: Callable[[Path, int, int, list[str]], list[tuple[str, Any]]]
     """From csv, line, stamp and cells to streams and records."""
+    streams: tuple[str, ...]
+    """Those that `records` gives."""
+
+    def rows(self) -> Iterator[tuple[int, int, list[str]]]:
+        """Stamp, line number from 1, the other cells."""
+        for t_ns, _, line, cells in _rows(0, self):
+            yield t_ns, line, cells
 
 
 @dataclass(slots=True)
@@ -107,7 +114,7 @@ def _add_imu(sequence: EurocSequence, path: Path) -> None:
         values = _numbers(csv, line, cells)
         return [(stream, ImuSample(t_ns, values[0:3], values[3:6]))]
 
-    sequence.tables.append(Table(_data(path), 6, records))
+    sequence.tables.append(Table(_data(path), 6, records, (stream,)))
 
 
 def _add_truth(sequence: EurocSequence, path: Path) -> None:
@@ -127,7 +134,7 @@ def _add_truth(sequence: EurocSequence, path: Path) -> None:
         state = VehicleState(t_ns, position, velocity, quat, unknown, unknown, unknown, none, none, unknown)
         return [(state_stream, state), (bias_stream, ImuBias(t_ns, values[10:13], values[13:16]))]
 
-    sequence.tables.append(Table(_data(path), 16, records))
+    sequence.tables.append(Table(_data(path), 16, records, (state_stream, bias_stream)))
 
 
 def _add_camera(sequence: EurocSequence, path: Path) -> None:
@@ -149,7 +156,7 @@ def _add_camera(sequence: EurocSequence, path: Path) -> None:
     def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, Any]]:
         return [(stream, CameraImage(t_ns, _picture(csv, line, cells[0], (height, width))))]
 
-    sequence.tables.append(Table(_data(path), 1, records))
+    sequence.tables.append(Table(_data(path), 1, records, (stream,)))
 
 
 @dataclass(frozen=True, slots=True)

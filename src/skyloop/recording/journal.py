@@ -44,7 +44,11 @@ class GroupWriter:
             raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
 
     def append(self, message: Message) -> None:
-        self._write(encode_message(_thinned(message)))
+        self._put([memoryview(part) for part in record_of(message)])
+
+    def append_record(self, record: bytes) -> None:
+        """Append what `record_of` gave in another process."""
+        self._put([memoryview(record)])
 
     def finish(self) -> None:
         """Mark the group as complete."""
@@ -56,12 +60,6 @@ class GroupWriter:
             os.close(self._file)
             self._file = -1
 
-    def _write(self, parts: list[bytes | memoryview]) -> None:
-        crc = 0
-        for part in parts:
-            crc = zlib.crc32(part, crc)
-        self._put([memoryview(HEAD.pack(sum(map(len, parts)), crc)), *(memoryview(part) for part in parts)])
-
     def _put(self, left: list[memoryview]) -> None:
         try:
             while left:
@@ -72,6 +70,15 @@ class GroupWriter:
                     left[0] = left[0][written:]
         except OSError as error:
             raise DatasetError(f"cannot write '{self.path}': {error.strerror}") from error
+
+
+def record_of(message: Message) -> list[bytes | memoryview]:
+    """A message as it stands in the file, with its head, in parts."""
+    parts = encode_message(_thinned(message))
+    crc = 0
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    return [HEAD.pack(sum(map(len, parts)), crc), *parts]
 
 
 class GroupReader:
@@ -155,13 +162,18 @@ def _restored(message: Message) -> Message:
     return replace(message, data=replace(truth, normals=truth.normals / NORMAL_STEPS))
 
 
+def decoded(body: bytes, path: Path) -> Message:
+    """The message of a record of this file."""
+    try:
+        return _restored(decode_message(body))
+    except CodecError as error:
+        raise DatasetError(f"'{path}': {error}; it was not written by skyloop, or by another version") from error
+
+
 def read_group(path: Path, *, strict: bool = False) -> Iterator[Message]:
     """The messages up to the end or the first broken record. With `strict` a broken record is an error."""
     reader = GroupReader(path)
     for body, _ in reader.records():
-        try:
-            yield _restored(decode_message(body))
-        except CodecError as error:
-            raise DatasetError(f"'{path}': {error}; it was not written by skyloop, or by another version") from error
+        yield decoded(body, path)
     if strict and reader.fault:
         raise DatasetError(f"'{path}': {reader.fault}; `skyloop record --resume` flies the group again")

@@ -91,8 +91,12 @@ class Recording:
     def sensor_name(self, stream: str) -> str:
         """`drone/rgb0` and `truth/drone/rgb0` belong to sensor rgb0, `drone/radar0/raw` to radar0."""
         info = self.infos.get(stream)
-        vehicle = self.vehicle if info is None else info.vehicle
-        return stream.removeprefix("truth/").removeprefix(f"{vehicle}/").split("/")[0]
+        return sensor_of(StreamInfo(stream, "", vehicle=self.vehicle) if info is None else info)
+
+
+def sensor_of(info: StreamInfo) -> str:
+    """The name of the sensor that a stream belongs to."""
+    return info.name.removeprefix("truth/").removeprefix(f"{info.vehicle}/").split("/")[0]
 
 
 def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, Any]) -> Recording:

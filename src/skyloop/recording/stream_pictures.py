@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.bus import Bus
+from skyloop.recording.box_pictures import ImagesSeen
 from skyloop.recording.flight_log import ThinnedList
 from skyloop.recording.picture_legends import legend, with_scale
 from skyloop.recording.radar_pictures import (
@@ -29,7 +30,7 @@ from skyloop.recording.stream_colours import (
     value_range,
 )
 from skyloop_client.errors import RunFolderError
-from skyloop_client.messages import Message, RangeDopplerImage
+from skyloop_client.messages import CameraImage, Detections, Message, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 EVERY_NS = NS_PER_S
@@ -58,23 +59,35 @@ class Pictures:
         self._with_values: set[str] = set()
         """Streams of points that are coloured by their values."""
         self._speeds: dict[str, Spectrogram] = {}
+        self._images = ImagesSeen()
         self._bus = bus
         bus.on_new(self._watch)
 
     def _watch(self, info: StreamInfo) -> None:
-        if info.message in PAINTERS:
+        if info.message in PAINTERS or info.message == "Detections":
             self._bus.on(info.name, self._on_message)
 
     def _on_message(self, message: Message) -> None:
         if isinstance(message.data, RangeDopplerImage):
             self._speeds.setdefault(message.stream, Spectrogram()).add(message.data)
+        elif isinstance(message.data, CameraImage):
+            self._images.add(message.stream, message.data)
+            # a detector in this process may have answered before the image was given to this reader
+            for boxes in self._images.waiting(message.stream):
+                self._paint(boxes)
+        self._paint(message)
+
+    def _paint(self, message: Message) -> None:
         if message.t_ns < self._next_ns.get(message.stream, 0):
+            return
+        painted = self._painted(message)
+        if not painted:
             return
         check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
         if getattr(message.data, "values", None) is not None:
             self._with_values.add(message.stream)
-        for suffix, picture in PAINTERS[type(message.data).__name__](message.data).items():
+        for suffix, picture in painted.items():
             path = self._folder / "pictures" / (message.stream + suffix) / f"{message.t_ns / NS_PER_S:08.3f}.png"
             shown = (message.stream, suffix)
             with writing_into(self._folder):
@@ -82,6 +95,14 @@ class Pictures:
                     path.parent.mkdir(parents=True, exist_ok=True)
                 write_picture(picture, path)
             self._shown.setdefault(shown, ThinnedList(MOST_SHOWN)).add(path)
+
+    def _painted(self, message: Message) -> dict[str, Picture]:
+        """Pictures by the suffix for the stream's name."""
+        if isinstance(message.data, Detections):
+            picture = self._images.picture(message)
+            return {} if picture is None else {"": picture}
+        pictures: dict[str, Picture] = PAINTERS[type(message.data).__name__](message.data)
+        return pictures
 
     def finish(self) -> None:
         """Write the overview (a row per stream, with pictures spread over the flight) and the radar spectrograms."""

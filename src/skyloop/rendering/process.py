@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import mmap
+import os
 import socket
 import sys
 from typing import Any
 
 import numpy as np
 
+from skyloop.rendering.egl_devices import VARIABLE, candidates
 from skyloop.rendering.thread_priority import take_short_turns
 from skyloop.rendering.wire import Arrays, decode, encode
+from skyloop_client.errors import RendererError
 
 NICENESS = 10
 """Lower in priority than the simulation, which must answer its peers while pictures are made."""
@@ -64,14 +68,31 @@ def main() -> None:
 
 
 def open_context() -> Any:
-    """An OpenGL 4.3 context without a screen."""
+    """An OpenGL 4.3 context without a screen, on the chosen device."""
     import moderngl
 
-    return moderngl.create_context(require=430, standalone=True, backend="egl")  # type: ignore[arg-type]
+    failure: Exception | None = None
+    for device in candidates(os.environ.get(VARIABLE, "auto")):
+        try:
+            return moderngl.create_context(require=430, standalone=True, backend="egl", device_index=device.index)  # type: ignore[arg-type]
+        except Exception as error:
+            # the first is the one that was meant
+            failure = failure or error
+    assert failure is not None
+    raise failure
+
+
+def probe() -> None:
+    """Print as JSON what draws, or why nothing does. For `skyloop doctor`, in a process of its own."""
+    try:
+        info = open_context().info
+        print(json.dumps([info["GL_RENDERER"], info["GL_VERSION"]]))
+    except Exception as error:
+        print(json.dumps({"error": _one_line(error)}))
 
 
 def _one_line(error: Exception) -> str:
-    kind = "" if type(error) is Exception else f"{type(error).__name__}: "
+    kind = "" if type(error) in (Exception, RendererError) else f"{type(error).__name__}: "
     return kind + " ".join(str(error).split())
 
 

@@ -27,8 +27,8 @@ def reproduce(
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        # a flight keeps its own process and that of its renderer busy
-        runs = all_runs(jobs_of(chosen, place), max(1, 3 * usable_cores() // 4), told, in_words)
+        # a flight's process and its renderer take turns, so that together they keep one core busy
+        runs = all_runs(jobs_of(chosen, place), usable_cores(), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)
@@ -39,16 +39,17 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     def job(name: str, call: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
         return Job(name, place / "runs" / f"{name}.json", call, (*arguments, str(place / "missions" / name)))
 
-    jobs = [
-        job(f"mission-{world}-{seed}", fly_mission, world, seed, 0, protocol.goals)
-        for seed in protocol.seeds
-        for world in protocol.worlds
-    ]
+    # the longest first, so that no core waits at the end for one of them
+    jobs = [job(f"explore-{world}-{seed}", explore, world, seed) for world, seed in protocol.explored]
     jobs += [
         job(f"walkers-{world}-{seed}", fly_mission, world, seed, protocol.walkers, protocol.goals)
         for world, seed in protocol.with_walkers
     ]
-    return jobs + [job(f"explore-{world}-{seed}", explore, world, seed) for world, seed in protocol.explored]
+    return jobs + [
+        job(f"mission-{world}-{seed}", fly_mission, world, seed, 0, protocol.goals)
+        for world in reversed(protocol.worlds)
+        for seed in protocol.seeds
+    ]
 
 
 def in_words(scored: dict[str, Any]) -> str:

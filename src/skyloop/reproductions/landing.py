@@ -26,7 +26,7 @@ def reproduce(
     """All landings of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        runs = all_runs(jobs_of(chosen, place), max(1, 3 * usable_cores() // 4), told, in_words)
+        runs = all_runs(jobs_of(chosen, place), usable_cores(), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from skyloop.campaigns.making import outcomes
+from skyloop.campaigns.pools import local_pool
+from skyloop.campaigns.run_process import Work
 from skyloop.reproductions.result_files import begin_or_go_on, keep
+from skyloop_client.errors import SkyloopError
+
+RETRIES = 1
+"""Of a run whose process was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +40,16 @@ def make_missing(
     missing = [job for job in jobs if not job.kept.exists()]
     if not missing:
         return
-    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
-        running = {pool.submit(job.call, *job.arguments): job for job in missing}
-        for done, future in enumerate(as_completed(running), 1):
-            job, made = running[future], future.result()
-            keep(job.kept, made)
-            told(f"{job.name} ({done} of {len(missing)}): {in_words(made)}")
+    works = ((number, Work.of(job.call, job.arguments)) for number, job in enumerate(missing))
+    with local_pool(at_once) as pool:
+        for done, (number, outcome) in enumerate(outcomes(works, pool, RETRIES), 1):
+            job = missing[number]
+            if outcome.error is not None:
+                raise outcome.raised()
+            if outcome.lost:
+                raise SkyloopError(f"{job.name}: {outcome.lost}; the same command goes on from here")
+            keep(job.kept, outcome.made)
+            told(f"{job.name} ({done} of {len(missing)}): {in_words(outcome.made)}")
 
 
 def all_runs(

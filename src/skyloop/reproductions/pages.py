@@ -24,8 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.machine_info import machine_description
 from skyloop.core.results import Result
-from skyloop.reproductions.registry import PAGES
+from skyloop.reproductions.code_state import changed_rooms, code_state
+from skyloop.reproductions.registry import PAGES, REPRODUCTIONS
 from skyloop_client.errors import SetupError
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -45,6 +47,9 @@ class Published:
     """Results of the quick form by cell, if they are repeatable: a test can measure these again."""
     protocol: Any
     """The constants of the measurement, as plain JSON data."""
+    code: dict[str, str] | None = None
+    """The state of the code that gave the results; see `code_state`."""
+    machine: dict[str, Any] | None = None
 
 
 class Cells(Mapping[str, Result]):
@@ -76,7 +81,8 @@ def read(name: str) -> Published | None:
     if not path.exists():
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
-    return Published([Result(**result) for result in plain["results"]], plain["quick"], plain.get("protocol"))
+    results = [Result(**result) for result in plain["results"]]
+    return Published(results, plain["quick"], plain.get("protocol"), plain.get("code"), plain.get("machine"))
 
 
 def protocol(name: str) -> Any:
@@ -93,6 +99,8 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
         "protocol": protocol(name),
+        "machine": machine_description(),
+        "code": code_state(REPRODUCTIONS[name][0]),
         "results": [result.plain() for result in results],
         "quick": {result.cell: result.measured for result in quick if repeats(result)},
     }
@@ -110,10 +118,12 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
 
 
 def _replaced(picture: Path) -> Path:
-    """Replace the picture of that name under docs/, as JPEG if that is one. Returns its path."""
+    """Replace the picture of that name under docs/, as JPEG if that is one; a new one is put into images/. Returns its
+    path."""
     from PIL import Image
 
     found = [path for path in DOCS.rglob(f"{picture.stem}.*") if path.suffix in (".png", ".jpg")]
+    found = found or [DOCS / "images" / picture.name]
     if len(found) != 1:
         raise SetupError(f"docs/ has {len(found)} pictures named {picture.stem}, not one; which is {picture}?")
     if found[0].suffix == picture.suffix:
@@ -129,8 +139,9 @@ def repeats(result: Result) -> bool:
 
 
 def pages() -> list[Path]:
-    """The pages that show results."""
-    return sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text(encoding="utf-8")))
+    """The pages that show results, README among them."""
+    texts = [path for path in (DOCS.parent / "README.md", *DOCS.rglob("*.md")) if path.is_file()]
+    return sorted(path for path in texts if BLOCK.search(path.read_text(encoding="utf-8")))
 
 
 def rendered(text: str) -> str:
@@ -143,8 +154,29 @@ def block(name: str, which: str) -> str:
     page, published = importlib.import_module(PAGES[name]), read(name)
     if published is None and not getattr(page, "WITHOUT_RESULTS", False):
         return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
+    if which == "state" and published is not None:
+        return paragraph(state_in_words(name, published))
     made: dict[str, str] = page.blocks([] if published is None else published.results)
     return made[which].rstrip("\n") + "\n"
+
+
+def state_in_words(name: str, published: Published) -> str:
+    """Whether the figures are of the code as it is now, for the top of a page."""
+    told = published.machine
+    where = (
+        "" if told is None else f" on {told['cores']} cores of {told['cpu']}" + (", with a GPU" if told["gpu"] else "")
+    )
+    changed = stale_rooms(name, published)
+    if changed is None:
+        return "**Stale**: measured by an earlier state of the code, which was not kept with the figures."
+    if not changed:
+        return f"Measured by the code as it is now,{where}." if where else "Measured by the code as it is now."
+    return f"**Stale**: measured{where}, before the code in {', '.join(changed)} was changed. Figures may differ today."
+
+
+def stale_rooms(name: str, published: Published) -> list[str] | None:
+    """The rooms changed since the results were measured. None if the state of the code was not kept."""
+    return None if published.code is None else changed_rooms(published.code, code_state(REPRODUCTIONS[name][0]))
 
 
 def out_of_date(name: str) -> list[str]:

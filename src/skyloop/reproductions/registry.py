@@ -45,13 +45,21 @@ REPRODUCTIONS = {
         "skyloop.reproductions.landing",
         "one hundred landings on a marker by camera, on four boards, Fig. 4 and Tables I to III of fpga-landing-hil",
     ),
+    "detection": (
+        "skyloop.reproductions.detection",
+        "people found in images of places not trained on: precision, runtimes, training, V-C of the airloop paper",
+    ),
+    "fusion": (
+        "skyloop.reproductions.fusion",
+        "people tracked by camera, radar and both, on a clear day, in fog and at night; what airloop is made for",
+    ),
 }
 """name: (module with reproduce(quick, folder) -> list[Result], one line)."""
 
-RESUMES = ("sync-hil", "online", "offline", "e2es", "e2es-missions", "unknown-city", "landing")
+RESUMES = ("sync-hil", "online", "offline", "e2es", "e2es-missions", "unknown-city", "landing", "detection", "fusion")
 """Long ones, which report their progress and continue in a folder that has their protocol.json."""
-PROTOCOLS = ("sync-hil", "e2es", "e2es-missions", "unknown-city", "landing")
+PROTOCOLS = ("sync-hil", "e2es", "e2es-missions", "unknown-city", "landing", "detection", "fusion")
 """Those with a page of their own about what is flown."""
-NAMES = (*REPRODUCTIONS, *(f"{name}-protocol" for name in PROTOCOLS))
+NAMES = (*REPRODUCTIONS, *(f"{name}-protocol" for name in PROTOCOLS), "report")
 PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in NAMES}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from skyloop.core.interrupts import end_with_parent
 from skyloop.reproductions.sync_hil import BOARD_RUNS, Run, board_speed, fly, fly_all
 from skyloop.reproductions.sync_hil_protocol import FREE, HOST, TABLES, TARGET, TIME
 from skyloop_client.errors import LinkError
@@ -81,7 +82,7 @@ def acid_test(
     for mode in modes:
         for times in slowed:
             at_once = max(1, min(times // 2, most_at_once))
-            with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+            with ProcessPoolExecutor(at_once, get_context("spawn"), end_with_parent) as pool:
                 jobs = [pool.submit(time_of, task, mode, times, k, board) for k in range(runs)]
                 found[mode][times] = [job.result() for job in jobs]
     return Verdict(task, found["sync"], found["none"])

@@ -72,9 +72,15 @@ FASTEST_CONTROLLER_HZ = 500.0
 
 
 def build(
-    scenario: Scenario, *, gates: tuple[Gate, ...] = (), wanted: Callable[[int], bool] | None = None
+    scenario: Scenario,
+    *,
+    gates: tuple[Gate, ...] = (),
+    wanted: Callable[[int], bool] | None = None,
+    renders: bool = True,
 ) -> Simulation:
-    """Build a simulation at t = 0, before its first event. For `wanted` see `parts.Context`."""
+    """Build a simulation at t = 0, before its first event. For `wanted` see `parts.Context`.
+
+    renders: start the renderer now if there are cameras; otherwise it starts with the first picture."""
     prepare(*needed_rooms(scenario))
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
@@ -109,7 +115,7 @@ def build(
         parts += _flying_parts(vehicle, airframes[i], autopilot, folder, scenario.seed, context)
         parts += estimator_parts(vehicle, autopilot, earth, folder, context)
     parts += _observer_parts(scenario, context)
-    if context.lookers:
+    if context.lookers and renders:
         scene.expect_views()
     port = SimulationPort(context, clock, WorldEditor(scene, fleet, clock))
     for name, autopilot in autopilots.items():
@@ -289,11 +295,15 @@ def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | N
         part = SensorPart(sensor, info, i, config.faults, scenario.seed, context)
         processing = _processing_parts(vehicle, name, info, context) if config.kind == "radar" else []
         # trackers, and pilots, estimators or controllers of the user's own, may remember what they saw
-        own = isinstance(vehicle.pilot, UserPilot) or is_plugin(vehicle.controller)
-        own = own or seen_by_estimators(scenario, stream)
+        own = _has_own_reader(scenario) or seen_by_estimators(scenario, stream)
         part.independent = part.independent and not processing and not own
         parts += [part, *processing]
     return parts
+
+
+def _has_own_reader(scenario: Scenario) -> bool:
+    """Whether a pilot or controller of the user's own may read any stream of any vehicle."""
+    return any(isinstance(each.pilot, UserPilot) or is_plugin(each.controller) for each in scenario.vehicles)
 
 
 def _processing_parts(vehicle: Vehicle, name: str, raw: StreamInfo, context: Context) -> list[Part]:
@@ -302,7 +312,9 @@ def _processing_parts(vehicle: Vehicle, name: str, raw: StreamInfo, context: Con
     if config is None:
         return []
     infos = [
-        StreamInfo(f"{vehicle.name}/{name}/{ending}", message, raw.rate, vehicle.name, raw.latency_ns, raw.mount)
+        StreamInfo(
+            f"{vehicle.name}/{name}/{ending}", message, raw.rate, vehicle.name, raw.latency_ns, raw.mount, raw.details
+        )
         for ending, message in (("range_doppler", "RangeDopplerImage"), ("detections", "RadarDetections"))
     ]
     return [ProcessingPart(RadarProcessor(raw.details, config), raw.name, infos, context)]
@@ -315,7 +327,9 @@ def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:
         rate = _rate(config.rate_hz, f"observers.{name}.rate_hz")
         info = StreamInfo(f"observer/{name}", "CameraImage", rate)
         watched = None if config.vehicle is None else names.index(config.vehicle)
-        parts.append(ObserverPart(Observer(config), info, watched, context))
+        part = ObserverPart(Observer(config), info, watched, context)
+        part.independent = not _has_own_reader(scenario) and not seen_by_estimators(scenario, info.name)
+        parts.append(part)
     return parts
 
 

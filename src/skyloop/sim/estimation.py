@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from skyloop.sim.parts import Context, StatelessPart, UserPart
@@ -99,6 +99,13 @@ class OutsideEstimator:
 
     setup: EstimatorSetup
     options: dict[str, Any]
+    products: dict[str, str] = field(default_factory=dict)
+    """Streams and the names of their records, in place of a stream of estimates."""
+
+    def publishes(self, name: str) -> bool:
+        """Whether a stream, with or without the vehicle's name, is one that is kept for it."""
+        own = name.removeprefix(f"{self.setup.vehicle}/") if isinstance(name, str) else ""
+        return own in (self.products or {self.setup.name: "Estimate"})
 
     @property
     def sender(self) -> str:
@@ -111,6 +118,7 @@ class OutsideEstimatorPart(StatelessPart):
     def __init__(self, outside: OutsideEstimator, context: Context) -> None:
         setup = outside.setup
         self.name = f"{setup.vehicle}/{setup.name}"
-        info = StreamInfo(self.name, "Estimate", None, setup.vehicle)
-        context.user_streams.reserve(info, outside.sender)
+        for name, record in (outside.products or {setup.name: "Estimate"}).items():
+            info = StreamInfo(f"{setup.vehicle}/{name}", record, None, setup.vehicle)
+            context.user_streams.reserve(info, outside.sender)
         context.user_streams.outside[self.name] = outside

@@ -7,8 +7,9 @@ from pathlib import Path
 from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.sim.estimation import EkfPart, OutsideEstimator, OutsideEstimatorPart, UserEstimatorPart
+from skyloop.sim.estimator_config import EstimatorConfig
 from skyloop.sim.parts import Context, Part
-from skyloop.sim.scenario import EstimatorConfig, Scenario, Vehicle
+from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.world.earth import Earth
 from skyloop_client.errors import ScenarioError, nearest_name
@@ -28,6 +29,10 @@ def estimator_parts(
 ) -> list[Part]:
     """All estimators of a vehicle, and the stream of estimates its controller listens to."""
     parts: list[Part] = []
+    if vehicle.state == "ekf" and "ekf" not in vehicle.estimators:
+        # first, because others may have `state` as an input
+        infos = _inputs(vehicle, EstimatorConfig(kind="ekf"), vehicle.name, context)
+        parts.append(_ekf_part(vehicle, EKF_STREAM, infos, earth, context))
     for name, config in vehicle.estimators.items():
         place = f"{vehicle.name}.estimators.{name}"
         infos = _inputs(vehicle, config, place, context)
@@ -36,14 +41,11 @@ def estimator_parts(
             continue
         setup = EstimatorSetup(vehicle.name, name, infos, _start(autopilot, earth, context))
         if config.kind == "link":
-            parts.append(OutsideEstimatorPart(OutsideEstimator(setup, config.options), context))
+            parts.append(OutsideEstimatorPart(OutsideEstimator(setup, config.options, config.products), context))
             continue
         estimator = made(place, load_plugin(config.kind, folder), setup, **config.options)
         require(estimator, ("on_message",), place)
         parts.append(UserEstimatorPart(estimator, setup, round(config.latency * NS_PER_S), context))
-    if vehicle.state == "ekf" and "ekf" not in vehicle.estimators:
-        infos = _inputs(vehicle, EstimatorConfig(kind="ekf"), vehicle.name, context)
-        parts.append(_ekf_part(vehicle, EKF_STREAM, infos, earth, context))
     if vehicle.state != "truth":
         stream = _state_stream(vehicle, context)
         context.bus.on(stream, lambda message: autopilot.feed_estimate(message.data))

@@ -144,13 +144,13 @@ class ScenePart(StatelessPart):
     """Closes the renderer with the simulation, and clears the scene's cached pictures when a snapshot is restored."""
 
     def __init__(self, context: Context) -> None:
-        self._scene = context.scene
+        self.scene = context.scene
 
     def remember(self, memory: Any) -> None:
-        self._scene.forget()
+        self.scene.forget()
 
     def close(self) -> None:
-        self._scene.close()
+        self.scene.close()
 
 
 class TruthPart(StatelessPart):
@@ -293,6 +293,8 @@ class PilotPart(UserPart):
 
     def _act(self, t_ns: int, index: int) -> None:
         self._now_ns = t_ns
+        if self._autopilot.memory.is_pilot_relieved:
+            return
         vehicle, known = self._info.vehicle, self._context.bus.infos
         events, refused, self._events, self._refused = tuple(self._events), tuple(self._refused), [], []
         state, status = self._autopilot.state(t_ns), self._latest.get(f"{vehicle}/status")

@@ -174,6 +174,7 @@ SPECS: dict[type, dict[str, Spec]] = {
     Movers: {
         "positions": Numbers("<f8", ("n", 3)), "velocities": Numbers("<f8", ("n", 3)),
         "sizes": Numbers("<f8", ("n", 2), 0.0, 1e6), "ids": Numbers("<i8", ("n",), 0, 2**62),
+        "covariances": Numbers("<f8", ("n", 6, 6), optional=True),
     },
     PointCloud: {
         "points": Numbers("<f4", ("n", 3)), "values": Numbers("<f4", ("n",), optional=True),

@@ -15,6 +15,7 @@ from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.sensors.observer import ObserverConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
+from skyloop.sim.estimator_config import EstimatorConfig
 from skyloop.sim.px4_choice import Px4Choice
 from skyloop.tasks.pilots import PilotConfig
 from skyloop.vehicle.airframe import (
@@ -65,36 +66,6 @@ class UserPilot(BaseModel):
     """Calls per second of simulated time."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the class; a function takes none."""
-
-
-class EstimatorConfig(BaseModel):
-    """An estimator: its estimates are on the stream `<vehicle>/<its name>`, and `state: <its name>` flies on them."""
-
-    model_config = STRICT
-
-    kind: str
-    """module:Class, ekf (the built-in one), or link: it runs at the other end of `skyloop loop`."""
-    inputs: list[str] = []
-    """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`, and `state` is the one that the controller
-    flies on. Left out: all sensors of the vehicle."""
-    latency: NonNegative = 0.0
-    """s its computing takes, from the arrival of a message to that of the estimate made of it."""
-    options: dict[str, Any] = Field(default_factory=dict)
-    """For the class's constructor."""
-
-    @model_validator(mode="after")
-    def _kind_is_known(self) -> EstimatorConfig:
-        if not is_plugin(self.kind) and self.kind not in ("ekf", "link"):
-            hint = nearest_name(self.kind, ("ekf", "link"))
-            raise ValueError(f"no estimator of kind '{self.kind}'; {hint} Or your own as module:Class")
-        if self.options and self.kind == "ekf":
-            raise ValueError("the built-in EKF has its numbers under ekf; leave out options")
-        if self.latency and self.kind == "link":
-            raise ValueError("what computing takes on the other end of a link is measured; leave out latency")
-        for name in self.inputs:
-            if self.inputs.count(name) > 1:
-                raise ValueError(f"'{name}' is there twice under inputs")
-        return self
 
 
 def _own_or(value: Any) -> str:
@@ -338,12 +309,18 @@ def shipped_airframes() -> list[str]:
 
 def load_scenario(name: str | Path, overrides: dict[str, Any] | None = None) -> Scenario:
     """A shipped scenario by name, or a YAML file by path; overrides are {"vehicles.drone.state": "ekf"}."""
+    data, folder = read_scenario(name)
+    return make_scenario(data, overrides, place=str(name), folder=folder)
+
+
+def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
+    """What is written in a scenario, unchecked, and the folder in which its own files are."""
     path = Path(name)
-    if path.suffix not in (".yaml", ".yml"):
-        if str(name) not in shipped_scenarios():
-            raise unknown_name("scenario", str(name), shipped_scenarios())
-        return make_scenario(read_yaml(SCENARIOS / f"{name}.yaml"), overrides, place=str(name))
-    return make_scenario(read_yaml(path), overrides, place=str(name), folder=path.parent.resolve())
+    if path.suffix in (".yaml", ".yml"):
+        return read_yaml(path), path.parent.resolve()
+    if str(name) not in shipped_scenarios():
+        raise unknown_name("scenario", str(name), shipped_scenarios())
+    return read_yaml(SCENARIOS / f"{name}.yaml"), None
 
 
 def make_scenario(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,29 +19,50 @@ from skyloop_client.messages import CameraImage
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 from skyloop_client.user_code import call_user_code
 
+Defer = Callable[[int, int], None]
+"""Called with (t_ns, index) instead of measuring, where another process measures."""
+
 
 class ObserverPart(StatelessPart):
     """A camera that belongs to no vehicle."""
 
+    hidden_name: str | None = None
+
     def __init__(self, observer: Observer, info: StreamInfo, watched: int | None, context: Context) -> None:
         self.name = info.name
-        self._observer, self._info, self._watched, self._context = observer, info, watched, context
+        self.info = info
+        self.independent = True
+        self.defer: Defer | None = None
+        self._observer, self._watched, self._context = observer, watched, context
         context.bus.advertise(info)
         context.lookers.append(self.expected)
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
     def expected(self, t_ns: int) -> list[ViewRequest]:
-        return [self._request(t_ns)] if is_due(self._info.rate, t_ns) else []
+        if not is_due(self.info.rate, t_ns) or self._is_deferred:
+            return []
+        return [self._request(t_ns)]
+
+    @property
+    def _is_deferred(self) -> bool:
+        return self.independent and self.defer is not None
 
     def _request(self, t_ns: int) -> ViewRequest:
         state = None if self._watched is None else self._context.fleet.state(self._watched, t_ns)
         return self._observer.request(state, t_ns)
 
     def _act(self, t_ns: int, index: int) -> None:
+        if self._is_deferred:
+            assert self.defer is not None
+            self.defer(t_ns, index)
+            return
         self._context.look(t_ns)
-        view = self._context.scene.at(t_ns).view(self._request(t_ns))
-        self._context.publish(self._info.name, index, t_ns, CameraImage(t_ns, view.colour))
+        self._context.publish(self.info.name, index, t_ns, self.sensed(t_ns, index)[0])
+
+    def sensed(self, t_ns: int, index: int) -> tuple[CameraImage, None]:
+        """The image of an instant."""
+        return CameraImage(t_ns, self._context.scene.at(t_ns).view(self._request(t_ns)).colour), None
 
 
 def is_due(rate: Rate | None, t_ns: int) -> bool:
@@ -71,19 +92,21 @@ class SensorPart:
         turn_on = KeyedRandom(stream_key(seed, f"{info.name}/turn-on"), 0)
         self._state = call_user_code(self.name, 0, sensor.initial_state, turn_on)
         self._held: Any = None
-        self._hidden = getattr(sensor, "hidden", None)
+        self._hidden: Any = getattr(sensor, "hidden", None)
+        self.hidden_name = None if self._hidden is None else f"truth/{info.name}"
+        """The stream of what no sensor sees, if it has one."""
         context.bus.advertise(info)
         context.instruments[info.name] = self
-        if self._hidden is not None:
-            self._hidden_name = f"truth/{info.name}"
+        if self.hidden_name is not None:
             context.bus.advertise(
                 StreamInfo(
-                    self._hidden_name, sensor.hidden_message, info.rate, info.vehicle, 0, info.mount, info.details
+                    self.hidden_name, sensor.hidden_message, info.rate, info.vehicle, 0, info.mount, info.details
                 )
             )
         self._looks = hasattr(sensor, "requests")
         self.independent = getattr(sensor, "independent", False) and not self._faults
         """True if unwanted samples may be skipped. Assembly sets it to False where a later reader remembers samples."""
+        self.defer: Defer | None = None
         if self._looks:
             context.lookers.append(self.expected)
         context.glances[info.name] = self.glance
@@ -99,43 +122,61 @@ class SensorPart:
 
     def expected(self, t_ns: int) -> list[ViewRequest]:
         """The views this sensor needs at `t_ns`; none if it has no sample then."""
-        if not is_due(self.info.rate, t_ns) or self._is_spared(t_ns):
+        if not self._looks or not is_due(self.info.rate, t_ns) or self._is_spared(t_ns):
             return []
         requests = call_user_code(self.name, t_ns, self.sensor.requests, self._kinematics(t_ns), self._state)
         return self._context.scene.at(t_ns, self._vehicle).seen(requests)
 
     def _is_spared(self, t_ns: int) -> bool:
-        """True if no reader wants this sample and no later sample depends on it."""
-        wanted = self._context.wanted
-        if wanted is None or not self.independent or self._injected:
+        """True if no reader wants this sample, or another process makes it, and no later sample depends on it."""
+        if not self.independent or self._injected:
             return False
-        return not wanted(t_ns + self.info.latency_ns)
+        if self.defer is not None:
+            return True
+        wanted = self._context.wanted
+        if wanted is None or wanted(t_ns + self.info.latency_ns):
+            return False
+        # what is hidden arrives at once
+        return self.hidden_name is None or not wanted(t_ns)
 
     def _kinematics(self, t_ns: int) -> Any:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
 
     def _act(self, t_ns: int, index: int) -> None:
         if self._is_spared(t_ns):
+            if self.defer is not None:
+                self.defer(t_ns, index)
             return
         context = self._context
         if self._looks:
             context.look(t_ns)
-        scene = context.scene.at(t_ns, self._vehicle)
-        rng = KeyedRandom(self._key, index)
-        answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, self._state, rng)
-        sample, self._state = self._checked(answer, t_ns)
+        sample, rng = self._measured(t_ns, index)
         extra = 0.0
         faults = self._faults + self._injected
         if faults:
             sample, extra, self._held = call_user_code(
                 self.name, t_ns, apply_faults, faults, self.sensor, sample, self._held, rng
             )
-        if self._hidden is not None:
-            hidden = call_user_code(self.name, t_ns, self._hidden, self._state, t_ns)
-            context.publish(self._hidden_name, index, t_ns, hidden)
+        if self.hidden_name is not None:
+            context.publish(self.hidden_name, index, t_ns, self._what_is_hidden(t_ns))
         if sample is not None:
             latency = self.info.latency_ns + round(extra * NS_PER_S)
             context.publish(self.info.name, index, t_ns, sample, latency)
+
+    def sensed(self, t_ns: int, index: int) -> tuple[Any, Any]:
+        """An independent sensor's sample of an instant, and what is hidden of it; None where there is none."""
+        sample, _ = self._measured(t_ns, index)
+        return sample, None if self._hidden is None else self._what_is_hidden(t_ns)
+
+    def _measured(self, t_ns: int, index: int) -> tuple[Any, KeyedRandom]:
+        scene = self._context.scene.at(t_ns, self._vehicle)
+        rng = KeyedRandom(self._key, index)
+        answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, self._state, rng)
+        sample, self._state = self._checked(answer, t_ns)
+        return sample, rng
+
+    def _what_is_hidden(self, t_ns: int) -> Any:
+        return call_user_code(self.name, t_ns, self._hidden, self._state, t_ns)
 
     def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
         fits = isinstance(answer, tuple) and len(answer) == 2

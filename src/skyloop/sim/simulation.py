@@ -42,7 +42,7 @@ class Simulation:
         self.parts = parts
         self.port = port
         self.editor = port.editor
-        port.run_through = self.run_through
+        port.run_through, port.snapshot = self.run_through, self.snapshot
 
     def step(self) -> int:
         """Advance to the next event, or to an earlier instant if a gate stops time there. Returns the instant."""

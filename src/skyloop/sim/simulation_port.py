@@ -48,6 +48,8 @@ class SimulationPort:
         self._repeated: list[tuple[Rate, Callable[[int], None]]] = []
         self.run_through: Callable[[int], None]
         """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
+        self.snapshot: Callable[[], Any]
+        """Copies everything that changes; for `Simulation.restore`, here or in another build of the scenario."""
 
     @property
     def now_ns(self) -> int:

@@ -253,16 +253,30 @@ class VehiclePort:
         status = self.status
         return status.failsafe if status.armed and status.failsafe in NOT_STEERED else ""
 
-    def send(self, *items: Setpoint | Request, by: str) -> None:
-        """Setpoints and requests; `by` commands the vehicle as soon as one is obeyed, and relieves whoever did."""
+    def send(self, *items: Setpoint | Request, by: str) -> str:
+        """Setpoints and requests; `by` commands the vehicle as soon as one is obeyed, and relieves whoever did.
+
+        Returns why the last refused one was refused; empty if all are obeyed.
+        """
+        refusal = ""
         for item in items:
             self._autopilot.send(item, self.now_ns, by)
+            refusal = self._autopilot.refusal or refusal
+        return refusal
 
     def claim(self, by: str) -> None:
         """Take command before the first order; whoever commanded gives way."""
         if not by:
             raise SetpointError("a commander needs a name")
         self._autopilot.claim(by)
+
+    @property
+    def is_pilot_relieved(self) -> bool:
+        return self._autopilot.memory.is_pilot_relieved
+
+    def relieve_pilot(self, relieved: bool = True) -> None:
+        """The scenario's pilot is not called while it is relieved, so that a person can fly in its place."""
+        self._autopilot.memory.is_pilot_relieved = relieved
 
     def release(self, by: str, hover: float = HOVER_BEFORE_LANDING, then: str = "land") -> bool:
         """Give up command: the vehicle hovers for `hover` s, then lands or goes home, unless somebody claims it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.sim.parts import Context
 from skyloop.world.scenery.actors.watchful import EVERY, WatchfulWalker
@@ -32,6 +33,23 @@ class WatchfulPeoplePart:
 
     def memory(self) -> Any:
         return [walker.memory() for walker in self._walkers]
+
+    @property
+    def n_looks(self) -> int:
+        """How many paces each of them remembers."""
+        return len(self._walkers[0].paces)
+
+    def looks_since(self, t: float) -> tuple[int, NDArray[np.float64]]:
+        """The number of the first look that matters after `t` s, and (n_people, 2, n) paces and times from it on."""
+        first = min(max(0, int(t / EVERY)), self.n_looks - 1)
+        return first, np.array([(walker.paces[first:], walker.times[first:]) for walker in self._walkers])
+
+    def show_looks(self, first: int, looks: NDArray[np.float64], n_looks: int) -> None:
+        """Show them as they were in another process when they had looked so often."""
+        for walker, (paces, times) in zip(self._walkers, looks[..., : n_looks - first].tolist(), strict=True):
+            # nobody asks for what was long before
+            walker.remember(([1.0] * first + paces, [0.0] * first + times))
+        self._context.scene.model.forget()
 
     def remember(self, memory: Any) -> None:
         for walker, kept in zip(self._walkers, memory, strict=True):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.clock import Clock
 from skyloop.core.frames import SENSOR_FROM_CAMERA, LocalFrame, quat_from_matrix, quat_multiply
+from skyloop.sim.world_appearance import Appearance, appearance_of
 from skyloop.world.atmosphere import density, pressure, temperature
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import BY_MATERIAL, Model
@@ -21,7 +22,7 @@ from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig
 from skyloop_client.messages import Array
 
-__all__ = ["Painting", "View", "ViewRequest", "WorldView"]
+__all__ = ["Appearance", "Painting", "View", "ViewRequest", "WorldView"]
 
 
 class WorldView:
@@ -170,6 +171,29 @@ class WorldView:
             row += mover.n_rows
         return found
 
+    def middles_near(self, is_a: str, t: float, place: Array, reach: float) -> dict[int, Array]:
+        """(3,) m, world, by instance number: the middles of the things of a class, those that stand and those that
+        move, within `reach` of a place, seen from above, at `t` s. Sideways it is the first part's, such as the hips'
+        of a person who swings arms and legs; the height is that between the lowest point and the highest."""
+        model, found = self._model, {}
+        poses: dict[int, Array] = {}
+        row = model.n_standing
+        for mover in model.movers:
+            poses[int(model.row_thing[row])] = mover.poses(t)
+            row += mover.n_rows
+        for number, thing in enumerate(model.things):
+            if not thing.rows or self.class_of(number) != is_a or number in self._vehicle_things:
+                continue
+            parts = poses.get(number)
+            if parts is None:
+                parts = np.array([model.standing_poses[row] for row in thing.rows])
+            if float(np.hypot(*(parts[0, :2, 3] - place[:2]))) <= reach:
+                shapes = [model.shapes[model.row_shape[row]].lods[-1].positions for row in thing.rows]
+                heights = [points @ pose[2, :3] + pose[2, 3] for points, pose in zip(shapes, parts, strict=True)]
+                middle = 0.5 * (min(map(np.min, heights)) + max(map(np.max, heights)))
+                found[number] = np.array([parts[0, 0, 3], parts[0, 1, 3], middle])
+        return found
+
     def standing_boxes(self) -> Iterator[tuple[str, Array, Array, Array]]:
         """Of each part of each thing that stands: class, (3, 4) world_from_part, lower and upper corner in its axes."""
         model, corners = self._model, {}
@@ -181,6 +205,16 @@ class WorldView:
                         points = model.shapes[shape].lods[0].positions
                         corners[shape] = points.min(axis=0), points.max(axis=0)
                     yield self.class_of(number), model.standing_poses[row], *corners[shape]
+
+    def appearance(self) -> Appearance:
+        """Its shapes and colours for a viewer that draws the world itself."""
+        self.refresh()
+        return appearance_of(self._model, self._vehicle_things, self._clock.now_ns)
+
+    def moving_poses(self) -> NDArray[np.float32]:
+        """(m, 3, 4) world_from_part of everything that moves now, in the order of `appearance`'s last rows."""
+        self.refresh()
+        return self._model.moving_poses(self._clock.now_ns).astype(np.float32)
 
     def _poses(self, number: int) -> Array:
         model, rows = self._model, self._model.things[number].rows

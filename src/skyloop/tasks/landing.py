@@ -107,6 +107,11 @@ class LandingPilot(Sortie):
         """All that it looks at besides its state; over a link nothing else is sent to it."""
 
     @property
+    def at_start(self) -> bool:
+        """Whether it hovers where the landing begins, or lands already."""
+        return self._ready_ns >= 0
+
+    @property
     def stage(self) -> str:
         """seek, over, down, land or given up."""
         return STAGES[self._memory.stage]

@@ -180,7 +180,8 @@ class NavigatePilot(Sortie):
         if not self._maps.are_there:
             why = f"no map has come on '{config.ground_map}' and '{config.near_map}' yet"
         elif blind > config.blind_after:
-            why = f"no new map since {bundle.t_ns * _NS - blind:.1f} s; check the depth camera"
+            since = bundle.t_ns * _NS - blind
+            why = f"no new map since {since:.1f} s; check the depth camera and whether the maps keep up"
         return self._maps.surroundings(np.array(places), bundle.t_ns), why
 
     def _watch(self, bundle: Bundle, aim: Aim, place: Array, why: str) -> None:

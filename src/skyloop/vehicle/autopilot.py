@@ -53,6 +53,7 @@ class Autopilot:
         self.memory = AutopilotMemory()
         self.estimate: Estimate | None = None
         self._events: list[Event] = []
+        self.refusal = ""  # why the last `send` was refused
         self.take_row()
         self._row["on_estimate"] = on_estimate
         params = fleet.params[index]
@@ -75,6 +76,7 @@ class Autopilot:
     def send(self, item: Setpoint | Request, t_ns: int, by: str = "") -> None:
         """Carries out a setpoint or request, or publishes why it is refused. `by` is in command from then on."""
         memory = self.memory
+        self.refusal = ""
         if not isinstance(item, Setpoint | Request):
             hint = f"; write {item.__name__}(...)" if isinstance(item, type) else ""
             raise SetpointError(f"{item!r} is neither a setpoint nor a request of skyloop_client.messages{hint}")
@@ -387,6 +389,7 @@ class Autopilot:
 
     def refuse(self, t_ns: int, text: str) -> None:
         """Publishes each reason once until another event occurs, so that a pilot cannot flood the stream."""
+        self.refusal = text
         if text not in self.memory.refused:
             refused = self.memory.refused
             self._event(t_ns, EventKind.REFUSED, text)

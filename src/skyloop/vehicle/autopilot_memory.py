@@ -48,6 +48,8 @@ class AutopilotMemory:
     """When the hover after a release ends; -1: there is none."""
     release_then: str = "land"
     """What follows that hover: land or home."""
+    is_pilot_relieved: bool = False
+    """A person flies in the pilot's place."""
 
     def take_home(self, here: Array) -> None:
         """Makes `here`, where the vehicle is armed, its home, unless home was set by a request or is close by."""

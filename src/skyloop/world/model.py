@@ -104,6 +104,7 @@ class Model:
         self.palettes: list[NDArray[np.uint8]] = [np.full((PALETTE_SLOTS, 3), 255, np.uint8)]
         self.movers: list[Mover] = []
         self._shape_number: dict[int, int] = {}
+        self._palette_number: dict[bytes, int] = {self.palettes[0].tobytes(): 0}
         self._standing: list[tuple[int, int, int, int, int, Array]] = []
         self._moving: list[tuple[int, int, int, int, int]] = []
         self.placed: dict[int, Placed] = {}
@@ -230,6 +231,10 @@ class Model:
             self._motion = Motion(t_ns, now, np.ascontiguousarray(rate[:, :, 3]), 0.5 * w / np.maximum(size, 1e-12))
         return self._motion
 
+    def moving_poses(self, t_ns: int) -> Array:
+        """(m, 3, 4) world_from_part of all movers. Unlike `motion` it is not kept, and has no velocities."""
+        return self._poses(t_ns / 1e9)
+
     def forget(self) -> None:
         """The next motion is computed again."""
         self._motion = None
@@ -257,8 +262,7 @@ class Model:
             return 0
         palette = np.full((PALETTE_SLOTS, 3), 255, np.uint8)
         palette[1 : 1 + len(colours)] = colours
-        for number, known in enumerate(self.palettes):
-            if np.array_equal(known, palette):
-                return number
-        self.palettes.append(palette)
-        return len(self.palettes) - 1
+        number = self._palette_number.setdefault(palette.tobytes(), len(self.palettes))
+        if number == len(self.palettes):
+            self.palettes.append(palette)
+        return number

@@ -39,7 +39,7 @@ def test_fast_and_exact_agree(seed: int) -> None:
     sensor = Radar(RadarConfig(), 0.1)
     with build(make_scenario({"seed": seed, "world": {"name": "park"}, "vehicles": [vehicle]})) as simulation:
         part: Any = simulation.parts[0]
-        scene = part._scene.at(2_000_000_000, 0)
+        scene = part.scene.at(2_000_000_000, 0)
         level = np.array([1.0, 0.0, 0.0, 0.0])
         speed = np.array([3.0, 0.2, -0.1])
         kinematics = Kinematics(scene.t_ns, np.array([-8.0, 3.0, 2.0]), speed, level, *np.zeros((3, 3)))

@@ -2,8 +2,8 @@
 
 The bytes are the length of a msgpack value (4 bytes, little-endian), that value, and the raw bytes of its arrays, one
 after the other. A record is a map of its fields with its class under "@". An array is an extension with its dtype, its
-shape and its offset among the raw bytes. Only classes of `skyloop_client.messages` are ever created, so bytes from an
-untrusted peer can at most be refused."""
+shape and its offset among the raw bytes, or in memory that both sides share. Only classes of `skyloop_client.messages`
+are ever created, so bytes from an untrusted peer can at most be refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgpack
@@ -24,6 +24,8 @@ from skyloop_client.streams import Mount, Rate, StreamInfo
 
 ARRAY = 1
 """msgpack extension type of an array."""
+LENT_ARRAY = 2
+"""msgpack extension type of an array in shared memory."""
 LENGTH = struct.Struct("<I")
 KINDS = "biufc"
 """numpy kinds that an array may have: booleans and numbers."""
@@ -39,7 +41,13 @@ PACKER_BYTES = 4096
 """Initial size. The library's own 256 kB cost more than most records."""
 
 
-def encode(record: Any) -> list[bytes | memoryview]:
+Lend = Callable[[memoryview], int | None]
+"""Puts the bytes of an array into shared memory and returns where, or None if they are to be sent."""
+Lent = Callable[[np.dtype[Any], tuple[int, ...], int, int], Any]
+"""Gives the array of this dtype, shape and number of elements that begins there in shared memory."""
+
+
+def encode(record: Any, lend: Lend | None = None) -> list[bytes | memoryview]:
     """A record of `skyloop_client.messages`, or plain data, as a list of parts to be written one after the other."""
     arrays: list[memoryview] = []
     start = 0
@@ -51,9 +59,12 @@ def encode(record: Any) -> list[bytes | memoryview]:
                 raise CodecError(f"an array of {value.dtype} cannot be encoded; give booleans or numbers")
             raw = np.ascontiguousarray(value)
             # memoryview cannot flatten an empty array
-            arrays.append(raw.data.cast("B") if raw.size else memoryview(b""))
+            data = raw.data.cast("B") if raw.size else memoryview(b"")
+            if lend is not None and (place := lend(data)) is not None:
+                return _array_head(LENT_ARRAY, value.dtype, value.shape, place)
+            arrays.append(data)
             start += raw.nbytes
-            return _array_head(value.dtype, value.shape, start - raw.nbytes)
+            return _array_head(ARRAY, value.dtype, value.shape, start - raw.nbytes)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, str):
@@ -73,8 +84,8 @@ def encode(record: Any) -> list[bytes | memoryview]:
 
 
 @functools.lru_cache(4096)
-def _array_head(dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
-    return msgpack.ExtType(ARRAY, msgpack.packb((dtype.str, shape, start)))
+def _array_head(code: int, dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
+    return msgpack.ExtType(code, msgpack.packb((dtype.str, shape, start)))
 
 
 def size_of(record: Any) -> int:
@@ -92,8 +103,8 @@ def size_of(record: Any) -> int:
     return total
 
 
-def decode(data: bytes | memoryview) -> Any:
-    """The value that `encode` was given. Arrays are read-only views of `data`."""
+def decode(data: bytes | memoryview, lent: Lent | None = None) -> Any:
+    """The value that `encode` was given. Arrays are read-only views of `data` or of shared memory."""
     try:
         raw = memoryview(data).toreadonly()
         (length,) = LENGTH.unpack_from(raw)
@@ -102,7 +113,7 @@ def decode(data: bytes | memoryview) -> Any:
         return msgpack.unpackb(
             head,
             object_hook=_made,
-            ext_hook=lambda code, ext: _array(code, ext, body),
+            ext_hook=lambda code, ext: _array(code, ext, body, lent),
             max_array_len=min(MOST_ITEMS, length),
         )
     except CodecError:
@@ -111,12 +122,14 @@ def decode(data: bytes | memoryview) -> Any:
         raise CodecError(f"bytes that are no record: {type(error).__name__}: {error}") from None
 
 
-def _array(code: int, data: bytes, body: memoryview) -> Any:
-    if code != ARRAY:
+def _array(code: int, data: bytes, body: memoryview, lent: Lent | None) -> Any:
+    if code != ARRAY and (code != LENT_ARRAY or lent is None):
         raise CodecError(f"extension type {code} is not known")
     if len(data) > MOST_OF_LAYOUT:
         raise CodecError(f"an array whose description has {len(data)} bytes")
     dtype, shape, count, start = _array_layout(data)
+    if code == LENT_ARRAY and lent is not None:
+        return lent(dtype, shape, count, start)
     # np.ndarray with a buffer would take one call, but it trusts any offset and could read anywhere
     flat = np.frombuffer(body, dtype, count, start)
     return flat if len(shape) == 1 else flat.reshape(shape)

@@ -6,6 +6,8 @@
 
 A class that publishes no estimates but other records, such as maps, has an attribute `products`: names of streams and
 of their records, such as {"map/voxels": "VoxelMap"}. These streams exist from the start, in place of that of estimates.
+Where others have these streams as inputs, it also has a static method `products_of(name)` that gives the same before it
+is made: then it may run outside while the others run inside.
 The same class runs in the simulator's process (`estimators:` in a scenario), in another one and on a target
 (`skyloop-client estimator my_vio.py:Vio`).
 """

@@ -60,6 +60,13 @@ def _load_file(name: str, folder: Path | None) -> Any:
     return module
 
 
+def forget_plugins() -> None:
+    """Files are loaded anew from now on, so that nothing that they remember reaches the next flight."""
+    for name in [name for name in sys.modules if name.startswith("skyloop_plugin_")]:
+        del sys.modules[name]
+    _siblings.clear()
+
+
 _siblings: dict[Path, dict[str, ModuleType]] = {}
 """By folder: modules that files there have imported from it."""
 

@@ -15,6 +15,7 @@ from skyloop_client.clocks import ExecutionTime, Source, source_of
 from skyloop_client.codec import encode, info_from
 from skyloop_client.errors import CodecError, LinkEnded, LinkError
 from skyloop_client.estimator import EstimatorSetup
+from skyloop_client.lent_memory import LentMemory, opened
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 from skyloop_client.user_code import call_user_code
@@ -64,6 +65,7 @@ def connect(
         "period_ns": None if period is None else round(period * NS_PER_S),
         "duration_ns": None if duration is None else round(duration * NS_PER_S),
         "energy": True,
+        "memory": os.environ.get("SKYLOOP_SHARED_MEMORY") != "0",
     }
     return Session(where, hello, time, spread, timeout)
 
@@ -89,6 +91,7 @@ class Session:
         try:
             answer = self._pipe.hello(hello)
             self._started_ns = int(answer["t_ns"])
+            self._pipe.memory = opened(answer.get("memory"))
             self.session: str = answer["session"]
             self.vehicle: str = answer["vehicle"]
             self.vehicles: list[str] = answer["vehicles"]
@@ -99,7 +102,7 @@ class Session:
             for stream, port in zip(spread, answer["ports"][1:], strict=False):
                 name = self.full_name(stream)
                 self._spread[name] = Pipe(f"{address.rpartition(':')[0]}:{port}", timeout)
-                self._spread[name].hello({**hello, "session": self.session, "streams": [name]})
+                self._spread[name].hello({**hello, "session": self.session, "streams": [name], "memory": False})
         except (KeyError, TypeError, ValueError) as error:
             self.close(bye=False)
             raise LinkError(f"the hello of {address} lacks or misstates {error}; is it of another version?") from None
@@ -137,6 +140,8 @@ class Session:
             "want": None if want is None else list(want), "fresh": list(fresh), "until_ns": until_ns,
             "slept_ns": slept_ns, "publish": self._unsent, "every": list(every), "any": list(any_of),
         }  # fmt: skip
+        if self._pipe.memory is not None:
+            question["free"] = self._pipe.memory.unused()
         if self._tasks:
             question["tasks"], self._tasks = self._tasks, []
         refused_here, self._unsent, self._unsent_bytes, self._refused_here = self._refused_here, [], 0, []
@@ -260,6 +265,8 @@ class Pipe:
         if not host or not port.isdecimal() or int(port) > 0xFFFF:
             raise LinkError(f"'{address}' is no address; give host:port, such as 127.0.0.1:{DEFAULT_PORT}")
         self._name = address
+        self.memory: LentMemory | None = None
+        """Shared with the simulator, if it is on this machine."""
         try:
             self._socket = socket.create_connection((host, int(port)), timeout=timeout)
         except (OSError, UnicodeError) as error:
@@ -292,7 +299,7 @@ class Pipe:
         (length,) = LENGTH.unpack(self._take(LENGTH.size))
         if length > MOST_FROM_SERVER:
             raise LinkError(f"{self._name} announces {length} bytes, more than a simulator ever sends")
-        return unframed(self._take(length))
+        return unframed(self._take(length), None if self.memory is None else self.memory.array)
 
     def _take(self, length: int) -> memoryview:
         # not a bytearray: its pages are new from the system each time, which costs more than the copy

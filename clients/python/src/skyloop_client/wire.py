@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from skyloop_client.codec import decode, encode
+from skyloop_client.codec import Lend, Lent, decode, encode
 from skyloop_client.errors import CodecError, LinkError
 
 PROTOCOL = 1
@@ -17,16 +17,16 @@ MOST_FROM_SERVER = 256 << 20
 """Bytes of one message."""
 
 
-def framed(message: dict[str, Any]) -> list[bytes | memoryview]:
+def framed(message: dict[str, Any], lend: Lend | None = None) -> list[bytes | memoryview]:
     """A message as a list of parts to be written one after the other."""
-    parts = encode(message)
+    parts = encode(message, lend)
     return [LENGTH.pack(sum(map(len, parts))) + parts[0], *parts[1:]]
 
 
-def unframed(body: bytes | bytearray | memoryview) -> dict[str, Any]:
-    """The message after its length field. Arrays are views of `body`."""
+def unframed(body: bytes | bytearray | memoryview, lent: Lent | None = None) -> dict[str, Any]:
+    """The message after its length field. Arrays are views of `body` or of shared memory."""
     try:
-        message = decode(memoryview(body))
+        message = decode(memoryview(body), lent)
     except CodecError as error:
         raise LinkError(f"not a message of skyloop's link: {error}") from None
     if not (isinstance(message, dict) and isinstance(message.get("type"), str)):

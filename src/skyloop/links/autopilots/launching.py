@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
 import shlex
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.core.frames import GeoPoint
+from skyloop.core.interrupts import end_with_parent
 from skyloop.links.autopilots.betaflight_wire import settings
 from skyloop.links.loop.targets import LocalProcess
 from skyloop_client.errors import LinkError, SetupError
@@ -29,13 +29,6 @@ END_S = 2.0
 MSP_PORT = 5761
 WAKE_S = 15.0
 """Wall s that Betaflight may take to answer."""
-PR_SET_PDEATHSIG = 1
-_system = ctypes.CDLL(None)
-
-
-def _die_with_us() -> None:
-    """Runs in the new process: the autopilot ends when the simulator is killed, and frees its ports."""
-    _system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +90,7 @@ class AutopilotProcess(LocalProcess):
             with self._said.open("ab") as output:
                 self._running = subprocess.Popen(
                     self._program, cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                    start_new_session=True, env={**os.environ, **self._extra}, preexec_fn=_die_with_us,
+                    start_new_session=True, env={**os.environ, **self._extra}, preexec_fn=end_with_parent,
                 )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start {self.name} as '{self._program[0]}': {error.strerror}") from None

@@ -188,6 +188,7 @@ class LandingLink:
         if self._fabric is None or self._phase != "land":
             # before the landing nobody reads the lists
             return None
+        # also an image that is shown again: the logic then has its own threshold instead of that of the one before
         return self._fabric.find(image.colour, self.board.least_area)
 
     def _read_rangefinder(self) -> None:
@@ -228,6 +229,11 @@ class LandingLink:
             self._rows.writerow([t_ns, who, data.decode("latin-1").encode("unicode_escape").decode("ascii")])
 
     # ---- the way to the start
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it hovers where the landing begins, or lands already."""
+        return self._phase == "land" or self._ready_ns is not None
 
     def _fly_to_start(self, t_ns: int) -> None:
         status, options = self._vehicle.status, self.options

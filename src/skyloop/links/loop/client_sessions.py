@@ -11,6 +11,7 @@ from typing import Any
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
 from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
+from skyloop.links.loop.shared_blocks import shared_with
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
@@ -162,6 +163,7 @@ class ClientSessions:
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()
+        peer.memory = shared_with(peer.name) if hello.get("memory") is True else None
         now = self._port.now_ns
         pilot = Pilot(
             token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter(),
@@ -214,6 +216,7 @@ class ClientSessions:
                 "streams": {name: plain_info(info) for name, info in infos.items()},
                 "classes": list(self._options.classes),
                 "ports": list(self._listener.ports),
+                "memory": None if peer or pilot.peer.memory is None else pilot.peer.memory.told,
             },
             patience_s=PATIENCE_S,
         )
@@ -240,8 +243,9 @@ class ClientSessions:
                     raise StreamError("a watcher may not publish; connect as a companion")
                 name, record = item
                 streams = self._port.user_streams
-                mine = pilot.claimed and pilot.claimed in (name, f"{pilot.vehicle}/{name}")
-                sender = streams.outside[pilot.claimed].sender if mine else pilot.sender
+                outside = streams.outside[pilot.claimed] if pilot.claimed else None
+                mine = outside is not None and outside.publishes(name)
+                sender = outside.sender if outside is not None and mine else pilot.sender
                 streams.publish(pilot.vehicle, name, record, self._port.now_ns, sender=sender)
             except StreamError as error:
                 refused.append(str(error)[:MOST_WHY])
@@ -292,6 +296,7 @@ class ClientSessions:
             pilot.parts = {stream: part for stream, part in pilot.parts.items() if part is not peer}
             return
         del self.pilots[pilot.token]
+        pilot.take_back_memory(None)
         self.draw_power(pilot, gone=True)
         pilot.question = None  # its open question may be large, and due only in an hour
         for part in pilot.joined:

@@ -77,6 +77,7 @@ class Coordinator:
         """Tell all peers that the flight is over and free all resources."""
         for pilot in self.client_sessions.pilots.values():
             pilot.peer.send({"type": "end", "why": why, "t_ns": self._now}, patience_s=PATIENCE_S)
+            pilot.take_back_memory(None)
         self.listener.close()
         self.timeline.close()
 
@@ -194,6 +195,7 @@ class Coordinator:
     def _ask(self, pilot: Pilot, message: dict[str, Any]) -> None:
         if pilot.question is not None:
             raise LinkError("a question before the last one was answered")
+        pilot.take_back_memory(message.get("free"))
         now = self._now
         et_ns = self._et(message)
         if self._sync and et_ns < pilot.bound_ns and not pilot.watch:
@@ -372,6 +374,14 @@ class Coordinator:
     @staticmethod
     def _is_new(pilot: Pilot, stream: str, message: Message | None) -> bool:
         return message is not None and message.index > pilot.given.get(stream, -1)
+
+    def execution_times(self) -> dict[str, float]:
+        """s, by vehicle and role: how far the ET of each session is known. Only mode `sync` knows any."""
+        told = {}
+        for pilot in list(self.client_sessions.pilots.values()) if self._sync else ():
+            asked = pilot.question
+            told[f"{pilot.vehicle} {pilot.told_role}"] = (pilot.bound_ns if asked is None else asked.et_ns) / NS_PER_S
+        return told
 
     def summary(self) -> dict[str, Any]:
         """The link's part of the run's summary."""

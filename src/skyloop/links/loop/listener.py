@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from skyloop.links.inbox import Inbox
+from skyloop.links.loop.shared_blocks import SharedBlocks
 from skyloop_client.errors import LinkError
 from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, framed
 
@@ -52,6 +53,8 @@ class Peer:
         """Number of messages that the listener's thread put into the inbox."""
         self.taken = 0
         """Number of messages that the simulation's thread took out of it."""
+        self.memory: SharedBlocks | None = None
+        """For a session on this machine that asks for it. Used by the simulation's thread only."""
         self._listener = listener
         self._socket = connection
         self._inlet: Any = self.made_inlet()
@@ -72,7 +75,7 @@ class Peer:
 
     def parts_of(self, message: Any) -> Parts:
         """A message as bytes."""
-        return framed(message)
+        return framed(message, self.memory.lend if self.memory is not None and self.memory.taken else None)
 
     @property
     def owes_hello(self) -> bool:
@@ -88,7 +91,7 @@ class Peer:
     def send(self, message: Any, *, patience_s: float = 0.0) -> int:
         """Write as much as the peer takes within `patience_s`. The rest follows in the background. Returns the size."""
         parts = [memoryview(part).cast("B") for part in self.parts_of(message) if len(part)]
-        size = sum(map(len, parts))
+        size = sum(map(len, parts)) + (0 if self.memory is None else self.memory.newly_lent())
         with self._lock:
             if not self.open:
                 return 0

@@ -191,3 +191,14 @@ class Pilot:
     def computes(self) -> bool:
         """At this instant of simulated time, which is before its question."""
         return self.question is None or self.question.acted_ns is None
+
+    def take_back_memory(self, starts: Any) -> None:
+        """What it no longer uses of the memory shared with it; None: it uses that memory no longer, or never could."""
+        memory = self.peer.memory
+        if memory is None:
+            return
+        if starts is None:
+            self.peer.memory = None
+            memory.close()
+        else:
+            memory.take_back(starts)

@@ -7,6 +7,8 @@ to 1), and an image has `t_ns`."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,30 +21,33 @@ from skyloop.recording.recording import Recording
 from skyloop_client.messages import Label, Message
 
 
-class Coco:
-    first_group = 0
+class CocoWriter:
+    """Writes images one by one, and at the end the annotations of each split."""
 
-    def __init__(self, recording: Recording) -> None:
-        self._source = LabelImages(recording)
-        self._folder = emptied(recording, "coco")
-        self._class_ids = {name: number for number, name in self._source.classes.items()}
+    def __init__(self, folder: Path, stream: str, classes: Mapping[int, str]) -> None:
+        """classes: names by number of the classes that get labels; the numbers become COCO's categories."""
+        self._folder, self._stream, self._classes = folder, stream, classes
+        self._class_ids = {name: number for number, name in classes.items()}
         self._images: list[dict[str, Any]] = []
         self._annotations: list[dict[str, Any]] = []
 
-    def add(self, messages: list[Message]) -> None:
-        for image in self._source.of(messages):
-            file_name = f"{image.name}.jpg"
-            write_whole(self._folder / "images" / file_name, jpeg(image.colour))
-            height, width = image.instances.shape
-            # ids start at 1, because pycocotools' evaluation treats annotation 0 as none
-            number = len(self._images) + 1
-            self._images.append(
-                {"id": number, "file_name": file_name, "width": width, "height": height, "t_ns": image.t_ns}
+    @property
+    def names(self) -> list[str]:
+        """The images so far."""
+        return [image["file_name"] for image in self._images]
+
+    def add(self, image: LabelImage) -> None:
+        file_name = f"{image.name}.jpg"
+        write_whole(self._folder / "images" / file_name, jpeg(image.colour))
+        height, width = image.instances.shape
+        # ids start at 1, because pycocotools' evaluation treats annotation 0 as none
+        number = len(self._images) + 1
+        size = {"width": width, "height": height}
+        self._images.append({"id": number, "file_name": file_name, **size, "t_ns": image.t_ns, **image.facts})
+        for label in image.labels:
+            self._annotations.append(
+                {"id": len(self._annotations) + 1, "image_id": number, **self._annotation(image, label)}
             )
-            for label in image.labels:
-                self._annotations.append(
-                    {"id": len(self._annotations) + 1, "image_id": number, **self._annotation(image, label)}
-                )
 
     def _annotation(self, image: LabelImage, label: Label) -> dict[str, Any]:
         height, width = image.instances.shape
@@ -62,21 +67,34 @@ class Coco:
             "truncation": label.truncation,
         }
 
-    def finish(self) -> None:
-        splits = self._source.splits(image["file_name"] for image in self._images)
+    def finish(self, splits: Mapping[str, str]) -> None:
+        """splits: the split of each of `names`."""
         by_image = {image["id"]: splits[image["file_name"]] for image in self._images}
-        categories = [
-            {"id": number, "name": name, "supercategory": name} for number, name in self._source.classes.items()
-        ]
+        categories = [{"id": number, "name": name, "supercategory": name} for number, name in self._classes.items()]
         for name in SPLITS:
             data = {
-                "info": {"description": f"skyloop, {self._source.stream}, {name}", "version": "1.0"},
+                "info": {"description": f"skyloop, {self._stream}, {name}", "version": "1.0"},
                 "licenses": [],
                 "categories": categories,
                 "images": [image for image in self._images if by_image[image["id"]] == name],
                 "annotations": [entry for entry in self._annotations if by_image[entry["image_id"]] == name],
             }
             write_whole(self._folder / "annotations" / f"instances_{name}.json", json.dumps(data) + "\n")
+
+
+class Coco:
+    first_group = 0
+
+    def __init__(self, recording: Recording) -> None:
+        self._source = LabelImages(recording)
+        self._writer = CocoWriter(emptied(recording, "coco"), self._source.stream, self._source.classes)
+
+    def add(self, messages: list[Message]) -> None:
+        for image in self._source.of(messages):
+            self._writer.add(image)
+
+    def finish(self) -> None:
+        self._writer.finish(self._source.splits(self._writer.names))
 
 
 def run_lengths(mask: NDArray[np.bool_], left: int, top: int, width: int, height: int) -> list[int]:

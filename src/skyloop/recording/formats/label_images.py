@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class LabelImage:
     classes: NDArray[np.uint8]
     instances: NDArray[np.int32]
     labels: tuple[Label, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else is known of the image; it becomes part of its entry in COCO."""
 
     @property
     def name(self) -> str:

@@ -51,7 +51,7 @@ class Mcap:
     first_group = 0
 
     def __init__(self, recording: Recording) -> None:
-        self._translator = Translator(recording)
+        self._translator = Translator(recording.infos)
         self._folder = recording.formats_folder / FOLDER
         self._path = self._folder / f"{FOLDER}_0.mcap"
         self._partial = self._path.with_name(self._path.name + ".partial")

@@ -1,4 +1,4 @@
-"""The fields of the ROS 2 messages in our bags, and their encoding in CDR (XCDR 1, little-endian)."""
+"""ROS 2 messages as bytes: encoding in CDR (XCDR 1, little-endian), and their definitions as text."""
 
 from __future__ import annotations
 
@@ -11,94 +11,14 @@ from typing import Any
 
 import numpy as np
 
-FIELDS = {
-    "builtin_interfaces/Time": "int32 sec, uint32 nanosec",
-    "builtin_interfaces/Duration": "int32 sec, uint32 nanosec",
-    "std_msgs/Header": "builtin_interfaces/Time stamp, string frame_id",
-    "std_msgs/MultiArrayDimension": "string label, uint32 size, uint32 stride",
-    "std_msgs/MultiArrayLayout": "std_msgs/MultiArrayDimension[] dim, uint32 data_offset",
-    "std_msgs/Float32MultiArray": "std_msgs/MultiArrayLayout layout, float32[] data",
-    "std_msgs/Float64": "float64 data",
-    "std_msgs/ColorRGBA": "float32 r, float32 g, float32 b, float32 a",
-    "geometry_msgs/Point": "float64 x, float64 y, float64 z",
-    "geometry_msgs/Vector3": "float64 x, float64 y, float64 z",
-    "geometry_msgs/Quaternion": "float64 x, float64 y, float64 z, float64 w",
-    "geometry_msgs/Pose": "geometry_msgs/Point position, geometry_msgs/Quaternion orientation",
-    "geometry_msgs/PoseStamped": "std_msgs/Header header, geometry_msgs/Pose pose",
-    "geometry_msgs/PoseWithCovariance": "geometry_msgs/Pose pose, float64[36] covariance",
-    "geometry_msgs/Twist": "geometry_msgs/Vector3 linear, geometry_msgs/Vector3 angular",
-    "geometry_msgs/TwistWithCovariance": "geometry_msgs/Twist twist, float64[36] covariance",
-    "geometry_msgs/TwistWithCovarianceStamped": "std_msgs/Header header, geometry_msgs/TwistWithCovariance twist",
-    "geometry_msgs/Transform": "geometry_msgs/Vector3 translation, geometry_msgs/Quaternion rotation",
-    "geometry_msgs/TransformStamped": (
-        "std_msgs/Header header, string child_frame_id, geometry_msgs/Transform transform"
-    ),
-    "tf2_msgs/TFMessage": "geometry_msgs/TransformStamped[] transforms",
-    "nav_msgs/Odometry": (
-        "std_msgs/Header header, string child_frame_id, geometry_msgs/PoseWithCovariance pose, "
-        "geometry_msgs/TwistWithCovariance twist"
-    ),
-    "nav_msgs/MapMetaData": (
-        "builtin_interfaces/Time map_load_time, float32 resolution, uint32 width, uint32 height, "
-        "geometry_msgs/Pose origin"
-    ),
-    "nav_msgs/OccupancyGrid": "std_msgs/Header header, nav_msgs/MapMetaData info, int8[] data",
-    "nav_msgs/Path": "std_msgs/Header header, geometry_msgs/PoseStamped[] poses",
-    "sensor_msgs/CompressedImage": "std_msgs/Header header, string format, uint8[] data",
-    "sensor_msgs/Image": (
-        "std_msgs/Header header, uint32 height, uint32 width, string encoding, uint8 is_bigendian, uint32 step, "
-        "uint8[] data"
-    ),
-    "sensor_msgs/RegionOfInterest": "uint32 x_offset, uint32 y_offset, uint32 height, uint32 width, bool do_rectify",
-    "sensor_msgs/CameraInfo": (
-        "std_msgs/Header header, uint32 height, uint32 width, string distortion_model, float64[] d, float64[9] k, "
-        "float64[9] r, float64[12] p, uint32 binning_x, uint32 binning_y, sensor_msgs/RegionOfInterest roi"
-    ),
-    "sensor_msgs/PointField": "string name, uint32 offset, uint8 datatype, uint32 count",
-    "sensor_msgs/PointCloud2": (
-        "std_msgs/Header header, uint32 height, uint32 width, sensor_msgs/PointField[] fields, bool is_bigendian, "
-        "uint32 point_step, uint32 row_step, uint8[] data, bool is_dense"
-    ),
-    "sensor_msgs/Imu": (
-        "std_msgs/Header header, geometry_msgs/Quaternion orientation, float64[9] orientation_covariance, "
-        "geometry_msgs/Vector3 angular_velocity, float64[9] angular_velocity_covariance, "
-        "geometry_msgs/Vector3 linear_acceleration, float64[9] linear_acceleration_covariance"
-    ),
-    "sensor_msgs/NavSatStatus": "int8 status, uint16 service",
-    "sensor_msgs/NavSatFix": (
-        "std_msgs/Header header, sensor_msgs/NavSatStatus status, float64 latitude, float64 longitude, "
-        "float64 altitude, float64[9] position_covariance, uint8 position_covariance_type"
-    ),
-    "sensor_msgs/FluidPressure": "std_msgs/Header header, float64 fluid_pressure, float64 variance",
-    "sensor_msgs/MagneticField": (
-        "std_msgs/Header header, geometry_msgs/Vector3 magnetic_field, float64[9] magnetic_field_covariance"
-    ),
-    "vision_msgs/Point2D": "float64 x, float64 y",
-    "vision_msgs/Pose2D": "vision_msgs/Point2D position, float64 theta",
-    "vision_msgs/BoundingBox2D": "vision_msgs/Pose2D center, float64 size_x, float64 size_y",
-    "vision_msgs/ObjectHypothesis": "string class_id, float64 score",
-    "vision_msgs/ObjectHypothesisWithPose": (
-        "vision_msgs/ObjectHypothesis hypothesis, geometry_msgs/PoseWithCovariance pose"
-    ),
-    "vision_msgs/Detection2D": (
-        "std_msgs/Header header, vision_msgs/ObjectHypothesisWithPose[] results, vision_msgs/BoundingBox2D bbox, "
-        "string id"
-    ),
-    "vision_msgs/Detection2DArray": "std_msgs/Header header, vision_msgs/Detection2D[] detections",
-    "visualization_msgs/UVCoordinate": "float32 u, float32 v",
-    "visualization_msgs/MeshFile": "string filename, uint8[] data",
-    "visualization_msgs/Marker": (
-        "std_msgs/Header header, string ns, int32 id, int32 type, int32 action, geometry_msgs/Pose pose, "
-        "geometry_msgs/Vector3 scale, std_msgs/ColorRGBA color, builtin_interfaces/Duration lifetime, "
-        "bool frame_locked, geometry_msgs/Point[] points, std_msgs/ColorRGBA[] colors, string texture_resource, "
-        "sensor_msgs/CompressedImage texture, visualization_msgs/UVCoordinate[] uv_coordinates, string text, "
-        "string mesh_resource, visualization_msgs/MeshFile mesh_file, bool mesh_use_embedded_materials"
-    ),
-    "visualization_msgs/MarkerArray": "visualization_msgs/Marker[] markers",
-}
-"""By type, in the order they are sent. vision_msgs is version 4."""
+from skyloop.recording.formats.ros2_fields import FIELDS as MESSAGES
+from skyloop.recording.formats.ros2_service_fields import SERVICES
+
+FIELDS = {**MESSAGES, **SERVICES}
+"""By type, in the order they are sent."""
 CODES = {
-    "bool": "?", "int8": "b", "uint8": "B", "uint16": "H", "int32": "i", "uint32": "I", "float32": "f", "float64": "d",
+    "bool": "?", "byte": "B", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
+    "int64": "q", "uint64": "Q", "float32": "f", "float64": "d",
 }  # fmt: skip
 LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 """The first bytes of every body. Alignment counts from after them."""
@@ -140,8 +60,9 @@ def _doubles_in(kind: str) -> int:
 
 
 def schema_name(kind: str) -> str:
-    package, name = kind.split("/")
-    return f"{package}/msg/{name}"
+    """With the kind of interface between package and name: messages are named here without it."""
+    package, *folder, name = kind.split("/")
+    return "/".join([package, *(folder or ["msg"]), name])
 
 
 @cache
@@ -162,9 +83,14 @@ def encode(kind: str, values: Sequence[Any]) -> bytes:
     """A message's bytes. `values` holds its fields in order, nested for messages within it.
 
     For a message that consists only of float64 (such as a pose and its covariance) it holds one row of them."""
+    return bytes(encode_in_place(kind, values))
+
+
+def encode_in_place(kind: str, values: Sequence[Any]) -> bytearray:
+    """The same, without the last copy: a cloud has megabytes."""
     out = bytearray(LITTLE_ENDIAN)
     _put(out, kind, values)
-    return bytes(out)
+    return out
 
 
 def _put(out: bytearray, kind: str, values: Sequence[Any]) -> None:
@@ -193,7 +119,10 @@ def _put_array(out: bytearray, field: Field, value: Any) -> None:
         return
     _put_count(out, len(value))
     for one in value:
-        _put(out, field.kind, one)
+        if field.kind == "string":
+            _put_string(out, one)
+        else:
+            _put(out, field.kind, one)
 
 
 def _put_string(out: bytearray, text: str) -> None:

@@ -6,7 +6,7 @@ Its optical frame is given from `map` if its truth was recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -28,11 +28,12 @@ from skyloop.recording.formats.ros2_names import (
     transform,
 )
 from skyloop.recording.formats.ros2_products import PRODUCTS
-from skyloop.recording.recording import Recording
+from skyloop.recording.recording import sensor_of
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import (
     Array,
     BarometerSample,
+    BatteryState,
     CameraImage,
     DepthImage,
     GnssFix,
@@ -42,7 +43,9 @@ from skyloop_client.messages import (
     Label,
     LidarScan,
     MagnetometerSample,
+    RadarDetections,
     RadarScan,
+    RangeSample,
     VehicleState,
 )
 from skyloop_client.streams import NS_PER_S, StreamInfo
@@ -57,6 +60,9 @@ POINT_FIELDS = [
 POINT = np.dtype([(name, {UINT16: "<u2", FLOAT32: "<f4"}[code]) for name, _, code, _ in POINT_FIELDS])
 NO_ORIENTATION = np.array([-1.0] + [0.0] * 8)
 """Value in sensor_msgs/Imu that means no orientation."""
+INFRARED, NARROW = 1, 0.01
+"""A rangefinder of ours is a beam of light; the cone that ROS asks for is as wide as a laser's, rad."""
+DISCHARGING, GOOD, LITHIUM_POLYMER = 2, 1, 3
 NO_FIX, FIX, GPS, DIAGONAL_KNOWN = -1, 0, 1, 2
 
 
@@ -66,10 +72,11 @@ def diagonal(*variances: float) -> Array:
 
 
 class Translator:
-    """Converts the records of one recording."""
+    """Converts the records of one recording, or of a running simulation."""
 
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
+    def __init__(self, infos: Mapping[str, StreamInfo]) -> None:
+        """`infos` are by stream; later ones are seen too."""
+        self._infos = infos
         self._by_record: dict[str, Callable[[StreamInfo, Any], Iterator[Outgoing]]] = {
             "CameraImage": self._camera_image,
             "DepthImage": self._depth_image,
@@ -81,29 +88,32 @@ class Translator:
             "GnssFix": self._gnss_fix,
             "BarometerSample": self._barometer_sample,
             "MagnetometerSample": self._magnetometer_sample,
+            "RadarDetections": self._radar_detections,
+            "RangeSample": self._range_sample,
+            "BatteryState": self._battery_state,
             "VehicleState": self._vehicle_state,
             **PRODUCTS,
         }
         topics: dict[str, str] = {}
-        for name in recording.infos:
+        for name in infos:
             other = topics.setdefault(topic_of(name), name)
             if other != name:
                 raise DatasetError(f"'{other}' and '{name}' would be one topic of ROS, {topic_of(name)}; rename one")
 
     def translated(self, stream: str, record: Any) -> Iterator[Outgoing]:
-        """Empty for records without a ROS message (battery, actuators, status, events) and for observers."""
-        info = self._recording.infos[stream]
+        """Empty for records without a ROS message (actuators, status, events) and for observers."""
+        info = self._infos[stream]
         if info.message in self._by_record and info.vehicle:
             yield from self._by_record[info.message](info, record)
 
     def mounts(self, t_ns: int) -> Outgoing:
         """The content of /tf_static."""
         transforms: dict[str, tuple[Any, ...]] = {}
-        for info in self._recording.infos.values():
+        for info in self._infos.values():
             frame_id = self._frame(info)
             if info.message not in self._by_record or info.message in PRODUCTS or not info.vehicle:
                 continue
-            if frame_id == body_frame(info) or _on_gimbal(info):
+            if frame_id == body_frame(info) or _on_gimbal(info) or info.message == "BatteryState":
                 continue
             mount = info.mount
             transforms[frame_id] = transform(t_ns, body_frame(info), frame_id, mount.position, mount.quat_wxyz)
@@ -115,7 +125,7 @@ class Translator:
     def _frame(self, info: StreamInfo) -> str:
         if info.message == "VehicleState":
             return body_frame(info)
-        return f"{info.vehicle}/{self._recording.sensor_name(info.name)}"
+        return f"{info.vehicle}/{sensor_of(info)}"
 
     def _image(self, info: StreamInfo, t_ns: int, topic: str, encoding: str, pixels: Any) -> Outgoing:
         height, width = pixels.shape[:2]
@@ -137,18 +147,18 @@ class Translator:
 
     def _camera_image(self, info: StreamInfo, image: CameraImage) -> Iterator[Outgoing]:
         if image.colour.ndim == 2:
-            yield self._image(info, image.t_ns, "image", "mono8", image.colour)
-        elif self._recording.sensor_name(info.name).startswith("cam"):  # grey, as in EuRoC
+            yield self._image(info, image.t_ns, "image_raw", "mono8", image.colour)
+        elif sensor_of(info).startswith("cam"):  # grey, as in EuRoC
             grey = np.asarray(Image.fromarray(image.colour).convert("L"))
-            yield self._image(info, image.t_ns, "image", "mono8", grey)
+            yield self._image(info, image.t_ns, "image_raw", "mono8", grey)
         else:
-            yield self._image(info, image.t_ns, "image", "rgb8", image.colour)
+            yield self._image(info, image.t_ns, "image_raw", "rgb8", image.colour)
         yield self._camera_info(info, image.t_ns)
 
     def _depth_image(self, info: StreamInfo, image: DepthImage) -> Iterator[Outgoing]:
         # ROS (REP 118) uses NaN for a missing value
         depth = np.where(image.depth > 0.0, image.depth, np.float32(np.nan))
-        yield self._image(info, image.t_ns, "image", "32FC1", depth)
+        yield self._image(info, image.t_ns, "image_raw", "32FC1", depth)
         yield self._camera_info(info, image.t_ns)
 
     def _image_truth(self, info: StreamInfo, truth: ImageTruth) -> Iterator[Outgoing]:
@@ -184,6 +194,27 @@ class Translator:
         layout = (list(zip(labels, shape, strides, strict=True)), 0)
         volts = np.ascontiguousarray(scan.volts).reshape(-1).view(np.float32)
         yield topic_of(info.name), "std_msgs/Float32MultiArray", (layout, volts)
+
+    def _radar_detections(self, info: StreamInfo, found: RadarDetections) -> Iterator[Outgoing]:
+        columns = (found.ranges, found.azimuths, found.elevations, found.speeds, found.snr_db)
+        returns = np.stack([np.asarray(column, float) for column in columns], axis=1).tolist()
+        yield topic_of(info.name), "radar_msgs/RadarScan", (header(found.t_ns, self._frame(info)), returns)
+
+    def _range_sample(self, info: StreamInfo, sample: RangeSample) -> Iterator[Outgoing]:
+        # ROS (REP 117) uses infinity where nothing is in range
+        distance = np.inf if np.isnan(sample.distance) else sample.distance
+        variance = float(info.details.get("noise_sd") or 0.0) ** 2
+        limits = (sample.min_range, sample.max_range)
+        fields = (header(sample.t_ns, self._frame(info)), INFRARED, NARROW, *limits, distance, variance)
+        yield topic_of(info.name), "sensor_msgs/Range", fields
+
+    def _battery_state(self, info: StreamInfo, battery: BatteryState) -> Iterator[Outgoing]:
+        unknown = float("nan")
+        # in ROS a current out of the battery is negative
+        numbers = (battery.voltage, unknown, -battery.current, unknown, unknown, unknown, battery.state_of_charge)
+        kinds = (DISCHARGING, GOOD, LITHIUM_POLYMER, battery.voltage > 0.0)
+        fields: tuple[Any, ...] = (header(battery.t_ns, body_frame(info)), *numbers, *kinds, [], [], "", "")
+        yield topic_of(info.name), "sensor_msgs/BatteryState", fields
 
     def _imu_sample(self, info: StreamInfo, sample: ImuSample) -> Iterator[Outgoing]:
         rate_hz = info.rate.hz if info.rate else 0.0

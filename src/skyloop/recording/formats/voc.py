@@ -8,6 +8,8 @@ so there is no void rim around the objects as in the original."""
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -28,30 +30,35 @@ DIFFICULT_SHARE, DIFFICULT_PX = 0.75, 50
 SETS = {**{name: (name,) for name in SPLITS}, "trainval": ("train", "val")}
 
 
-class Voc:
-    first_group = 0
+class VocWriter:
+    """Writes images one by one, and at the end the lists of each split."""
 
-    def __init__(self, recording: Recording) -> None:
-        self._source = LabelImages(recording)
-        self._folder = emptied(recording, "voc")
-        self._all_classes = recording.classes
+    def __init__(
+        self, folder: Path, streams: tuple[str, str], classes: Mapping[int, str], every: Sequence[str]
+    ) -> None:
+        """streams: of the images and of their truth; classes: those that get boxes, by number; every: all of them."""
+        self._folder, self._streams, self._classes, self._all_classes = folder, streams, classes, every
         self._gets_boxes = np.zeros(256, bool)
-        self._gets_boxes[list(self._source.classes)] = True
+        self._gets_boxes[list(classes)] = True
         self._palette = palette()
         self._seen: dict[str, dict[str, int]] = {}
         """By image and class: 1 if seen, 0 if only difficult."""
 
-    def add(self, messages: list[Message]) -> None:
-        for image in self._source.of(messages):
-            classes, objects = self._masks(image)
-            write_whole(self._folder / "JPEGImages" / f"{image.name}.jpg", jpeg(image.colour))
-            write_whole(self._folder / "SegmentationClass" / f"{image.name}.png", self._png(classes))
-            write_whole(self._folder / "SegmentationObject" / f"{image.name}.png", self._png(objects))
-            write_whole(self._folder / "Annotations" / f"{image.name}.xml", self._xml(image))
-            seen = self._seen[image.name] = {}
-            for label in image.labels:
-                name = voc_name(label.class_name)
-                seen[name] = max(seen.get(name, 0), int(not is_difficult(label)))
+    @property
+    def names(self) -> list[str]:
+        """The images so far."""
+        return list(self._seen)
+
+    def add(self, image: LabelImage) -> None:
+        classes, objects = self._masks(image)
+        write_whole(self._folder / "JPEGImages" / f"{image.name}.jpg", jpeg(image.colour))
+        write_whole(self._folder / "SegmentationClass" / f"{image.name}.png", self._png(classes))
+        write_whole(self._folder / "SegmentationObject" / f"{image.name}.png", self._png(objects))
+        write_whole(self._folder / "Annotations" / f"{image.name}.xml", self._xml(image))
+        seen = self._seen[image.name] = {}
+        for label in image.labels:
+            name = voc_name(label.class_name)
+            seen[name] = max(seen.get(name, 0), int(not is_difficult(label)))
 
     def _masks(self, image: LabelImage) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         objects = np.where(self._gets_boxes[image.classes], np.uint8(VOID), np.uint8(0))
@@ -78,7 +85,7 @@ class Voc:
         root = ElementTree.Element("annotation")
         _texts(root, folder=self._folder.name, filename=f"{image.name}.jpg")
         source = ElementTree.SubElement(root, "source")
-        _texts(source, database="skyloop", annotation=self._source.truth_stream, image=self._source.stream)
+        _texts(source, database="skyloop", annotation=self._streams[1], image=self._streams[0])
         _texts(ElementTree.SubElement(root, "size"), width=width, height=height, depth=3)
         _texts(root, segmented=1)
         for label in image.labels:
@@ -97,15 +104,15 @@ class Voc:
         ElementTree.indent(root, "\t")
         return ElementTree.tostring(root, encoding="unicode") + "\n"
 
-    def finish(self) -> None:
+    def finish(self, splits: Mapping[str, str]) -> None:
+        """splits: the split of each of `names`."""
         self._write_labelmap()
-        splits = self._source.splits(self._seen)
         for name, parts in SETS.items():
             images = [image for image, part in splits.items() if part in parts]
             text = "".join(f"{image}\n" for image in images)
             write_whole(self._folder / "ImageSets" / "Main" / f"{name}.txt", text)
             write_whole(self._folder / "ImageSets" / "Segmentation" / f"{name}.txt", text)
-            for kind in map(voc_name, self._source.classes.values()):
+            for kind in map(voc_name, self._classes.values()):
                 text = "".join(f"{image} {self._seen[image].get(kind, -1):2d}\n" for image in images)
                 write_whole(self._folder / "ImageSets" / "Main" / f"{kind}_{name}.txt", text)
 
@@ -117,6 +124,22 @@ class Voc:
             for k, name in enumerate(self._all_classes)
         ]
         write_whole(self._folder / "labelmap.txt", "\n".join(lines) + "\n")
+
+
+class Voc:
+    first_group = 0
+
+    def __init__(self, recording: Recording) -> None:
+        source = self._source = LabelImages(recording)
+        streams = (source.stream, source.truth_stream)
+        self._writer = VocWriter(emptied(recording, "voc"), streams, source.classes, recording.classes)
+
+    def add(self, messages: list[Message]) -> None:
+        for image in self._source.of(messages):
+            self._writer.add(image)
+
+    def finish(self) -> None:
+        self._writer.finish(self._source.splits(self._writer.names))
 
 
 def voc_name(class_name: str) -> str:

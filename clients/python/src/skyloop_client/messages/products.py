@@ -147,6 +147,8 @@ class Movers:
     """(n, 2) m: radius and height."""
     ids: NDArray[np.int64]
     """(n,) numbers that a thing keeps from record to record."""
+    covariances: Array | None = None
+    """(n, 6, 6) of position and velocity; units and axes as above, squared. None: not told."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,1 @@
+"""Many runs of one thing: planned, made on many cores or machines, kept, judged and shown."""

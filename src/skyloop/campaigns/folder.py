@@ -1,0 +1,166 @@
+"""The folder of a campaign: its plan, a line for each run that is done, failed runs, and the tables made from them.
+
+A line is written when its run is done, whole or not at all. Whatever ends the campaign, the next start goes on from
+there.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from skyloop.campaigns.parcels import unpack
+from skyloop.campaigns.plan import Run
+from skyloop.campaigns.run_process import Outcome
+from skyloop.core.machine_info import versions
+from skyloop.recording.files import RowFile, write_whole
+from skyloop.recording.run_folder import make_empty_folder, plain
+from skyloop_client.errors import DatasetError, RunFolderError, SkyloopError
+
+log = logging.getLogger(__name__)
+
+PLAN, RUNS, RESULTS, SUMMARY, REPORT = "plan.json", "runs.jsonl", "results.parquet", "summary.json", "report.html"
+FAILED, WORST = "failed", "worst"
+Row = dict[str, Any]
+"""What is kept of a run: number, point, repeat, seed, parameters, outcome, cause, metrics, attempts and costs."""
+
+
+class CampaignFolder:
+    """Rows are in memory too, so that a full disk costs no run that is done."""
+
+    def __init__(self, path: Path, plan: dict[str, Any]) -> None:
+        """Begin, or go on with the same plan."""
+        self.path = path
+        self.rows: dict[int, Row] = {}
+        self._unwritten: list[Row] = []
+        self._made: list[Path] | None = None
+        """Folders made by this start; None if it goes on with an earlier one."""
+        self._begin(json.dumps(plan, indent=1) + "\n")
+        self._lines = RowFile(path / RUNS, json.dumps({"skyloop campaign": 1}))
+        # a run that was lost is made again by the next start
+        self.rows.update((row["run"], row) for row in read_rows(path) if row["outcome"] != "lost")
+        self.failed_kept = sum(1 for _ in path.glob(f"{FAILED}/*/scenario.yaml"))
+
+    def _begin(self, plan: str) -> None:
+        held = self.path / PLAN
+        if held.exists():
+            if held.read_text(encoding="utf-8") != plan:
+                raise RunFolderError(f"{self.path} is of another plan ({PLAN} differs); give another --out")
+            before = json.loads((self.path / "versions.json").read_text(encoding="utf-8"))
+            if before != versions():
+                log.warning("%s was begun with %s and goes on with %s", self.path, before, versions())
+            return
+        self._made = make_empty_folder(self.path)
+        write_whole(self.path / "versions.json", json.dumps(versions(), indent=2) + "\n")
+        write_whole(held, plan)
+
+    def keep(self, row: Row, parcel: bytes, most_failed: int) -> None:
+        """Keep what a run has given. A disk that is full is told once, and tried again with the next run."""
+        number = int(row["run"])
+        try:
+            if parcel and row["outcome"] != "success":
+                unpack(parcel, self.failed_folder(number), whole=self.failed_kept < most_failed)
+                self.failed_kept += 1
+        except (OSError, SkyloopError) as error:
+            log.warning("run %d: its folder cannot be kept: %s", number, error)
+        self.rows[number] = row
+        self._unwritten.append(row)
+        self.write_pending()
+
+    def write_pending(self) -> int:
+        """Write what could not be written before. Returns how many rows are still only in memory."""
+        try:
+            while self._unwritten:
+                self._lines.append([json.dumps(plain(self._unwritten[0]))])
+                del self._unwritten[0]
+        except DatasetError as error:
+            log.warning("%d runs are done but not on disk yet: %s", len(self._unwritten), error)
+        return len(self._unwritten)
+
+    def failed_folder(self, number: int) -> Path:
+        return self.path / FAILED / f"{number:06d}"
+
+    def discard_if_begun_now(self) -> None:
+        if self._made is not None:
+            for entry in self.path.iterdir():
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            for folder in self._made:
+                folder.rmdir()
+
+    def close(self) -> None:
+        self.write_pending()
+        self._lines.close()
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Rows of a campaign's folder. A line that is not whole is left out, and its run made again."""
+    try:
+        lines = (path / RUNS).read_text(encoding="utf-8").splitlines()[1:]
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"'{path}' is no campaign: {error}") from None
+    for line in lines:
+        with suppress(ValueError):
+            row = json.loads(line)
+            row["metrics"] = {name: _number(value) for name, value in row["metrics"].items()}
+            yield row
+
+
+def _number(value: Any) -> Any:
+    """JSON has no infinity."""
+    return float(value) if value in ("inf", "-inf", "nan") else value
+
+
+def row_of(run: Run, told: dict[str, Any], outcome: Outcome) -> Row:
+    return {
+        "run": run.number, "point": run.point, "repeat": run.repeat, "seed": run.seed, "parameters": run.parameters,
+        "outcome": told["outcome"], "cause": told.get("cause", ""), "metrics": told.get("metrics", {}),
+        "attempts": outcome.attempts, "processor_s": outcome.processor_s, "wall_s": outcome.wall_s,
+    }  # fmt: skip
+
+
+def run_of(row: Row) -> Run:
+    return Run(row["run"], row["point"], row["repeat"], row["seed"], row["parameters"])
+
+
+def table_of(rows: list[Row]) -> Any:
+    """All rows as a table of Arrow, in the order of their numbers, every parameter and metric a column."""
+    import pyarrow
+
+    names = ("run", "point", "repeat", "seed")
+    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
+    for group in ("parameters", "metrics"):
+        for name in dict.fromkeys(name for row in rows for name in row[group]):
+            columns[name] = [row[group].get(name) for row in rows]
+    for name in ("outcome", "cause", "attempts", "processor_s", "wall_s"):
+        columns[name] = [row[name] for row in rows]
+    return pyarrow.table({name: _column(pyarrow, values) for name, values in columns.items()})
+
+
+def _column(pyarrow: Any, values: list[Any]) -> Any:
+    """Values of different kinds, such as a number and a text, become texts of JSON."""
+    numbers = [value for value in values if value is not None]
+    if numbers and all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers):
+        values = [None if value is None else float(value) for value in values] if _mixed(numbers) else values
+    try:
+        return pyarrow.array(values)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError, OverflowError):
+        return pyarrow.array([None if value is None else json.dumps(value) for value in values])
+
+
+def _mixed(numbers: list[Any]) -> bool:
+    return any(isinstance(value, float) for value in numbers)
+
+
+def write_table(table: Any, path: Path) -> None:
+    import pyarrow
+
+    held = pyarrow.BufferOutputStream()
+    from pyarrow import parquet
+
+    parquet.write_table(table, held, compression="zstd")
+    write_whole(path, held.getvalue().to_pybytes())

@@ -1,0 +1,191 @@
+"""Where runs are made: in processes of this machine, or on the workers of Ray, here or on a cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from skyloop.campaigns.run_process import Outcome, RunProcesses, Work
+from skyloop_client.errors import LinkError, MissingExtra
+
+log = logging.getLogger(__name__)
+
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1"}
+"""For runs beside each other: a run and its renderer share a core, and further threads would only compete."""
+STORE_BYTES = 256 * 2**20
+"""Of Ray's memory for what is sent to and fro. More is put on disk."""
+HERE = "127.0.0.1"
+EMBEDDED = {
+    # a switch of Ray's for other systems: its servers listen on 127.0.0.1 only
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+    "RAY_AUTH_MODE": "token",
+}
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+"""Tells nobody of its use, and leaves the choice of a GPU to the run."""
+
+
+class Pool(Protocol):
+    """Runs calls, each in a process of its own, `slots` of them at once."""
+
+    @property
+    def slots(self) -> int: ...
+
+    def submit(self, number: int, work: Work) -> None: ...
+
+    def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
+        """Those that have ended since the last call. Waits if there is none yet, but not for longer than told."""
+        ...
+
+    def drop(self) -> None:
+        """Forget what has not ended."""
+        ...
+
+
+class LocalPool:
+    """Threads that each wait for a process. Needs nothing but Python."""
+
+    def __init__(self, slots: int, environment: dict[str, str] | None = None) -> None:
+        self.slots = slots
+        self._processes = RunProcesses(environment or {})
+        self._threads = ThreadPoolExecutor(slots, "skyloop-run")
+        self._running: dict[Future[Outcome], int] = {}
+
+    def submit(self, number: int, work: Work) -> None:
+        self._running[self._threads.submit(self._processes.run, work)] = number
+
+    def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
+        done, _ = wait(self._running, patience_s, FIRST_COMPLETED)
+        return [(self._running.pop(future), future.result()) for future in done]
+
+    def drop(self) -> None:
+        for future in self._running:
+            future.cancel()
+        self._running.clear()
+
+    def close(self) -> None:
+        self.drop()
+        self._processes.kill()
+        self._threads.shutdown()
+        self._processes.close()
+
+
+@contextmanager
+def local_pool(slots: int, environment: dict[str, str] | None = None) -> Iterator[LocalPool]:
+    pool = LocalPool(slots, environment)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+# ---- Ray
+
+_of_worker: list[RunProcesses] = []
+"""In a worker of Ray: the process that its runs are made in."""
+
+
+def run_on_worker(work: Work) -> Outcome:
+    """A task of Ray. The run is not made in Ray's own process, so that its death and its end can be told apart."""
+    if not _of_worker:
+        _of_worker.append(RunProcesses(ONE_THREAD))
+    return _of_worker[0].run(work)
+
+
+class RayPool:
+    def __init__(self, ray: Any, cores_per_run: float) -> None:
+        self._ray = ray
+        self._cores = cores_per_run
+        # runs are repeated by who asks for them, and counted
+        self._task = ray.remote(num_cpus=cores_per_run, max_retries=0)(run_on_worker)
+        self._running: dict[Any, int] = {}
+
+    @property
+    def slots(self) -> int:
+        """Machines may join and leave."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1.0) / self._cores))
+
+    def submit(self, number: int, work: Work) -> None:
+        self._running[self._task.remote(work)] = number
+
+    def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
+        running = list(self._running)
+        done, _ = self._ray.wait(running, num_returns=1, timeout=patience_s)
+        if done:
+            # all others that are done too: one question for each would cost a millisecond
+            done, _ = self._ray.wait(running, num_returns=len(running), timeout=0)
+        return [(self._running.pop(task), self._outcome(task)) for task in done]
+
+    def _outcome(self, task: Any) -> Outcome:
+        try:
+            outcome: Outcome = self._ray.get(task)
+        except self._ray.exceptions.RayError as error:
+            told = (str(error).strip().splitlines() or [""])[0]
+            return Outcome(lost=f"the worker was lost: {type(error).__name__}: {told}", worker_lost=True)
+        return outcome
+
+    def drop(self) -> None:
+        for task in self._running:
+            self._ray.cancel(task, force=True)
+        self._running.clear()
+
+
+@contextmanager
+def ray_pool(workers: int | None = None, address: str | None = None, cores_per_run: float = 1.0) -> Iterator[RayPool]:
+    """A Ray of our own on this machine, or the cluster at an address. One that the program has begun is used as it is.
+
+    workers: cores of our own Ray; all if left out."""
+    ray = _imported(embedded=address is None)
+    began = not ray.is_initialized()
+    if began:
+        _begin(ray, workers, address)
+    try:
+        yield RayPool(ray, cores_per_run)
+    finally:
+        if began:
+            ray.shutdown()
+
+
+def _imported(*, embedded: bool) -> Any:
+    """Ray reads its settings from the environment, once."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    if embedded:
+        os.environ.update(EMBEDDED)
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError:
+        raise MissingExtra("campaigns need Ray, which is not installed: pip install 'skyloop[campaign]'") from None
+    return ray
+
+
+def _begin(ray: Any, workers: int | None, address: str | None) -> None:
+    said: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address is not None:
+            ray.init(address=address, **said)
+            return
+        ray.init(
+            address="local", num_cpus=workers, include_dashboard=False, object_store_memory=STORE_BYTES,
+            _node_ip_address=HERE, **said,
+        )  # fmt: skip
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        where = "of our own" if address is None else f"at {address}"
+        raise LinkError(f"cannot reach a Ray {where}: {told}") from None
+    if any(node["NodeManagerAddress"] != HERE for node in ray.nodes()):
+        log.warning("Ray was imported before the campaign, so it listens beyond this machine; keep strangers out")
+
+
+def pickled_by_value(function: Any) -> bytes:
+    """A function of a notebook, a script or an expression, which no other process could import."""
+    _imported(embedded=True)
+    from ray import cloudpickle
+
+    pickled: bytes = cloudpickle.dumps(function)
+    return pickled

@@ -1,0 +1,269 @@
+"""One run after the other in a process of its own, which may crash, hang or be killed without harm to who asked.
+
+Pools drive it: threads on this machine, tasks of Ray elsewhere. What is sent to the process is pickled, as by
+`multiprocessing`: it comes from ourselves, over a private pipe. What comes back is JSON and bytes."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pickle
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.interrupts import end_with_parent, kept_from_children
+from skyloop_client import errors
+
+SCRATCH = "skyloop-runs-"
+"""Folders of runs in the temporary folder begin with it."""
+LOADING_S = 300.0
+"""Wall s in which a process must have loaded what a run needs."""
+LOADED = b"loaded"
+SAID_BYTES = 4000
+"""Of what a process said on stderr before it died."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One call, in a form that can be sent anywhere."""
+
+    pickled: bytes
+    time_limit_s: float | None
+    """Wall s, after which the process is killed. None: never."""
+
+    @staticmethod
+    def of(call: Callable[..., Any], arguments: tuple[Any, ...], time_limit_s: float | None = None) -> Work:
+        """`call` is a function of a module. It returns a dict for JSON, or that and a parcel of bytes."""
+        # the paths apart, because the rest can be read only when they are known
+        return Work(pickle.dumps((sys.path, pickle.dumps((call, arguments)))), time_limit_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one call."""
+
+    made: Any = None
+    """What the call returned."""
+    parcel: bytes = b""
+    error: tuple[str, str] | None = None
+    """Class and message of the exception that the call raised."""
+    trace: str = ""
+    lost: str = ""
+    """Why there is no answer: the process died, or the time was over."""
+    worker_lost: bool = False
+    """Not the run's own process ended but the worker or the machine it was on."""
+    processor_s: float = 0.0
+    wall_s: float = 0.0
+    attempts: int = 1
+
+    def raised(self) -> Exception:
+        """The error again. One of skyloop's own keeps its class."""
+        assert self.error is not None
+        name, text = self.error
+        kind = getattr(errors, name, None)
+        if isinstance(kind, type) and issubclass(kind, errors.SkyloopError):
+            return kind(text)
+        return RuntimeError(f"{name}: {text}\n{self.trace}")
+
+
+class RunProcess:
+    """A process that makes runs for its owner. It ends with its owner, and takes its scratch folder with it."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        _sweep()
+        # runs find it as the temporary folder, so that nothing of a killed one is left
+        self.scratch, self._lock = _scratch()
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115
+        asked, to_process = os.pipe()
+        from_process, answered = os.pipe()
+        with kept_from_children():
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "skyloop.campaigns.run_process", str(asked), str(answered)],
+                stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said, pass_fds=(asked, answered),
+                env={**os.environ, **environment, "TMPDIR": str(self.scratch)}, start_new_session=True,
+            )  # fmt: skip
+        os.close(asked)
+        os.close(answered)
+        self._to, self._from = Connection(to_process, readable=False), Connection(from_process, writable=False)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def run(self, work: Work) -> Outcome:
+        """The process must not be used again after a run that was lost."""
+        began = time.perf_counter()
+        try:
+            self._to.send_bytes(work.pickled)
+            # the time limit is the run's alone; a busy machine takes long to load what it needs
+            if not self._from.poll(LOADING_S):
+                return Outcome(lost=f"not loaded after {LOADING_S:g} s", wall_s=LOADING_S)
+            self._from.recv_bytes()
+            began = time.perf_counter()
+            if not self._from.poll(work.time_limit_s):
+                limit = work.time_limit_s or 0.0
+                return Outcome(lost=f"no end after {limit:g} s", wall_s=limit)
+            told = json.loads(self._from.recv_bytes())
+            parcel = self._from.recv_bytes()
+        except (OSError, EOFError):
+            return Outcome(lost=self._how_it_died(), wall_s=time.perf_counter() - began)
+        error = tuple(told["error"]) if told["error"] else None
+        wall_s = time.perf_counter() - began
+        return Outcome(told["made"], parcel, error, told["trace"], processor_s=told["processor_s"], wall_s=wall_s)
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            # renderers and boards are of its session
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.kill()
+        self._process.wait()
+        with suppress(OSError):
+            self._to.close()
+            self._from.close()
+        self._said.close()
+        if self._lock is not None:
+            os.close(self._lock)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def _how_it_died(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(5.0)
+        code = self._process.returncode
+        how = "the process closed its pipe" if code is None else f"the process ended with exit code {code}"
+        if code is not None and code < 0:
+            how = f"the process was ended by {signal.Signals(-code).name}"
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - SAID_BYTES))
+        said = self._said.read().decode(errors="replace").strip().splitlines()
+        return f"{how}: {said[-1]}" if said else how
+
+
+class RunProcesses:
+    """Processes that stay for the next run; threads may share them."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self._all: set[RunProcess] = set()
+        self._idle: list[RunProcess] = []
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def run(self, work: Work) -> Outcome:
+        with self._lock:
+            if self._closed:
+                return Outcome(lost="stopped")
+            process = self._idle.pop() if self._idle else RunProcess(self._environment)
+            self._all.add(process)
+        outcome = process.run(work)
+        with self._lock:
+            if outcome.lost:
+                self._all.discard(process)
+                process.close()
+            else:
+                self._idle.append(process)
+        return outcome
+
+    def kill(self) -> None:
+        """Runs in other threads end at once, as lost."""
+        with self._lock:
+            self._closed = True
+            for process in self._all:
+                process.kill()
+
+    def close(self) -> None:
+        """After `kill`, when no thread waits for a run."""
+        for process in self._all:
+            process.close()
+
+
+def _locked(folder: Path) -> int | None:
+    """A lock on the folder, which ends with its owner, however that is. None if another process holds it."""
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
+
+
+def _scratch() -> tuple[Path, int | None]:
+    """A new folder and its lock. It gets its name when it is locked, so that nobody sweeps it."""
+    made = Path(tempfile.mkdtemp(prefix=f"new-{SCRATCH}"))
+    lock = _locked(made)
+    return made.rename(made.with_name(made.name.removeprefix("new-"))), lock
+
+
+def _sweep() -> None:
+    """Remove scratch folders whose owners were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*"):
+        with suppress(OSError):
+            if (file := _locked(folder)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(file)
+
+
+# ---- in the process
+
+
+def serve(asked: Connection, answered: Connection) -> None:
+    """Make what is asked for until the owner closes the pipe."""
+    while True:
+        try:
+            pickled = asked.recv_bytes()
+        except EOFError:
+            return
+        began = _processor_s()
+        made, parcel, error, trace, call = None, b"", None, "", None
+        try:
+            call, arguments = _unpickled(pickled)
+            began = _processor_s()
+            answered.send_bytes(LOADED)
+            returned = call(*arguments)
+            made, parcel = returned if isinstance(returned, tuple) else (returned, b"")
+            text = json.dumps(made)
+        except (Exception, SystemExit) as caught:
+            if call is None:
+                answered.send_bytes(LOADED)
+            error, trace, text = (type(caught).__name__, str(caught)), traceback.format_exc(), "null"
+        spent = _processor_s() - began
+        answer = {"error": error, "trace": trace, "processor_s": spent}
+        answered.send_bytes(f'{{"made": {text}, {json.dumps(answer)[1:]}'.encode())
+        answered.send_bytes(parcel)
+
+
+def _unpickled(pickled: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    paths, asked = pickle.loads(pickled)
+    sys.path.extend(path for path in paths if path not in sys.path)
+    call, arguments = pickle.loads(asked)
+    return call, arguments
+
+
+def _processor_s() -> float:
+    """Of this process and those children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def main() -> None:
+    end_with_parent()
+    serve(Connection(int(sys.argv[1]), writable=False), Connection(int(sys.argv[2]), readable=False))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The verb that flies a scenario: it parses, calls one function and prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skyloop.cli.console import (
+    Cockpit,
+    Foxglove,
+    Home,
+    Json,
+    Ros2,
+    Ros2Lockstep,
+    Seed,
+    Sets,
+    check_ros2,
+    load_with_pilot,
+    looking_on,
+    next_folder,
+    print_summary,
+    progress_bar,
+    telling_where,
+)
+from skyloop.cli.logs import Verbs
+from skyloop.cli.seeds import check_alone, run_many
+from skyloop_client.errors import ScenarioError
+
+app = Verbs()
+
+
+Pilot = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class of yours."),
+]
+Autopilot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND[:PATH]", help="Start this autopilot and let it fly: px4:PATH, ardupilot:PATH or betaflight."
+    ),
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(metavar="FIRST..LAST", help="Fly once with each of these seeds; a run folder each, and a table."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="The run folder; it must be new or empty. Default: runs/<scenario>-<n>."),
+]
+Commands = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.csv", help="Repeat the orders of a cockpit flight: its commands.csv."),
+]
+
+
+@app.command()
+def run(
+    *,
+    scenario: str,
+    pilot: Pilot = None,
+    autopilot: Autopilot = None,
+    home: Home = None,
+    set_: Sets = None,
+    seed: Seed = None,
+    seeds: Seeds = None,
+    out_: Out = None,
+    foxglove: Foxglove = None,
+    ros2: Ros2 = False,
+    ros2_lockstep: Ros2Lockstep = None,
+    cockpit: Cockpit = None,
+    commands: Commands = None,
+    json_: Json = False,
+) -> None:
+    """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
+
+    Examples: `skyloop run first-flight` · `skyloop run my.yaml --seeds 1..50 --set wind.kind=calm --out runs/calm`
+    """
+    loaded = load_with_pilot(scenario, pilot, set_, seed, home)
+    if seeds is not None:
+        check_alone(seed, autopilot, foxglove, ros2 or None, cockpit, commands)
+        run_many(loaded, seeds, out_, json_=json_)
+        return
+    check_ros2(ros2=ros2, lockstep=ros2_lockstep, autopilot=autopilot)
+    if commands is not None and (autopilot is not None or cockpit is not None or ros2):
+        raise ScenarioError("--commands repeats a flight alone: leave out --autopilot, --ros2 and --cockpit")
+    folder = out_ or next_folder(loaded.name)
+    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
+    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder), bar as progress:
+        how: dict[str, Any] = {"progress": progress, "watch": watch}
+        if ros2:
+            from skyloop.apps.ros2 import run_with_ros2
+
+            summary = run_with_ros2(loaded, folder, lockstep=ros2_lockstep, **how)
+        elif autopilot is not None:
+            from skyloop.apps.autopilot import run_with_autopilot
+
+            summary = run_with_autopilot(loaded, folder, autopilot, **how)
+        else:
+            from skyloop.apps.cockpit_beside import links_for
+            from skyloop.apps.run import run_scenario
+
+            links = None if cockpit is None and commands is None else links_for(commands)
+            summary = run_scenario(loaded, folder, links=links, **how)
+    if json_:
+        print(json.dumps({**summary, "folder": str(folder)}, indent=2))
+    else:
+        print_summary(summary, folder)

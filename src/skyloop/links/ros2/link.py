@@ -1,0 +1,158 @@
+"""A simulation as a ROS 2 node: it publishes streams, takes commands and answers services. Behind `--ros2`."""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+from skyloop.links.inbox import Inbox
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.ros2.orders import VehicleOrders
+from skyloop.links.ros2.participant import Participant, Taken
+from skyloop.links.ros2.publications import Publications
+from skyloop.links.ros2.services import Services
+from skyloop.links.ros2.settings import Ros2Settings
+from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
+from skyloop.links.ros2.stamps import stamp_of
+from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed
+from skyloop.recording.formats.ros2_names import topic_of
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import EventKind
+from skyloop_client.streams import Rate
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 1000
+"""Messages from outside that wait for the simulation. What comes beyond is dropped: only a flood is so fast."""
+AGAIN_S = 0.2
+"""Wall s between two messages on /clock while time stands still."""
+
+
+class Ros2Link:
+    """Built before the world, so that a bad setting is reported at once."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        settings: Ros2Settings,
+        *,
+        lockstep: str | None = None,
+        world: WorldFacts | None = None,
+        paced: bool = True,
+    ) -> None:
+        """`lockstep`: TOPIC or TOPIC@HZ. `paced`: time passes as fast as real time, unless a node steps it."""
+        self._paced = paced
+        self._world = world or WorldFacts()
+        self._wanted = None if lockstep is None else parsed(lockstep)
+        self.lockstep: Lockstep | None = None
+        self._inbox = inbox
+        self.participant = Participant(settings)
+        self.pauses = Pauses()
+        self.publications: Publications
+        self.dropped = 0
+        self._told = 0.0
+        self._is_open = True
+
+    # ---- as a link
+
+    @property
+    def over(self) -> bool:
+        """Nodes may come and go: the scenario says when the flight ends, or a node that asks for it."""
+        return self.control.is_quitting
+
+    @property
+    def leisurely(self) -> bool:
+        return self._paced and not self.pauses.paused and self.lockstep is None
+
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        self.publications = Publications(self.participant, port, set(port.user_streams.outside))
+        self.services = Services(self.participant.server, self._queued)
+        alone = len(port.vehicles) == 1
+        for name, vehicle in port.vehicles.items():
+            vehicle.announce_link()
+            orders = VehicleOrders(port, name, self.participant, self.services, self._queued)
+            orders.open([topic_of(name), *([""] if alone else [])], topic_of(self.publications.mavros(name)[1:]))
+        self.control = SimulationServices(port, self.services, self.participant, self.pauses, self._world)
+        if self._wanted is not None:
+            self._keep_step(*self._wanted)
+        self.participant.tell_graph()
+
+    def _keep_step(self, topic: str, rate: Rate) -> None:
+        """Listen to a topic that is taken as a command already, and let time wait for its messages."""
+        kind = self.participant.kind_read(topic)
+        if kind is None:
+            known = ", ".join(sorted(self.participant.topics_read))
+            raise LinkError(f"--ros2-lockstep {topic}: commands come on {known}")
+
+        def lost() -> None:
+            log.warning("ROS 2: nobody answers on %s; time goes on without", topic)
+            for vehicle in self._port.vehicles.values():
+                vehicle.tell(EventKind.LOST, f"nobody answers on {topic}")
+
+        self.lockstep = Lockstep(topic, rate, lambda: self.participant.is_heard(topic), lost)
+        keep = self.lockstep
+
+        def answered(data: bytes, sender: Any) -> None:
+            keep.answer(stamp_of(kind, data), self._port.now_ns)
+
+        self.participant.also(topic, self._queued(answered))
+
+    def stop_at(self, t_ns: int) -> int:
+        stop = self.publications.next_tick(self.pauses.stop_at(t_ns))
+        return stop if self.lockstep is None else self.lockstep.stop_at(stop, self._port.now_ns)
+
+    def holds(self, t_ns: int) -> bool:
+        if self.pauses.holds(t_ns):
+            return True
+        return self.lockstep is not None and self.lockstep.holds(t_ns)
+
+    @property
+    def is_waiting(self) -> bool:
+        """So that an answer is looked for often."""
+        return self.lockstep is not None
+
+    def look_round(self) -> None:
+        now = time.perf_counter()
+        again = now - self._told > AGAIN_S
+        if again:
+            self._told = now
+            self.participant.tell_graph()
+        self.publications.tell_time(again=again and (self.pauses.paused or self.lockstep is not None))
+        if self.pauses.is_stepping:
+            self.publications.tell_clock(self._port.now_ns)
+        self.pauses.look(self._port.now_ns)
+
+    def finish(self, why: str) -> None:
+        self._is_open = False
+        self.participant.close()
+
+    def summary(self) -> dict[str, Any]:
+        whole: dict[str, Any] = {
+            "sent": self.participant.sent, "lost": self.participant.lost, "dropped": self.dropped,
+            "calls": self.services.calls,
+        }  # fmt: skip
+        if self.lockstep is not None:
+            whole["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
+        return whole
+
+    # ---- what comes in
+
+    def taker(self, handler: Taken, data: bytes, sender: Any) -> None:
+        """In the simulation's thread."""
+        if self._is_open:
+            handler(data, sender)
+
+    def _queued(self, handler: Taken) -> Taken:
+        """A function for the reading thread, which hands messages to the simulation's thread."""
+
+        def put(data: bytes, sender: Any) -> None:
+            if self._inbox.qsize() >= MOST_WAITING:
+                self.dropped += 1
+            else:
+                self._inbox.put((self, handler, data, sender))
+
+        return put

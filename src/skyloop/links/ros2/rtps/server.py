@@ -1,0 +1,77 @@
+"""Answers ROS 2 services over RTPS, to clients of Fast DDS and of Cyclone DDS alike.
+
+Fast DDS's clients know their reply by the related sample identity in its inline parameters. Cyclone's put an identity
+and a number before the fields of the question, and look for them before those of the reply. The vendor's number in the
+datagram of the question tells which one asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skyloop.links.ros2.rtps import parameters as pl
+from skyloop.links.ros2.rtps import wire
+from skyloop.links.ros2.rtps.participant import RtpsParticipant
+
+HEAD, ASKED = 4, 16
+"""Bytes of CDR's header, and of Cyclone's who asks and which question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and which of its questions it is."""
+
+    writer: bytes
+    number: int
+    head: bytes | None
+    """What a client of Cyclone put before its question, in our byte order."""
+
+
+Asked = Callable[[bytes, Caller], None]
+
+
+class ServiceServer:
+    def __init__(self, participant: RtpsParticipant) -> None:
+        self._participant = participant
+        self.readers: list[bytes] = []
+        self.writers: list[bytes] = []
+        """The identities of the endpoints, for the graph."""
+
+    def serve(self, name: str, kinds: tuple[str, str], user_data: tuple[str, str], asked: Asked) -> None:
+        """`name` such as /drone/arm; `kinds` and `user_data` of the request and of the reply. `asked` is called in the
+        reading thread, with the question in CDR."""
+
+        def taken(vendor: bytes, writer: bytes, sample: wire.Data) -> None:
+            question = question_of(vendor, writer, sample)
+            if question is not None:
+                asked(*question)
+
+        # the reply's end is there first: a client that finds the other one may ask at once
+        self.writers.append(self._participant.add_writer(f"rr{name}Reply", kinds[1], user_data[1]))
+        self.readers.append(self._participant.add_reader(f"rq{name}Request", kinds[0], user_data[0], taken))
+
+    def reply(self, name: str, caller: Caller, data: bytes) -> None:
+        """From any thread. `data`: the reply in CDR."""
+        inline = b""
+        if caller.head is None:
+            inline = pl.related(caller.writer, caller.number)
+        else:
+            data = data[:HEAD] + caller.head + data[HEAD:]
+        data += bytes(-len(data) % 4)
+        self._participant.write(f"rr{name}Reply", data, inline, to=caller.writer[:12])
+
+
+def question_of(vendor: bytes, writer: bytes, sample: wire.Data) -> tuple[bytes, Caller] | None:
+    """CDR without what a client of Cyclone puts before it, and who asks. None: it is no question."""
+    data = sample.payload
+    if len(data) < HEAD:
+        return None
+    if vendor != wire.CYCLONE:
+        return data, Caller(writer, sample.number, None)
+    if len(data) < HEAD + ASKED:
+        return None
+    who, which = data[HEAD : HEAD + 8], data[HEAD + 8 : HEAD + ASKED]
+    if data[1] == 0:
+        # big-endian; our replies are not
+        who, which = who[::-1], which[::-1]
+    return data[:HEAD] + data[HEAD + ASKED :], Caller(writer, sample.number, who + which)

@@ -1,0 +1,103 @@
+"""The sockets of an RTPS participant. Those of this machine are bound to loopback: nothing of theirs can leave it."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import suppress
+
+from skyloop.links.ros2.rtps.parameters import Address
+from skyloop.links.ros2.settings import MOST_PARTICIPANTS, Ros2Settings
+from skyloop_client.errors import LinkError
+
+GROUP = "239.255.0.1"
+LOOPBACK = "127.0.0.1"
+MULTICAST_ALL = 49
+"""Linux's option: off, a socket hears the groups that it joined itself, not those of others on this machine."""
+LONGEST = 65535
+PROBED = 32
+"""Participants on one machine that are asked by their ports. ROS 2's own limit."""
+
+
+def port_of(domain: int, index: int | None, *, user: bool = False) -> int:
+    """RTPS's formula. Without an index: that of multicast discovery."""
+    return 7400 + 250 * domain + (0 if index is None else 10 + 2 * index + user)
+
+
+class Sockets:
+    def __init__(self, settings: Ros2Settings) -> None:
+        hosts = () if settings.reach == "OFF" else (LOOPBACK, *settings.peers)
+        self.host = LOOPBACK if settings.stays_here else _own_address()
+        self._listen = LOOPBACK if settings.stays_here else ""
+        self.meta, self.user, index = self._unicast(settings.domain)
+        self.meta_address = (self.host, port_of(settings.domain, index))
+        self.user_address = (self.host, port_of(settings.domain, index, user=True))
+        self._group = (GROUP, port_of(settings.domain, None))
+        hears = settings.reach != "OFF" and (settings.stays_here or settings.reach != "LOCALHOST")
+        self.group = self._multicast() if hears else None
+        self._probed = [(host, port_of(settings.domain, k)) for host in hosts for k in range(PROBED)]
+
+    def _unicast(self, domain: int) -> tuple[socket.socket, socket.socket, int]:
+        """The first pair of ports that is free."""
+        for index in range(MOST_PARTICIPANTS):
+            pair = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+            try:
+                for user, one in enumerate(pair):
+                    one.bind((self._listen, port_of(domain, index, user=bool(user))))
+            except OSError as error:
+                for one in pair:
+                    one.close()
+                if error.errno != errno.EADDRINUSE:
+                    raise LinkError(f"ROS 2: no port for services in domain {domain}: {error.strerror}") from None
+                continue
+            for one in pair:
+                one.setblocking(False)
+                one.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(self.host))
+            return pair[0], pair[1], index
+        raise LinkError(f"ROS 2: {MOST_PARTICIPANTS} participants run in domain {domain}; take another ROS_DOMAIN_ID")
+
+    def _multicast(self) -> socket.socket | None:
+        """None: this machine has no multicast. Then others are found by their ports."""
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError, AttributeError):
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            made.bind(self._group)
+            with suppress(OSError):
+                made.setsockopt(socket.IPPROTO_IP, MULTICAST_ALL, 0)
+            joined = socket.inet_aton(GROUP) + socket.inet_aton(self.host)
+            made.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, joined)
+            made.setblocking(False)
+        except OSError:
+            made.close()
+            return None
+        return made
+
+    def announce(self, datagram: bytes, *, probing: bool) -> None:
+        """To whoever listens to multicast; `probing`: to the ports of this machine and of the given peers too."""
+        if self.group is not None:
+            self.send((self._group,), datagram)
+        if probing:
+            self.send(tuple(self._probed), datagram)
+
+    def send(self, addresses: tuple[Address, ...], datagram: bytes) -> None:
+        """What cannot be sent is lost, as on any network: an address that loopback does not reach, a full buffer."""
+        for address in addresses:
+            with suppress(OSError):
+                self.user.sendto(datagram, address)
+
+    def all(self) -> list[socket.socket]:
+        return [one for one in (self.meta, self.user, self.group) if one is not None]
+
+    def close(self) -> None:
+        for one in self.all():
+            one.close()
+
+
+def _own_address() -> str:
+    """Of the interface by which multicast leaves."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker, suppress(OSError):
+        asker.connect((GROUP, 7400))
+        return str(asker.getsockname()[0])
+    return LOOPBACK

@@ -1,0 +1,216 @@
+"""simulation_interfaces: the services by which Gazebo and Isaac Sim are stepped, paused and furnished too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skyloop.core.frames import quat_from_yaw
+from skyloop.links.ros2.entities import FAILED, INCORRECT_STATE, OK, UNSUPPORTED, Entities, Wrong
+from skyloop.links.ros2.participant import Participant
+from skyloop.links.ros2.services import Fields, Reply, Services
+from skyloop.links.ros2.step_action import StepAction
+from skyloop.links.ros2.time_control import Pauses
+from skyloop.recording.formats.ros2_decoding import Values
+from skyloop.recording.formats.ros2_names import header, pose_of
+from skyloop.sim.simulation_port import SimulationPort
+from skyloop_client.errors import SkyloopError
+from skyloop_client.streams import NS_PER_S
+
+SI = "simulation_interfaces/srv"
+STOPPED, PLAYING, PAUSED, QUITTING = range(4)
+ALREADY_THERE, INCORRECT_TRANSITION = 101, 103
+SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED = 1, 2, 4
+NO_WORLD_FORMAT = 101
+ENTITIES_FAILED = 150
+FEATURES = {
+    "spawning": 0, "deleting": 1, "entity bounds": 5, "box filter": 6, "categories": 8, "state getting": 10,
+    "state setting": 11, "info getting": 12, "spawnables": 14, "reset": 20, "reset of states": 22,
+    "reset of spawned": 23, "simulation state getting": 24, "simulation state setting": 25, "pause": 26,
+    "single step": 31, "many steps": 32, "step action": 33, "current world": 44, "available worlds": 45,
+    "spawning several": 50,
+}  # fmt: skip
+MOST_STEPS = 10_000_000
+NO_BOUNDS: Fields = (0, [])
+NO_INFO: Fields = ((0,), "", [])
+NO_WORLD: Fields = ("", ("", ""), "", [])
+NO_POSE = pose_of(np.zeros(3), quat_from_yaw(0.0))
+NO_STATE: Fields = (header(0, ""), NO_POSE, [0.0] * 6, [0.0] * 6)
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFacts:
+    """What links do not know themselves."""
+
+    current: str = ""
+    available: tuple[tuple[str, str], ...] = ()
+    """Names and descriptions."""
+
+
+class SimulationServices:
+    def __init__(
+        self, port: SimulationPort, services: Services, participant: Participant, pauses: Pauses, world: WorldFacts
+    ) -> None:
+        self._port, self._pauses, self._world = port, pauses, world
+        self.entities = Entities(port)
+        self.is_quitting = False
+        self._is_stopped = False
+        self._step_ns = round(port.flight_memory().period_s * NS_PER_S)
+        self._open(services)
+        self.action = StepAction(services, participant, pauses, lambda: port.now_ns, lambda: self._step_ns)
+
+    def _open(self, services: Services) -> None:
+        whole: dict[str, tuple[str, Callable[[Values], Fields], Fields]] = {
+            "get_simulator_features": ("GetSimulatorFeatures", self._features, ()),
+            "get_simulation_state": ("GetSimulationState", self._get_state, ()),
+            "set_simulation_state": ("SetSimulationState", self._set_state, ()),
+            "reset_simulation": ("ResetSimulation", self._reset, ()),
+            "get_entities": ("GetEntities", self._get_entities, ([],)),
+            "get_entities_states": ("GetEntitiesStates", self._get_states, ([], [])),
+            "get_entity_state": ("GetEntityState", self._get_entity, (NO_STATE,)),
+            "get_entity_info": ("GetEntityInfo", self._get_info, (NO_INFO,)),
+            "get_entity_bounds": ("GetEntityBounds", self._get_bounds, (NO_BOUNDS,)),
+            "set_entity_state": ("SetEntityState", self._set_entity, ()),
+            "set_entity_info": ("SetEntityInfo", self._unsupported, ()),
+            "spawn_entity": ("SpawnEntity", self._spawn, ("",)),
+            "spawn_entities": ("SpawnEntities", self._spawn_many, ([],)),
+            "delete_entity": ("DeleteEntity", self._delete, ()),
+            "get_spawnables": ("GetSpawnables", self._spawnables, ([],)),
+            "get_named_poses": ("GetNamedPoses", self._unsupported, ([],)),
+            "get_named_pose_bounds": ("GetNamedPoseBounds", self._unsupported, (NO_BOUNDS,)),
+            "get_available_worlds": ("GetAvailableWorlds", self._worlds, ([],)),
+            "get_current_world": ("GetCurrentWorld", self._current_world, (NO_WORLD,)),
+            "load_world": ("LoadWorld", self._unsupported, (NO_WORLD,)),
+            "unload_world": ("UnloadWorld", self._unsupported, ()),
+        }
+        for name, (kind, answer, nothing) in whole.items():
+            services.simple(f"/{name}", f"{SI}/{kind}", _guarded(answer, nothing))
+        services.serve("/step_simulation", f"{SI}/StepSimulation", self._step)
+
+    # ---- time
+
+    def _features(self, asked: Values) -> Fields:
+        return ((list(FEATURES.values()), [], "skyloop: time does not go back, and a run has one world"),)
+
+    @property
+    def state(self) -> int:
+        if self._is_stopped:
+            return STOPPED
+        return PAUSED if self._pauses.paused else PLAYING
+
+    def _get_state(self, asked: Values) -> Fields:
+        return (self.state,), (OK, "")
+
+    def _set_state(self, asked: Values) -> Fields:
+        wanted = asked["state"]["state"]
+        if wanted not in (STOPPED, PLAYING, PAUSED, QUITTING):
+            raise Wrong(INCORRECT_TRANSITION, f"state {wanted} cannot be asked for")
+        if wanted == self.state:
+            raise Wrong(ALREADY_THERE, "it is in that state")
+        if self._pauses.is_stepping:
+            raise Wrong(INCORRECT_TRANSITION, "steps are being simulated; wait for them, or cancel them")
+        if wanted == STOPPED:
+            self._begin_again(SCOPE_STATE | SCOPE_SPAWNED)
+        self.is_quitting = wanted == QUITTING
+        self._is_stopped = wanted == STOPPED
+        self._pauses.paused = wanted in (STOPPED, PAUSED)
+        return ((OK, ""),)
+
+    def _reset(self, asked: Values) -> Fields:
+        scope = asked["scope"]
+        if scope == 0 or scope & SCOPE_TIME:
+            raise Wrong(UNSUPPORTED, "time does not go back; give the scope STATE, SPAWNED or both")
+        self._begin_again(scope)
+        return ((OK, ""),)
+
+    def _begin_again(self, scope: int) -> None:
+        if scope & SCOPE_SPAWNED:
+            self.entities.delete_spawned()
+        if scope & SCOPE_STATE:
+            self.entities.begin_again()
+
+    def _step(self, asked: Values, reply: Reply) -> None:
+        steps = int(asked["steps"])
+        if not self._pauses.paused or self._pauses.is_stepping:
+            reply(((INCORRECT_STATE, "pause the simulation first"),))
+        elif not 0 < steps <= MOST_STEPS:
+            reply(((FAILED, f"give 1 to {MOST_STEPS} steps, not {steps}"),))
+        else:
+            self._is_stopped = False
+            self._pauses.run_to(self._port.now_ns + steps * self._step_ns, lambda t_ns: reply(((OK, ""),)))
+
+    # ---- entities
+
+    def _get_entities(self, asked: Values) -> Fields:
+        return (OK, ""), self.entities.names(asked["filters"])
+
+    def _get_states(self, asked: Values) -> Fields:
+        names = self.entities.names(asked["filters"])
+        return (OK, ""), names, [self.entities.state(name) for name in names]
+
+    def _get_entity(self, asked: Values) -> Fields:
+        return (OK, ""), self.entities.state(asked["entity"])
+
+    def _get_info(self, asked: Values) -> Fields:
+        category = self.entities.category(asked["entity"])
+        return (OK, ""), ((category,), "", [])
+
+    def _get_bounds(self, asked: Values) -> Fields:
+        low, high = self.entities.box(asked["entity"])
+        position = np.array(self.entities.state(asked["entity"])[1][:3])
+        return (OK, ""), (1, [(high - position).tolist(), (low - position).tolist()])
+
+    def _set_entity(self, asked: Values) -> Fields:
+        self.entities.set_state(asked["entity"], asked["state"], pose=asked["set_pose"], twist=asked["set_twist"])
+        return ((OK, ""),)
+
+    def _spawn(self, asked: Values) -> Fields:
+        return (OK, ""), self.entities.spawn(asked)
+
+    def _spawn_many(self, asked: Values) -> Fields:
+        results = []
+        for one in asked["spawn_requests"]:
+            try:
+                results.append(((OK, ""), self.entities.spawn(one)))
+            except Wrong as wrong:
+                results.append((wrong.result, ""))
+        failed = any(result[0] != OK for result, _ in results)
+        return (ENTITIES_FAILED, "see the results") if failed else (OK, ""), results
+
+    def _delete(self, asked: Values) -> Fields:
+        self.entities.delete(asked["entity"])
+        return ((OK, ""),)
+
+    def _spawnables(self, asked: Values) -> Fields:
+        shapes = sorted(set(self._port.editor.shapes()))
+        return (OK, ""), [((shape, ""), "a thing of this world", NO_BOUNDS) for shape in shapes]
+
+    # ---- worlds
+
+    def _worlds(self, asked: Values) -> Fields:
+        if asked["filter"]["tags"]:
+            raise Wrong(UNSUPPORTED, "worlds have no tags")
+        return (OK, ""), [(name, (name, ""), text, []) for name, text in self._world.available]
+
+    def _current_world(self, asked: Values) -> Fields:
+        name = self._world.current
+        return (OK, ""), (name, (name, ""), dict(self._world.available).get(name, ""), [])
+
+    def _unsupported(self, asked: Values) -> Fields:
+        raise Wrong(UNSUPPORTED, "GetSimulatorFeatures does not list this")
+
+
+def _guarded(answer: Callable[[Values], Fields], nothing: Fields) -> Callable[[Values], Fields]:
+    """With the result code of what goes wrong, and empty fields after it."""
+
+    def guarded(asked: Values) -> Fields:
+        try:
+            return answer(asked)
+        except Wrong as wrong:
+            return wrong.result, *nothing
+        except (SkyloopError, ValueError) as error:
+            return (FAILED, " ".join(str(error).split())), *nothing
+
+    return guarded

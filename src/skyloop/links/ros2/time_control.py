@@ -1,0 +1,117 @@
+"""Whether simulated time may pass: pauses, steps, and waiting for the answer of a node (lockstep)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skyloop_client.errors import LinkError, ScenarioError
+from skyloop_client.streams import NS_PER_S, Rate
+
+SETTLE_S = 1.0
+"""Wall s after a node was found until time begins: its own subscriptions need as long."""
+FIRST_S = 0.5
+"""Wall s to wait at an instant as long as nothing was ever answered."""
+PATIENCE_S = 10.0
+"""Wall s to wait for an answer. A node that is silent for longer is taken for lost, and time goes on without it."""
+
+
+class Pauses:
+    """Time stands still while paused, except for steps that somebody asked for."""
+
+    def __init__(self) -> None:
+        self.paused = False
+        self._until_ns: int | None = None
+        self._done: Callable[[int], None] = lambda t_ns: None
+
+    @property
+    def is_stepping(self) -> bool:
+        return self._until_ns is not None
+
+    def run_to(self, t_ns: int, done: Callable[[int], None]) -> None:
+        """Only while paused. `done` is called with the instant, when everything at it has happened."""
+        self._until_ns, self._done = t_ns, done
+
+    def cancel(self) -> None:
+        self._until_ns = None
+
+    def stop_at(self, t_ns: int) -> int:
+        return t_ns if self._until_ns is None else min(t_ns, self._until_ns)
+
+    def look(self, now_ns: int) -> None:
+        if self._until_ns is not None and now_ns >= self._until_ns:
+            done, self._until_ns = self._done, None
+            done(now_ns)
+
+    def holds(self, t_ns: int) -> bool:
+        return self.paused and (self._until_ns is None or t_ns > self._until_ns)
+
+
+@dataclass(slots=True)
+class Lockstep:
+    """Time waits at every due instant of `rate` for a message of the node that is newer than the instant before.
+
+    The first instant is 0. A node may have to wait for its first input: until its first answer an instant lasts
+    FIRST_S at most."""
+
+    topic: str
+    rate: Rate
+    is_there: Callable[[], bool]
+    """Whether the node's publisher was found."""
+    lost: Callable[[], None]
+    """Called once, when it was silent for too long."""
+    answers: int = 0
+    waited_s: float = 0.0
+    """Wall s in which time stood still for it."""
+    _next: int = 0
+    _answered_ns: int = -NS_PER_S
+    _found: float | None = None
+    _since: float | None = None
+    _is_over: bool = False
+
+    def stop_at(self, t_ns: int, now_ns: int) -> int:
+        halt_ns = self.rate.due_ns(self._next)
+        return t_ns if self._is_over or now_ns >= halt_ns else min(t_ns, halt_ns)
+
+    def answer(self, stamp_ns: int | None, now_ns: int) -> None:
+        """A message with its stamp. One without a stamp counts for the present instant."""
+        self.answers += 1
+        self._answered_ns = max(self._answered_ns, now_ns if stamp_ns is None else min(stamp_ns, now_ns))
+
+    def holds(self, t_ns: int) -> bool:
+        """Whether time must not advance to `t_ns` yet."""
+        if self._is_over:
+            return False
+        if not self._is_ready():
+            return True
+        if t_ns <= self.rate.due_ns(self._next):
+            return False
+        if self._since is None:
+            self._since = time.perf_counter()
+        waited = time.perf_counter() - self._since
+        self._is_over = self.answers > 0 and waited > PATIENCE_S
+        if self._is_over:
+            self.lost()
+        is_answered = self._answered_ns > self.rate.due_ns(self._next - 1)
+        if is_answered or self._is_over or (not self.answers and waited > FIRST_S):
+            self._next += 1
+            self.waited_s += waited
+            self._since = None
+        # the stop was chosen before; it is chosen again
+        return not self._is_over
+
+    def _is_ready(self) -> bool:
+        if self._found is None and self.is_there():
+            self._found = time.perf_counter()
+        return self._found is not None and time.perf_counter() - self._found >= SETTLE_S
+
+
+def parsed(text: str) -> tuple[str, Rate]:
+    """`/drone/cmd_vel` or `/drone/cmd_vel@30`: the topic of the answers, and how many per simulated second."""
+    topic, _, hz = text.partition("@")
+    try:
+        rate = Rate.from_hz(hz) if hz else Rate(50)
+    except (ValueError, ZeroDivisionError, ScenarioError):
+        raise LinkError(f"--ros2-lockstep {text}: '{hz}' is no rate; give TOPIC or TOPIC@HZ") from None
+    return topic, rate

@@ -1,0 +1,63 @@
+"""Weights as safetensors files: arrays and text, nothing that runs when it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from skyloop.perception.detection.network import Network
+from skyloop_client.errors import DatasetError, MissingExtra
+
+FORMAT = "skyloop-detection-1"
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
+    save_file = _safetensors().save_file
+    partial = path.with_name(path.name + ".partial")
+    try:
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, partial, facts)
+        partial.replace(path)
+    except OSError as error:
+        raise DatasetError(f"cannot write '{path}': {error.strerror or error}") from None
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and facts of a file."""
+    _safetensors()
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise DatasetError(f"'{path}' is no safetensors file ({error})") from None
+
+
+def save_network(path: Path, state: dict[str, Tensor], classes: tuple[str, ...], facts: dict[str, str]) -> None:
+    # torch counts batches in whole numbers that nobody uses
+    kept = {name: tensor for name, tensor in state.items() if not name.endswith("num_batches_tracked")}
+    save_tensors(path, kept, {"format": FORMAT, "classes": ",".join(classes), **facts})
+
+
+def load_network(path: Path) -> tuple[Network, tuple[str, ...], dict[str, str]]:
+    """A network that is ready to answer, its classes, and what else the file tells."""
+    tensors, facts = load_tensors(path)
+    if facts.get("format") != FORMAT:
+        raise DatasetError(f"'{path}' holds no weights of skyloop's detector")
+    classes = tuple(facts["classes"].split(","))
+    network = Network(len(classes))
+    wanted = {name: tensor for name, tensor in network.state_dict().items() if not name.endswith("num_batches_tracked")}
+    if {n: t.shape for n, t in tensors.items()} != {n: t.shape for n, t in wanted.items()}:
+        raise DatasetError(f"'{path}' holds weights of another network; train again with this version")
+    network.load_state_dict(tensors, strict=False)
+    return network.eval(), classes, facts
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.torch
+    except ImportError:
+        raise MissingExtra("weights need safetensors; pip install 'skyloop[detect]'") from None
+    return safetensors.torch

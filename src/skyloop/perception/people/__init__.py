@@ -1,0 +1,1 @@
+"""People found in images and followed in space, by camera boxes, radar points and depth."""

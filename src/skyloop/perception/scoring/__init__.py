@@ -1,0 +1,1 @@
+"""How good boxes and tracks are, against the truth."""

@@ -1,0 +1,164 @@
+"""Reads the streams of a run folder at any instant, for players: the CSV rows, and the journals beside them."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop.recording.indexed_stream import IndexedStream, IndexedStreams
+from skyloop.recording.journal import read_group
+from skyloop_client.codec import RECORDS, info_from
+from skyloop_client.errors import CodecError, DatasetError, RunFolderError
+from skyloop_client.messages import Contact, Marker, Message
+from skyloop_client.streams import StreamInfo
+
+MOST_BYTES = 2_000_000_000
+"""Of all rows that are read into memory."""
+ROWS = {
+    "positions": (-1, 3), "points": (-1, 3), "velocities": (-1, 3), "sizes": (-1, 2), "boxes_px": (-1, 4),
+    "track_positions": (-1, 3), "track_velocities": (-1, 3), "covariances": (-1, 6, 6),
+    "covariance": (15, 15),
+}  # fmt: skip
+"""Shapes of the arrays that are written as a row of numbers and are none."""
+
+
+def read_run(folder: Path) -> IndexedStreams:
+    """All streams of one run folder."""
+    described = _json(folder / "streams.json")
+    streams: dict[str, IndexedStream] = {}
+    size = 0
+    for name, data in described.items():
+        path = folder / "streams" / f"{name}.csv"
+        if data.get("message") not in RECORDS or ".." in name or not path.is_file():
+            continue
+        size += path.stat().st_size
+        if size > MOST_BYTES:
+            raise RunFolderError(f"'{folder}' has more than {MOST_BYTES / 1e9:g} GB of rows; too much to play")
+        stream = _read(path, data)
+        if stream is not None:
+            streams[name] = stream
+    if not streams:
+        raise RunFolderError(f"'{folder}' has no rows to play")
+    return IndexedStreams(streams)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunFolderError(f"cannot read '{path}': {error}; is this a run folder?") from None
+    if not isinstance(found, dict):
+        raise RunFolderError(f"'{path}' describes no streams; is this a run folder?")
+    return found
+
+
+def _read(path: Path, data: dict[str, Any]) -> IndexedStream | None:
+    try:
+        info = info_from(data)
+        journal = path.with_suffix(".journal")
+        if journal.is_file() and info.message != "Estimate":
+            kept = list(read_group(journal))
+            if kept:
+                stamps = np.array([message.arrival_ns for message in kept], np.int64)
+                return IndexedStream(info, stamps, kept.__getitem__)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        columns = lines[0].split(",")
+        # the last row of a killed run may be cut off
+        rows = [line for line in lines[1:] if line.count(",") >= len(columns) - 1]
+        arrivals = np.array([int(row.split(",", 2)[1]) for row in rows], np.int64)
+    except (OSError, ValueError, IndexError, CodecError, DatasetError) as error:
+        raise RunFolderError(f"cannot read '{path}': {error}") from None
+    if not rows or not _is_whole(info, columns, rows[0]):
+        return None
+    return IndexedStream(info, arrivals, _row_reader(path, info, columns, rows))
+
+
+def _row_reader(path: Path, info: StreamInfo, columns: list[str], rows: list[str]) -> Callable[[int], Message]:
+    def at(index: int) -> Message:
+        try:
+            row = dict(zip(columns, next(csv.reader([rows[index]])), strict=True))
+            record = _record(RECORDS[info.message], row)
+            stamp = int(row.get("t_ns") or row["arrival_ns"])
+            return Message(info.name, int(row["index"]), stamp, int(row["arrival_ns"]), record)
+        except (ValueError, TypeError, KeyError) as error:
+            raise RunFolderError(f"'{path}' row {index + 1} cannot be read: {error}") from None
+
+    return at
+
+
+def _record(kind: type, row: dict[str, str]) -> Any:
+    hints = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        name = field.name
+        if name == "contact":
+            values[name] = _contact(row.get(name, ""))
+        elif name in row:
+            values[name] = _value(row[name], hints[name], name)
+        elif f"{name}_0" in row:
+            cells = [row[key] for key in row if key.rpartition("_")[0] == name and key.rpartition("_")[2].isdigit()]
+            values[name] = _shaped(name, cells) if all(cells) else None
+        elif _is_needed(field):
+            # it was None when it was written, so that its row gives a shape that is empty
+            values[name] = None
+    return kind(**values)
+
+
+def _is_needed(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _is_whole(info: StreamInfo, columns: list[str], row: str) -> bool:
+    """Whether rows hold all of a record. Of pictures and scans they hold only the shape."""
+    cells = dict(zip(columns, next(csv.reader([row])), strict=False))
+    needed = [field.name for field in dataclasses.fields(RECORDS[info.message]) if _is_needed(field)]
+    return not any(cells.get(f"{name}_shape") for name in needed)
+
+
+def _contact(cell: str) -> Contact | None:
+    if not cell:
+        return None
+    told: dict[str, Any] = json.loads(cell)
+    fields: dict[str, Any] = {key: np.array(value) if isinstance(value, list) else value for key, value in told.items()}
+    return Contact(**fields)
+
+
+def _value(cell: str, hint: Any, name: str) -> Any:
+    if hint is bool:
+        return cell == "True"
+    if hint is int or hint is float:
+        return hint(cell)
+    if hint is str or (isinstance(hint, type) and issubclass(hint, str)):
+        return cell
+    either = typing.get_args(hint)
+    if cell == "":
+        return None if type(None) in either else np.zeros(tuple(max(n, 0) for n in ROWS.get(name, (0,))))
+    if float in either:
+        return float(cell)
+    if cell.startswith("["):
+        items = json.loads(cell)
+        return tuple(_marker(item) for item in items) if name == "markers" else tuple(items)
+    try:
+        return _shaped(name, cell.split())
+    except ValueError:
+        return cell
+
+
+def _shaped(name: str, cells: list[str]) -> Any:
+    numbers = np.array([float(cell) for cell in cells])
+    return numbers.reshape(ROWS[name]) if name in ROWS else numbers
+
+
+def _marker(told: dict[str, Any]) -> Marker:
+    fields: dict[str, Any] = {
+        name: np.array(value, float).reshape((-1, 3) if name == "points" else -1) if isinstance(value, list) else value
+        for name, value in told.items()
+    }
+    return Marker(**fields)

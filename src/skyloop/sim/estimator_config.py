@@ -1,0 +1,46 @@
+"""The estimators of a scenario."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field, model_validator
+
+from skyloop.vehicle.airframe import STRICT, NonNegative
+from skyloop_client.errors import nearest_name
+from skyloop_client.plugins import is_plugin
+
+
+class EstimatorConfig(BaseModel):
+    """An estimator: its estimates are on the stream `<vehicle>/<its name>`, and `state: <its name>` flies on them."""
+
+    model_config = STRICT
+
+    kind: str
+    """module:Class, ekf (the built-in one), or link: it runs at the other end of `skyloop loop`."""
+    inputs: list[str] = []
+    """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`, and `state` is the one that the controller
+    flies on. Left out: all sensors of the vehicle."""
+    latency: NonNegative = 0.0
+    """s its computing takes, from the arrival of a message to that of the estimate made of it."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """For the class's constructor."""
+    products: dict[str, str] = Field(default_factory=dict)
+    """Of kind link: the streams it publishes, such as {detect/boxes: Detections}, so that others may have them as
+    inputs. Left out: a stream of estimates."""
+
+    @model_validator(mode="after")
+    def _kind_is_known(self) -> EstimatorConfig:
+        if not is_plugin(self.kind) and self.kind not in ("ekf", "link"):
+            hint = nearest_name(self.kind, ("ekf", "link"))
+            raise ValueError(f"no estimator of kind '{self.kind}'; {hint} Or your own as module:Class")
+        if self.options and self.kind == "ekf":
+            raise ValueError("the built-in EKF has its numbers under ekf; leave out options")
+        if self.latency and self.kind == "link":
+            raise ValueError("what computing takes on the other end of a link is measured; leave out latency")
+        if self.products and self.kind != "link":
+            raise ValueError("a class says itself what it publishes; products are for kind link")
+        for name in self.inputs:
+            if self.inputs.count(name) > 1:
+                raise ValueError(f"'{name}' is there twice under inputs")
+        return self

@@ -1,0 +1,256 @@
+"""Turns records into frames for a page. One frame of a record serves all viewers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skyloop.core.frames import euler_from_quat, quat_multiply, rotate
+from skyloop.ui.pictures import class_colours, depth_colours, grey_of, jpeg, power_colours, value_colours
+from skyloop.ui.wire import frame
+from skyloop_client.messages import (
+    Array,
+    CameraImage,
+    DepthImage,
+    Detections,
+    Event,
+    Goal,
+    GoalStatus,
+    GridMap,
+    Image,
+    ImageTruth,
+    LidarScan,
+    Markers,
+    Movers,
+    Path,
+    PointCloud,
+    RadarDetections,
+    RangeDopplerImage,
+    VoxelMap,
+)
+
+MOST_POINTS = 20_000
+"""Of a cloud; of a larger one every second, third... point is sent."""
+MOST_VOXELS = 60_000
+MOST_NUMBERS = 64
+"""Largest array whose values can be plotted."""
+DEPTH_STEP = 6
+"""px between two points of a cloud made from a depth image."""
+
+Info = dict[str, Any]
+Pose = tuple[Array, Array]
+Made = tuple[dict[str, Any], bytes]
+
+
+class FrameMaker:
+    """Makes the frames of one source; it knows where the vehicles are, to put clouds into the world."""
+
+    def __init__(self) -> None:
+        self.infos: dict[str, Info] = {}
+        self._poses: dict[str, Pose] = {}
+        """By vehicle."""
+
+    def frame_of(self, stream: str, t_ns: int, record: Any, wall_ns: int) -> bytes:
+        info = self.infos.get(stream, {})
+        if stream == f"truth/{info.get('vehicle')}":
+            self._poses[info["vehicle"]] = (record.position, record.quat_wxyz)
+        make = MAKERS.get(type(record))
+        header, payload = make(self, info, record) if make is not None else ({"n": numbers(record)}, b"")
+        head = {"k": "rec", "s": stream, "m": type(record).__name__, "t": t_ns / 1e9, "w": wall_ns / 1e6}
+        return frame({**head, **header}, payload)
+
+    def pose_of(self, info: Info, axes: str = "") -> Pose:
+        """world_from_sensor now, or world_from_<axes> of a published record."""
+        if axes == "world":
+            return np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        body = self._poses.get(info.get("vehicle", ""), (np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])))
+        if axes == "body":
+            return body
+        if axes:
+            info = self.infos.get(f"{info.get('vehicle')}/{axes}", info)
+        mount = info.get("mount", {"position": [0, 0, 0], "quat_wxyz": [1, 0, 0, 0]})
+        at, turn = np.array(mount["position"], float), np.array(mount["quat_wxyz"], float)
+        return body[0] + rotate(body[1], at), quat_multiply(body[1], turn)
+
+
+def numbers(record: Any) -> dict[str, Any]:
+    """All single numbers and small arrays of a record, for plots and instruments. What is not finite becomes null."""
+    fields = record.items() if isinstance(record, dict) else _fields(record)
+    out: dict[str, Any] = {}
+    for name, value in fields:
+        if name == "t_ns" or value is None or isinstance(value, tuple):
+            continue
+        if isinstance(value, np.ndarray):
+            if value.size <= MOST_NUMBERS and value.dtype.kind in "biuf":
+                out[name] = [_finite(item) for item in value.ravel().tolist()]
+        elif isinstance(value, bool | int | float | str | np.generic):
+            out[name] = _finite(value.item() if isinstance(value, np.generic) else value)
+        if name == "quat_wxyz":
+            out["attitude_deg"] = [_finite(angle) for angle in np.degrees(euler_from_quat(value)).tolist()]
+    return out
+
+
+def _fields(record: Any) -> list[tuple[str, Any]]:
+    return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _picture(pixels: Any, more: dict[str, Any] | None = None) -> Made:
+    data, width, height = jpeg(pixels)
+    full = pixels.shape[1]
+    return {"v": "jpeg", "width": width, "height": height, "scale": width / full, **(more or {})}, data
+
+
+def _colour(maker: FrameMaker, info: Info, image: CameraImage) -> Made:
+    return _picture(image.colour)
+
+
+def _depth(maker: FrameMaker, info: Info, image: DepthImage) -> Made:
+    """The picture; behind it the points, in the world."""
+    colours, far = depth_colours(image.depth)
+    header, data = _picture(colours, {"far": far})
+    details = info.get("details", {})
+    if not {"fx", "fy", "cx", "cy"} <= set(details):
+        return header, data
+    depth = image.depth[::DEPTH_STEP, ::DEPTH_STEP]
+    rows, columns = np.nonzero(np.isfinite(depth) & (depth > 0.0))
+    ahead = depth[rows, columns].astype(float)
+    left = -(columns * DEPTH_STEP - details["cx"]) / details["fx"] * ahead
+    up = -(rows * DEPTH_STEP - details["cy"]) / details["fy"] * ahead
+    points = _placed(np.stack([ahead, left, up], axis=1), maker.pose_of(info))
+    padding = b"\0" * (-len(data) % 8)
+    return {**header, "jpeg": len(data), "cloud": len(data) + len(padding)}, data + padding + points.tobytes()
+
+
+def _truth(maker: FrameMaker, info: Info, truth: ImageTruth) -> Made:
+    boxes = [[*map(int, label.box_px), f"{label.class_name} {label.distance:.0f} m"] for label in truth.labels]
+    if truth.classes is not None:
+        return _picture(class_colours(truth.classes), {"boxes": boxes})
+    if truth.depth is not None:
+        return _picture(depth_colours(truth.depth)[0], {"boxes": boxes})
+    return {"boxes": boxes}, b""
+
+
+def _debug_image(maker: FrameMaker, info: Info, image: Image) -> Made:
+    return _picture(grey_of(image.pixels))
+
+
+def _range_doppler(maker: FrameMaker, info: Info, image: RangeDopplerImage) -> Made:
+    span = {"range": float(image.ranges[-1]), "speeds": [float(image.speeds[0]), float(image.speeds[-1])]}
+    return _picture(power_colours(image.power), span)
+
+
+def _step(points: Any) -> int:
+    return -(-len(points) // MOST_POINTS) or 1
+
+
+def _placed(points: Any, pose: Pose) -> Any:
+    few = np.asarray(points[:: _step(points)], float)
+    return (rotate(pose[1], few) + pose[0]).astype(np.float32) if len(few) else np.zeros((0, 3), np.float32)
+
+
+def _scan(maker: FrameMaker, info: Info, scan: LidarScan) -> Made:
+    points = _placed(scan.points, maker.pose_of(info))
+    return {"v": "cloud", "count": len(points)}, points.tobytes()
+
+
+def _cloud(maker: FrameMaker, info: Info, cloud: PointCloud) -> Made:
+    points = _placed(cloud.points, maker.pose_of(info, cloud.frame))
+    head: dict[str, Any] = {"v": "cloud", "count": len(points)}
+    step = _step(cloud.points)
+    if cloud.colours is not None:
+        tints = cloud.colours[::step]
+    elif cloud.values is not None and len(points):
+        tints, head["least"], head["most"] = value_colours(cloud.values[::step])
+    else:
+        return head, points.tobytes()
+    return {**head, "tints": points.nbytes}, points.tobytes() + np.ascontiguousarray(tints).tobytes()
+
+
+def _radar(maker: FrameMaker, info: Info, found: RadarDetections) -> Made:
+    pose = maker.pose_of(info)
+    points = _placed(found.points, pose)
+    tracks = [
+        [int(number), *(float(value) for value in rotate(pose[1], place) + pose[0])]
+        for number, place in zip(found.track_ids, found.track_positions, strict=True)
+    ]
+    return {"v": "cloud", "count": len(points), "tracks": tracks}, points.tobytes()
+
+
+def _grid(maker: FrameMaker, info: Info, grid: GridMap) -> Made:
+    rows, columns = grid.cells.shape
+    head = {"v": "grid", "rows": rows, "columns": columns, "side": grid.resolution, "origin": grid.origin.tolist()}
+    return head, np.ascontiguousarray(grid.cells).tobytes()
+
+
+def _voxels(maker: FrameMaker, info: Info, voxels: VoxelMap) -> Made:
+    filled = np.argwhere(voxels.voxels > 50)
+    step = -(-len(filled) // MOST_VOXELS) or 1
+    few = filled[::step].astype("<u2")
+    head = {"v": "voxels", "count": len(few), "side": voxels.resolution, "origin": voxels.origin.tolist()}
+    return head, np.ascontiguousarray(few).tobytes()
+
+
+def _path(maker: FrameMaker, info: Info, path: Path) -> Made:
+    return {"v": "path", "count": len(path.positions)}, np.ascontiguousarray(path.positions, "<f4").tobytes()
+
+
+def _goal(maker: FrameMaker, info: Info, goal: Goal) -> Made:
+    return {"v": "goal", "at": goal.position.tolist()}, b""
+
+
+def _goal_status(maker: FrameMaker, info: Info, status: GoalStatus) -> Made:
+    places = {"goal": status.goal.tolist(), "sub": status.sub_goal.tolist()}
+    told = {"state": status.state, "mode": status.mode, "reason": status.reason, "number": status.number}
+    return {"v": "status", **places, **told}, b""
+
+
+def _detections(maker: FrameMaker, info: Info, found: Detections) -> Made:
+    boxes = [
+        [*map(float, box), f"{name} {score:.2f}"]
+        for box, name, score in zip(found.boxes_px.tolist(), found.classes, found.scores, strict=True)
+    ]
+    source = f"{info.get('vehicle')}/{found.source}" if found.source else ""
+    return {"v": "boxes", "boxes": boxes, "source": source}, b""
+
+
+def _movers(maker: FrameMaker, info: Info, movers: Movers) -> Made:
+    rows = zip(movers.positions.tolist(), movers.velocities.tolist(), movers.sizes.tolist(), strict=True)
+    return {"v": "movers", "things": [[*place, *speed, *size] for place, speed, size in rows]}, b""
+
+
+def _markers(maker: FrameMaker, info: Info, markers: Markers) -> Made:
+    at, turn = maker.pose_of(info, markers.frame)
+    shapes = [
+        {
+            "kind": each.kind,
+            "at": (rotate(turn, each.position) + at).tolist(),
+            "size": each.size.tolist(),
+            "colour": each.colour.tolist(),
+            "text": each.text,
+            "points": _placed(each.points[:500] + each.position, (at, turn)).tolist() if len(each.points) else [],
+        }
+        for each in markers.markers[:200]
+    ]
+    return {"v": "markers", "shapes": shapes}, b""
+
+
+def _event(maker: FrameMaker, info: Info, event: Event) -> Made:
+    contact = None if event.contact is None else numbers(event.contact)
+    return {"v": "event", "kind": str(event.kind), "text": event.text, "contact": contact}, b""
+
+
+MAKERS: dict[type, Callable[[FrameMaker, Info, Any], Made]] = {
+    CameraImage: _colour, DepthImage: _depth, ImageTruth: _truth, Image: _debug_image,
+    RangeDopplerImage: _range_doppler, LidarScan: _scan, PointCloud: _cloud, RadarDetections: _radar,
+    GridMap: _grid, VoxelMap: _voxels, Path: _path, Goal: _goal, GoalStatus: _goal_status,
+    Detections: _detections, Movers: _movers, Markers: _markers, Event: _event,
+}  # fmt: skip
+"""By the class of the record. Of every other record the numbers are sent."""

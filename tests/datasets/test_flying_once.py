@@ -1,0 +1,223 @@
+"""One process flies and hands instants to workers that only sense: the same bytes as one worker alone writes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_recording_run import assert_same
+
+from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
+from skyloop.datasets.recording_run import plan_recording, record
+from skyloop.datasets.worker_processes import descendants
+from skyloop.recording.recording import open_recording
+from skyloop.sim.assembly import build
+from skyloop.sim.deferred_sensing import DeferredSensing, Looks
+from skyloop.sim.scenario import make_scenario
+from skyloop_client.errors import DatasetError
+
+THINGS = str(Path(__file__).parents[1] / "published_things.py")
+FRAMES = 47
+CAMERA = {"kind": "camera", "width": 32, "height": 24, "rate_hz": 20, "truth": ["depth", "labels"]}
+LIDAR = {"kind": "lidar", "preset": "vlp16", "rate_hz": 20}
+SCENARIO: dict[str, Any] = {
+    "name": "together",
+    "truth_rate_hz": 100,
+    "world": {"name": "house"},
+    "observers": {"chase": {"vehicle": "lead", "rate_hz": 10, "width": 32, "height": 24}},
+    "vehicles": [
+        {
+            "name": "lead",
+            "sensors": {
+                "imu": {"kind": "imu", "rate_hz": 100},
+                # measured within one group of frames, arriving within the next but one
+                "late": {**CAMERA, "latency": 0.61},
+                "rgb": {**CAMERA, "latency": 0.03},
+                # its estimator needs the scans, so the process that flies makes them
+                "lidar": LIDAR,
+            },
+            "estimators": {"listener": {"kind": f"{THINGS}:Listener", "inputs": ["imu", "lidar"]}},
+            "pilot": {"kind": "hover", "altitude": 1.0},
+        },
+        {
+            "name": "wing",
+            "position": [1.5, 0.0],
+            "sensors": {
+                "cam": {**CAMERA, "faults": [{"kind": "dropout", "probability": 0.3}]},
+                "depth": {"kind": "depth_camera", "width": 32, "height": 24, "rate_hz": 20},
+                "lidar": LIDAR,
+            },
+            # no copy can be made of it, and none is needed
+            "estimators": {"guess": {"kind": f"{THINGS}:Uncopied", "inputs": ["truth/wing"]}},
+            "pilot": {"kind": "hover", "altitude": 1.5},
+        },
+    ],
+}
+
+
+def planned(folder: Path, *, whole_flight: bool = False, frames: int = FRAMES, store: bool = True) -> Path:
+    scenario = make_scenario(SCENARIO)
+    plan_recording(
+        scenario, folder, frames=frames, rate_hz=20.0, formats=(), whole_flight=whole_flight, store=store
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = planned(tmp_path_factory.mktemp("alone") / "dataset")
+    record(folder, 1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = planned(tmp_path_factory.mktemp("shared") / "dataset")
+    record(folder, 2)
+    return folder
+
+
+def test_two_workers_write_what_one_writes(alone: Path, shared: Path) -> None:
+    assert_same(alone, shared)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [3, 5])
+def test_any_number_of_workers_writes_the_same(alone: Path, tmp_path: Path, workers: int) -> None:
+    folder = planned(tmp_path / "dataset")
+    assert record(folder, workers)["frames_flown_now"] == FRAMES
+    assert_same(alone, folder)
+
+
+@pytest.mark.slow
+def test_with_a_pilot_of_the_users_own(tmp_path: Path) -> None:
+    """It may look at any picture, so the process that flies makes them all."""
+    scenario = make_scenario(SCENARIO, {"vehicles.lead.pilot": {"kind": f"{THINGS}:Teller"}})
+    for workers in (1, 2):
+        plan_recording(scenario, tmp_path / str(workers), frames=25, rate_hz=20.0, formats=())
+        record(tmp_path / str(workers), workers)
+    assert_same(tmp_path / "1", tmp_path / "2")
+
+
+@pytest.mark.slow
+def test_a_whole_flight(tmp_path: Path) -> None:
+    for workers in (1, 2):
+        record(planned(tmp_path / str(workers), whole_flight=True), workers)
+    assert_same(tmp_path / "1", tmp_path / "2")
+
+
+def test_every_sample_that_arrives_is_there_once(shared: Path) -> None:
+    """Also those that were measured before the group in which they arrive, and what is hidden of them."""
+    recording = open_recording(shared)
+    messages = list(recording.messages())
+    start = min(message.arrival_ns for message in messages)
+    first = 50_000_000 * -(-start // 50_000_000)
+    for stream, latency in (("lead/late", 610_000_000), ("lead/rgb", 30_000_000), ("truth/lead/late", 0)):
+        arrived = [(message.t_ns, message.arrival_ns) for message in messages if message.stream == stream]
+        assert all(arrival == t_ns + latency for t_ns, arrival in arrived)
+        stamps = [t_ns for t_ns, _ in arrived]
+        assert stamps == list(range(stamps[0], stamps[0] + 50_000_000 * len(stamps), 50_000_000))
+        assert len(stamps) >= FRAMES - 1 - latency // 50_000_000
+        assert stamps[0] + latency >= first
+    seen = {message.stream for message in messages}
+    assert {"observer/chase", "wing/depth", "wing/cam", "truth/wing/cam", "lead/listener"} <= seen
+    arrivals = [message.arrival_ns for message in messages]
+    assert arrivals == sorted(arrivals)
+
+
+def test_two_workers_mend_what_is_lost_or_cut_off(alone: Path, shared: Path) -> None:
+    """A lost group, and one that was cut off within a record."""
+    (shared / "journal" / "group-000001.bin").unlink()
+    cut = shared / "journal" / "group-000003.bin"
+    os.truncate(cut, 2 * cut.stat().st_size // 3)
+    (shared / "manifest.json").unlink()
+    assert 10 < record(shared, 2)["frames_flown_now"] < 20
+    assert_same(alone, shared)
+
+
+def test_nothing_is_stored_if_so_planned(tmp_path: Path) -> None:
+    folder = planned(tmp_path / "dataset", frames=20, store=False)
+    assert record(folder, 2)["frames_flown_now"] == 20
+    assert list((folder / "journal").iterdir()) == []
+
+
+RECORD_BY_TWO = """
+import sys
+from pathlib import Path
+from skyloop.datasets.recording_run import record
+from skyloop_client.errors import DatasetError
+try:
+    record(Path(sys.argv[1]), 2)
+except DatasetError as error:
+    sys.exit(f"refused: {error}")
+"""
+
+
+def test_if_the_process_that_flies_is_killed_one_line_says_so(tmp_path: Path) -> None:
+    """And nothing is left running; what is written is whole, and another start goes on."""
+    folder = planned(tmp_path / "dataset", frames=4000)
+    process = subprocess.Popen([sys.executable, "-c", RECORD_BY_TWO, str(folder)], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 180.0
+    written = folder / "journal" / "group-000000.bin"
+    while not (written.exists() and written.stat().st_size):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    started = [pid for pid, _ in descendants(process.pid)]
+    flies = [pid for pid in started if b"skyloop.datasets.flier" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    os.kill(flies[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    (line,) = said.splitlines()
+    assert line == "refused: the process that flies ended: exit code -9"
+    assert [pid for pid in started if Path(f"/proc/{pid}").exists() and _state(pid) not in "ZX"] == []
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
+
+
+def test_an_error_in_flight_is_told_once(tmp_path: Path) -> None:
+    faulty = {"kind": f"{THINGS}:Faulty", "options": {"how": "raises"}, "inputs": ["imu"]}
+    scenario = make_scenario(SCENARIO, {"vehicles.lead.estimators": {"faulty": faulty}})
+    plan_recording(scenario, tmp_path / "dataset", frames=FRAMES, rate_hz=20.0, formats=())
+    with pytest.raises(DatasetError, match="no features"):
+        record(tmp_path / "dataset", 2)
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_a_parcel_is_read_as_it_was_written() -> None:
+    with build(make_scenario({"name": "two", "vehicles": [{"name": "a"}, {"name": "b", "position": [3, 0]}]})) as flown:
+        flown.run_until(0.02)
+        instant = DeferredSensing(flown).present()
+    parcel = Parcel(7, 50, [], Looks(3, np.arange(12.0).reshape(2, 2, 3)))
+    parcel.entries.append(Entry(INSTANT, instant.t_ns, sensing=Sensing(instant, [(4, 9, 70), (5, 8, 60)])))
+    parcel.entries += [Entry(RECORD, 55, record=b"first"), Entry(HIDDEN, 60, 4, 9), Entry(RECORD, 61, record=b"2")]
+    parcel.entries.append(Entry(SAMPLE, 70, 4, 9))
+    data = b"".join(bytes(part) for part in parcel.encoded())
+    at = 0
+
+    def read(n: int) -> bytes:
+        nonlocal at
+        at += n
+        return data[at - n : at]
+
+    got = read_parcel(read)
+    assert got is not None and at == len(data)
+    assert (got.group, got.start_ns, got.looks.first) == (7, 50, 3)
+    assert np.array_equal(got.looks.paces, parcel.looks.paces)
+    assert [(e.kind, e.arrival_ns, e.part, e.index, e.record) for e in got.entries] == [
+        (e.kind, e.arrival_ns, e.part, e.index, e.record) for e in parcel.entries
+    ]
+    sensing = got.entries[0].sensing
+    assert sensing is not None and sensing.wanted == [(4, 9, 70), (5, 8, 60)]
+    for there, here in zip(instant.states, sensing.instant.states, strict=True):
+        assert there.t_ns == here.t_ns == sensing.instant.t_ns
+        assert there.position.tobytes() == here.position.tobytes()
+        assert there.quat_wxyz.tobytes() == here.quat_wxyz.tobytes()
+        assert there.rotor_thrusts.tobytes() == here.rotor_thrusts.tobytes()

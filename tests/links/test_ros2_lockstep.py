@@ -1,0 +1,208 @@
+"""Time that waits for a node, a bag that a node recorded, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ros2_rig import DOMAIN, Node, flown, ns
+from rosbags.highlevel import AnyReader
+
+from skyloop.cli.verbs import execute
+from skyloop.links.ros2 import time_control
+from skyloop.links.ros2.time_control import parsed
+from skyloop.recording.formats.ros2_bag import Mcap
+from skyloop.recording.recording import Recording
+from skyloop_client.errors import LinkError
+from skyloop_client.messages import Arm, Message, TakeOff
+from skyloop_client.streams import Rate
+
+ANSWERS = "/drone/cmd_vel_stamped"
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    node = Node()
+    yield node
+    node.close()
+
+
+def flight(node: Node) -> tuple[Any, dict[str, Any]]:
+    with flown([{"name": "drone"}], lockstep=f"{ANSWERS}@50") as it:
+        places = []
+        it.simulation.bus.on("truth/drone", lambda message: places.append(message.data.position.copy()))
+        it.simulation.port.vehicle().send(Arm(), TakeOff(1.0), by="test")
+        assert node.told(echo="/truth/drone/odometry", type="nav_msgs/msg/Odometry", to=ANSWERS) == "ok"
+        it.run(1.5)
+        summary = it.link.summary()
+        assert node.told(stop=True) == "ok"
+    return np.array(places), summary
+
+
+def test_ros2_lockstep_gives_the_same_flight_twice(node: Node) -> None:
+    """Whatever the scheduler does between the two processes."""
+    (first, told), (second, _) = flight(node), flight(node)
+    assert np.array_equal(first, second) and len(first) > 70
+    assert told["lockstep"]["answers"] >= 74
+    # it went east, ever faster, and a little south
+    assert first[-1][0] > 0.3 and first[-1][1] < -0.05
+
+
+def test_ros2_lockstep_without_a_node_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A node that was there and is silent is given up after a while."""
+    monkeypatch.setattr(time_control, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
+    monkeypatch.setattr(time_control, "FIRST_S", 0.01)
+    with flown([{"name": "drone"}], lockstep=ANSWERS) as it:
+        it.link.lockstep.is_there = lambda: True
+        it.run(0.1)
+        assert it.simulation.now == pytest.approx(0.1)
+        it.link.lockstep.answer(None, it.simulation.clock.now_ns)
+        it.run(0.1)
+        assert [event.kind for event in [it.simulation.latest("link/drone")]] == ["lost"]
+    assert f"nobody answers on {ANSWERS}" in caplog.text
+
+
+def test_ros2_lockstep_topics_and_rates() -> None:
+    assert parsed("/drone/cmd_vel") == ("/drone/cmd_vel", Rate(50))
+    assert parsed("/drone/cmd_vel@30") == ("/drone/cmd_vel", Rate(30))
+    for wrong in ("/a@no", "/a@0", "/a@-3", "/a@1/0"):
+        with pytest.raises(LinkError, match="is no rate"):
+            parsed(wrong)
+    with (
+        pytest.raises(LinkError, match=r"commands come on .*/drone/cmd_vel"),
+        flown([{"name": "drone"}], lockstep="/a"),
+    ):
+        pass
+
+
+# ---- a bag
+
+BAGGED = {
+    "/tf_static": ["tf2_msgs/msg/TFMessage", "latched"],
+    "/tf": ["tf2_msgs/msg/TFMessage", "reliable"],
+    "/truth/drone/odometry": ["nav_msgs/msg/Odometry", "reliable"],
+    "/drone/imu": ["sensor_msgs/msg/Imu", "best effort"],
+    "/drone/gnss": ["sensor_msgs/msg/NavSatFix", "best effort"],
+    "/drone/gnss/velocity": ["geometry_msgs/msg/TwistWithCovarianceStamped", "reliable"],
+    "/drone/down": ["sensor_msgs/msg/Range", "best effort"],
+    "/drone/lidar/points": ["sensor_msgs/msg/PointCloud2", "best effort"],
+    "/drone/battery": ["sensor_msgs/msg/BatteryState", "reliable"],
+}
+MOUNT = {"position": [0.12, -0.03, 0.05], "rotation_deg": [10.0, 25.0, -40.0]}
+SENSORS = {
+    "imu": {"kind": "imu", "rate_hz": 100, "mount": MOUNT},
+    "gnss": {"kind": "gnss", "startup_delay": 0.0},
+    "down": {"kind": "rangefinder", "mount": {"rotation_deg": [0.0, 90.0, 0.0]}},
+    "lidar": {"kind": "lidar", "preset": "vlp16", "rate_hz": 10, "points_per_second": 20000},
+}
+
+
+def in_bag(path: Path) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    with AnyReader([path]) as reader:
+        for connection, _, data in reader.messages():
+            if connection.topic in BAGGED:
+                message = reader.deserialize(data, connection.msgtype)
+                found.setdefault(connection.topic, []).append(message)
+    return found
+
+
+def plain(message: Any) -> Any:
+    """Comparable, whichever type store a message comes from."""
+    if hasattr(message, "__dataclass_fields__"):
+        return {
+            name: plain(getattr(message, name))
+            for name in message.__dataclass_fields__
+            if name.islower() and name[0] != "_"
+        }
+    if isinstance(message, list):
+        return [plain(one) for one in message]
+    return message.tobytes() if isinstance(message, np.ndarray) else repr(message)
+
+
+def test_ros2_bag_of_a_node_equals_our_export(node: Node, tmp_path: Path) -> None:
+    sent: list[Message] = []
+    with flown([{"name": "drone", "position": [1.0, -2.0], "yaw_deg": 70.0, "sensors": SENSORS}]) as it:
+        assert node.told(record=str(tmp_path / "theirs"), topics=BAGGED) == "ok"
+        it.wanted(*BAGGED)
+        it.simulation.bus.on_every(sent.append)
+        it.simulation.port.vehicle().send(Arm(), TakeOff(), by="test")
+        it.run(1.0)
+        recording = Recording(tmp_path, dict(it.simulation.bus.infos), {"vehicle": "drone"})
+        it.comes(lambda: False, 0.3)
+        assert node.told(stop=True) == "ok"
+    ours = Mcap(recording)
+    ours.add([message for message in sent if isinstance(message, Message)])
+    ours.finish()
+    theirs, exported = in_bag(tmp_path / "theirs"), in_bag(tmp_path / "ros2")
+    for topic in BAGGED:
+        assert [plain(one) for one in theirs[topic]] == [plain(one) for one in exported[topic]], topic
+    assert len(theirs["/drone/imu"]) > 90 and ns({"sec": 0, "nanosec": 5}) == 5
+
+
+# ---- the command line
+
+
+def test_the_command_line_flies_with_nodes(node: Node, tmp_path: Path) -> None:
+    """A pilot of the scenario flies, and a node in another process sees its clock."""
+    environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}
+    command = [
+        sys.executable,
+        "-c",
+        "from skyloop.cli import main; main()",
+        "run",
+        "hover",
+        "--ros2",
+        "--json",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    process = subprocess.Popen(
+        [*command, "--set", "duration=2"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        node.read("/clock", "rosgraph_msgs/msg/Clock")
+        node.read("/robot_description", "std_msgs/msg/String", "latched")
+        clock = node.take("/clock", 2, 60.0)
+        assert len(clock) >= 2 and "<robot" in node.take("/robot_description")[0]["data"]
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert json.loads(out)["links"]["ros2"]["sent"] > 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "line"),
+    [
+        (["--ros2"], {"ROS_DOMAIN_ID": "999"}, "ROS_DOMAIN_ID is '999'"),
+        (["--ros2", "--ros2-lockstep", "/drone/cmd_vel@x"], {}, "is no rate"),
+        (["--ros2-lockstep", "/drone/cmd_vel"], {}, "--ros2-lockstep is for --ros2"),
+        (["--ros2", "--seeds", "1..2"], {}, "leave out --seed"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    arguments: Any,
+    environment: Any,
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert execute(["run", "hover", "--out", str(tmp_path / "run"), *arguments]) == 1
+    said = capsys.readouterr().err
+    assert line in said and len(said.strip().splitlines()) == 1
+    assert not (tmp_path / "run").exists()

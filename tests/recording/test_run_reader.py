@@ -1,0 +1,101 @@
+"""What a run folder holds comes back record by record, whatever its kind; pictures and scans are not in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from published_things import records
+from skyloop.core.bus import Bus
+from skyloop.recording.run_folder import RunFolder
+from skyloop.recording.run_reader import read_run
+from skyloop_client import messages
+from skyloop_client.codec import RECORDS
+from skyloop_client.errors import RunFolderError
+from skyloop_client.messages import Contact, Event, EventKind, Message
+from skyloop_client.streams import StreamInfo
+
+THREE, FOUR = np.array([1.0, -2.5, 3e-7]), np.array([1.0, 0.0, 0.0, 0.0])
+CLASSES = (
+    "VehicleState", "VehicleStatus", "BatteryState", "ActuatorState", "SetpointState", "ImuSample", "ImuBias",
+    "GnssFix", "BarometerSample", "MagnetometerSample", "RangeSample", "CameraImage", "DepthImage", "LidarScan",
+)  # fmt: skip
+
+
+def of_class(name: str) -> Any:
+    """A record with plausible values in every field, by the type of the field."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(RECORDS[name]):
+        hint = str(field.type)
+        if "uint" in hint or "float32" in hint or ("int" in hint and "NDArray" in hint):
+            values[field.name] = np.ones((2, 3), np.uint8)
+        elif "Array" in hint:
+            values[field.name] = FOUR if field.name.startswith("quat") else THREE
+        elif hint == "bool":
+            values[field.name] = True
+        elif hint in ("int", "float"):
+            values[field.name] = 1000
+        elif hint == "str":
+            values[field.name] = 'a "text", with a comma'
+        elif field.default is dataclasses.MISSING:
+            values[field.name] = None
+    return RECORDS[name](**values)
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-15, equal_nan=True)
+    if dataclasses.is_dataclass(one):
+        return type(one) is type(other) and all(
+            same(getattr(one, field.name), getattr(other, field.name)) for field in dataclasses.fields(one)
+        )
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
+
+
+def test_every_record_comes_back(tmp_path: Path) -> None:
+    fields = dataclasses.fields(Contact)
+    contact = Contact(**{field.name: THREE if "Array" in str(field.type) else 1.5 for field in fields})  # type: ignore[arg-type]
+    written = records(1000) | {name.lower(): of_class(name) for name in CLASSES}
+    written["events"] = Event(1000, EventKind.CRASH, 'hit "it", hard', contact=contact)
+    for name, n in (("radar", 2), ("quiet", 0)):
+        row, places = np.arange(float(n)), np.ones((n, 3))
+        few = places.astype(np.float32)
+        written[name] = messages.RadarDetections(
+            1000, few, row, row, row, row, row, np.arange(n, dtype=np.int32), places, places
+        )
+    bus = Bus()
+    for name, record in written.items():
+        bus.advertise(StreamInfo(f"drone/{name}", type(record).__name__, vehicle="drone"))
+    folder = RunFolder(tmp_path / "run", {}, {})
+    folder.record(bus)
+    for number in range(2):
+        for name, record in written.items():
+            bus.publish(Message(f"drone/{name}", number, 1000, 2000 + number, record))
+    folder.close()
+    read = read_run(tmp_path / "run")
+    assert (read.begin_ns, read.end_ns) == (2000, 2001)
+    missing = {type(record).__name__ for name, record in written.items() if f"drone/{name}" not in read.streams}
+    assert missing == {"CameraImage", "DepthImage", "LidarScan"}
+    for name, record in written.items():
+        stream = read.streams.get(f"drone/{name}")
+        if stream is None:
+            continue
+        assert stream.index_at(1999) == -1 and stream.index_at(5000) == 1
+        back = stream.at(1)
+        assert (back.index, back.t_ns, back.arrival_ns) == (1, 1000, 2001)
+        assert same(record, back.data), name
+    assert [event.data.text for event in read.events()] == ['hit "it", hard'] * 2
+
+
+def test_a_folder_that_is_broken_is_told_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="is this a run folder"):
+        read_run(tmp_path)
+    (tmp_path / "streams.json").write_text("{}")
+    with pytest.raises(RunFolderError, match="no rows to play"):
+        read_run(tmp_path)

@@ -1,0 +1,30 @@
+"""One cockpit for all tests of a worker and one browser per module: starting them takes longer than most tests."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from cockpit_rig import FLAGS, CockpitRig
+
+
+@pytest.fixture(scope="session")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CockpitRig]:
+    with CockpitRig(tmp_path_factory.mktemp("cockpit")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[object]:
+    """Per module: while Playwright runs, other tests of the worker cannot start an event loop of their own."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.fail("Chromium is missing: sudo apt-get install chromium; the cockpit's tests look at it in a browser")
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=program, args=FLAGS)
+        yield opened
+        opened.close()
