@@ -54,7 +54,10 @@ def test_a_function_gets_the_folder_and_gives_one_or_several(tmp_path: Path) -> 
         "def broken(folder): return folder.nothing\n"
         "def strange(folder): return [1]\n"
     )
-    found, absent = measured(["mode", "mine.py:size", "mine.py:two", "a", "none"], SUMMARY, tmp_path, tmp_path)
+    folder = tmp_path / "run"  # of its own: Python may keep what it compiled beside mine.py
+    folder.mkdir()
+    (folder / "summary.json").touch()
+    found, absent = measured(["mode", "mine.py:size", "mine.py:two", "a", "none"], SUMMARY, folder, tmp_path)
     assert found == {"mode": "disarmed", "size": 1, "a": 1.5, "far": math.inf, "none": None} and absent == ["none"]
     assert metric_name("mine.py:size") == "size"
     with pytest.raises(PartError, match=r"mine.py:broken.*AttributeError.*mine.py, line 3"):
