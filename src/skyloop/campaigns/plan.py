@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from skyloop.apps.seeds import seeds_from
 from skyloop.campaigns.intervals import Stop
 from skyloop.campaigns.scores import Condition, metric_name, success_rule
+from skyloop.campaigns.seeds import seeds_from
 from skyloop.campaigns.space import STRICT, Choice, Design, Point, Span, corners, points, run_seed
 from skyloop.core.validation import read_yaml, validated
 from skyloop.sim.scenario import make_scenario, read_scenario

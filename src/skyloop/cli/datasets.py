@@ -118,7 +118,7 @@ def record(
 
 def _plan(options: Any, folder: Path, scenario: str | None, seed: int | None, seeds: str | None, **terms: Any) -> None:
     """Record the standard rig or a user's scenario, with one seed or several."""
-    from skyloop.apps.seeds import seeds_from
+    from skyloop.campaigns.seeds import seeds_from
     from skyloop.datasets.recording_run import plan_recording
     from skyloop.datasets.rig import rig_scenario
     from skyloop.datasets.seed_set import plan_seeds

@@ -16,7 +16,7 @@ from skyloop_client.errors import ScenarioError
 
 def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> None:
     """Print a line for each seed as it ends, in JSON with --json. Otherwise a table of all follows."""
-    from skyloop.apps.seeds import run_seeds, seeds_from, spread
+    from skyloop.campaigns.seeds import run_seeds, seeds_from, spread
 
     wanted = seeds_from(seeds)
     folder = out_ or next_folder(f"{scenario.name}-seeds")

@@ -1,4 +1,4 @@
-"""Flies one scenario with many seeds, one after the other. Behind `skyloop run --seeds 1..50`."""
+"""Flies one scenario with many seeds, several at once. Behind `skyloop run --seeds 1..50`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.run import run_scenario
+from skyloop.campaigns.making import outcomes
+from skyloop.campaigns.pools import ONE_THREAD, local_pool
+from skyloop.campaigns.run_process import Outcome, Work
+from skyloop.core.machine_info import usable_cores
 from skyloop.recording.run_folder import make_empty_folder, writing_into
-from skyloop.sim.scenario import Scenario
+from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
 
 MOST_SEEDS = 10_000
@@ -45,22 +49,43 @@ def run_seeds(
 ) -> list[dict[str, Any]]:
     """The summaries, including failed flights. Writes a run folder for each seed and a table of all.
 
-    `told` gets each summary as soon as it exists."""
+    `told` gets each summary, in the order of the seeds, as soon as it and those before it exist."""
     make_empty_folder(folder)
-    summaries = []
-    for seed in seeds:
-        place = folder / f"seed-{seed}"
-        seeded = scenario.model_copy(update={"seed": seed})
-        try:
-            summary = run_scenario(seeded, place)
-        except Interrupted:
-            raise
-        except SkyloopError as error:
-            summary = {"scenario": scenario.name, "seed": seed, "ended_by": str(error), "vehicles": {}}
-        summaries.append({**summary, "folder": str(place)})
-        told(summaries[-1])
+    data = scenario.model_dump(mode="json")
+    places = [folder / f"seed-{seed}" for seed in seeds]
+    works = (
+        (number, Work.of(_flown, ({**data, "seed": seed}, scenario.name, str(place.absolute()))))
+        for number, (seed, place) in enumerate(zip(seeds, places, strict=True))
+    )
+    ended: dict[int, dict[str, Any]] = {}
+    summaries: list[dict[str, Any]] = []
+    at_once = min(usable_cores(), len(seeds))
+    with local_pool(at_once, ONE_THREAD if at_once > 1 else None) as pool:
+        for number, outcome in outcomes(works, pool, retries=0):
+            ended[number] = _summary(outcome, scenario.name, seeds[number])
+            while (following := len(summaries)) in ended:
+                summaries.append({**ended.pop(following), "folder": str(places[following])})
+                told(summaries[-1])
     write_table(summaries, folder / TABLE)
     return summaries
+
+
+def _flown(data: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+    """In a process of its own."""
+    return run_scenario(make_scenario(data, place=name), Path(place))
+
+
+def _summary(outcome: Outcome, name: str, seed: int) -> dict[str, Any]:
+    """That of the flight, or why there is none."""
+    if outcome.error is not None:
+        error = outcome.raised()
+        if isinstance(error, Interrupted) or not isinstance(error, SkyloopError):
+            raise error
+    elif not outcome.lost:
+        summary: dict[str, Any] = outcome.made
+        return summary
+    ended_by = outcome.lost or str(error)
+    return {"scenario": name, "seed": seed, "ended_by": ended_by, "vehicles": {}}
 
 
 def write_table(summaries: Sequence[dict[str, Any]], path: Path) -> None:

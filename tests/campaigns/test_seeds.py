@@ -11,7 +11,7 @@ import pytest
 
 from skyloop import cli
 from skyloop.apps.run import run_scenario
-from skyloop.apps.seeds import seeds_from
+from skyloop.campaigns.seeds import seeds_from
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import ScenarioError
 
@@ -55,13 +55,24 @@ def test_each_seed_is_flown_as_if_alone(
         assert both[0].read_bytes() == both[1].read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [("1 / 0", "ZeroDivisionError"), ("os.kill(os.getpid(), 9)", "the process was ended by SIGKILL")],
+)
 def test_trouble_with_one_seed_does_not_end_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, trouble: str, told: str
 ) -> None:
     pilot = WINDY[WINDY.index("{kind: hover") : WINDY.index("}]")]
     (tmp_path / "windy.yaml").write_text(WINDY.replace(pilot, "'mine.py:pilot'"))
+    # whichever of the two flights is the first to make the file has the trouble
     (tmp_path / "mine.py").write_text(
-        "calls = []\ndef pilot(bundle):\n    calls.append(bundle.t_ns)\n    if len(calls) == 60:\n        1 / 0\n"
+        "import os\n"
+        "def pilot(bundle):\n"
+        "    try:\n"
+        "        os.mkdir('had')\n"
+        "    except FileExistsError:\n"
+        "        return\n"
+        f"    {trouble}\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["skyloop", "run", "windy.yaml", "--seeds", "1..2", "--out", "both"])
@@ -69,6 +80,7 @@ def test_trouble_with_one_seed_does_not_end_the_others(
         cli.main()
     assert stop.value.code == 1
     said = capsys.readouterr().out
-    assert "seed 1: pilot of 'drone'" in said and "ZeroDivisionError" in said
-    assert "seed 2: drone flew" in said
+    had, other = (1, 2) if told in said.split("seed 2:")[0] else (2, 1)
+    assert f"seed {had}:" in said and told in said
+    assert f"seed {other}: drone flew" in said
     assert "2 flights, 1 ended with a problem" in said
