@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CHECK = Path(__file__).parents[1] / "tools" / "check_system.py"
-LARGE = ("qemu-system-arm", "gcc-arm-none-eabi", "chromium")
+LARGE = ("qemu-system-arm", "gcc-arm-none-eabi", "chromium", "xvfb", "g++-aarch64-linux-gnu", "qemu-user")
 
 
 @pytest.fixture

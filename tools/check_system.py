@@ -17,8 +17,14 @@ PACKAGES_OF = {
 OPTIONAL_PACKAGE_OF = {"libOSMesa.so.8": "libosmesa6"}
 BOARD_PACKAGE_OF = {"qemu-system-arm": "qemu-system-arm", "arm-none-eabi-gcc": "gcc-arm-none-eabi"}
 """What the emulated landing board needs. Named, and installed on a CI machine only: together they are about 600 MB."""
-BROWSERS = ("chromium",)
-"""What the tests of the cockpit look at it with. Named, and installed on a CI machine only: it is about 300 MB."""
+TEST_PACKAGE_OF = {
+    "chromium": "chromium",
+    "Xvfb": "xvfb",
+    "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
+    "qemu-aarch64": "qemu-user",
+}
+"""What some tests need: a browser for the cockpit, a screen for windows, an emulated ARM board for programs of users.
+Named, and installed on a CI machine only: together they are about 600 MB."""
 APT_TIMEOUT_S = 180
 LARGE_TIMEOUT_S = 900
 
@@ -72,16 +78,17 @@ def tell_of_board() -> None:
         print(f"emulated landing board: not here; for it, sudo apt-get install {' '.join(missing)}")
 
 
-def tell_of_browser() -> None:
-    """Names what the tests of the cockpit lack; `skyloop cockpit` itself works with any browser."""
-    if all(shutil.which(program) is None for program in BROWSERS):
-        print("browser for the cockpit's tests: not here; for them, sudo apt-get install chromium")
+def tell_of_tests() -> None:
+    """Names what would have tests skipped; flights need none of it."""
+    missing = [package for program, package in TEST_PACKAGE_OF.items() if shutil.which(program) is None]
+    if missing:
+        print(f"for all of the tests, not for flights: sudo apt-get install {' '.join(missing)}")
 
 
 def install_for_tests() -> None:
     """On a CI machine nothing is left out of the tests for want of a package."""
-    missing = [package for program, package in BOARD_PACKAGE_OF.items() if shutil.which(program) is None]
-    missing += [program for program in BROWSERS if shutil.which(program) is None]
+    needed = {**BOARD_PACKAGE_OF, **TEST_PACKAGE_OF}
+    missing = [package for program, package in needed.items() if shutil.which(program) is None]
     apt_get = apt_command()
     if os.environ.get("CI") == "true" and missing and apt_get is not None:
         print(f"for the tests: installing {' '.join(missing)} (SKYLOOP_NO_APT=1 forbids it)", flush=True)
@@ -91,7 +98,7 @@ def install_for_tests() -> None:
 def main() -> None:
     install_for_tests()
     tell_of_board()
-    tell_of_browser()
+    tell_of_tests()
     missing = [library for library in PACKAGES_OF if not loads(library)]
     if not missing:
         extra = [library for library in OPTIONAL_PACKAGE_OF if loads(library)]
