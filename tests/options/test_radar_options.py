@@ -226,12 +226,13 @@ def test_the_picture_of_another_file_is_another_pattern(tmp_path: Any) -> None:
 
 def test_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     waveform = RadarConfig().waveform()
-    assert isinstance(backends.synthesis_on("cpu", waveform), Synthesis)
+    assert isinstance(backends.backend_on("cpu", waveform)[1], Synthesis)
     monkeypatch.setattr(backends, "_gpu", lambda: (None, "CuPy is not installed"))
-    assert isinstance(backends.synthesis_on("auto", waveform), Synthesis)
+    assert isinstance(backends.backend_on("auto", waveform)[1], Synthesis)
     with pytest.raises(SetupError, match="CuPy is not installed; install cupy"):
-        backends.synthesis_on("gpu", waveform)
+        backends.backend_on("gpu", waveform)
     monkeypatch.setattr(backends, "_gpu", lambda: ("a device", ""))
-    monkeypatch.setattr(backends, "GpuSum", lambda _, cupy: cupy)
-    made: list[Any] = [backends.synthesis_on(backend, waveform) for backend in ("auto", "gpu")]
-    assert made == ["a device"] * 2
+    monkeypatch.setattr(backends, "GpuSum", lambda _, cupy: f"sums on {cupy}")
+    monkeypatch.setattr(backends, "GpuPatches", lambda cupy: f"finds on {cupy}")
+    made: list[Any] = [backends.backend_on(backend, waveform) for backend in ("auto", "gpu")]
+    assert made == [("finds on a device", "sums on a device")] * 2

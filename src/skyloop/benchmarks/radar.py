@@ -92,7 +92,7 @@ def measured_on(flight: Flight, sizes: Sizes) -> list[Figure]:
                "most that a radar's matrices, echoes and bursts take at once, without machine code and picture",
                lower_is_better=True),
     ]  # fmt: skip
-    return figures if gpu is None else figures + gpu_figures(taken)
+    return figures if gpu is None else figures + gpu_figures(taken, on_gpu.differs_from(bench))
 
 
 def time_figures(
@@ -125,14 +125,16 @@ def time_figures(
     ]  # fmt: skip
 
 
-def gpu_figures(taken: dict[str, np.ndarray[Any, Any]]) -> list[Figure]:
+def gpu_figures(taken: dict[str, np.ndarray[Any, Any]], error: float) -> list[Figure]:
     device = gpu_name() or "a GPU that nvidia-smi does not name"
     frame, total = (1e3 * float(np.median(taken[name])) for name in ("gpu frame", "gpu sum"))
     return [
-        Figure("gpu_frame_ms", frame, "ms", 1.0, f"as frame_ms: echoes on one CPU thread, their sum on {device}",
+        Figure("gpu_frame_ms", frame, "ms", 1.0, f"as frame_ms: echoes and their sum on {device}, the receiver on "
+               "one CPU thread", lower_is_better=True),
+        Figure("gpu_sum_ms", total, "ms", None, f"as sum_ms, of echoes on {device}, with the way back",
                lower_is_better=True),
-        Figure("gpu_sum_ms", total, "ms", None, f"as sum_ms, from the host's memory and back; {device}",
-               lower_is_better=True),
+        Figure("gpu_echoes_error", error, "1", 1e-5, "relative L2 of a burst of the GPU's echoes to one of the CPU's, "
+               "both summed on the GPU; worst instant", lower_is_better=True),
     ]  # fmt: skip
 
 
@@ -240,6 +242,13 @@ class Bench:
         some = [_every(echoes, one_in) for echoes in self.echoes]
         share = sum(len(e.strengths) for e in some) / sum(len(e.strengths) for e in self.echoes)
         return _seconds(lambda echoes: paper_burst(self.radar.waveform, echoes), some, 1, shared_clock) / share
+
+    def differs_from(self, other: Bench) -> float:
+        """The relative L2 between bursts of these echoes and of another's, both summed by this radar."""
+        pairs = [
+            (self.summed(mine), self.summed(theirs)) for mine, theirs in zip(self.echoes, other.echoes, strict=True)
+        ]
+        return float(max(np.linalg.norm(mine - theirs) / np.linalg.norm(theirs) for mine, theirs in pairs))
 
     def compared(self, count: int) -> tuple[float, float]:
         """The fast sum's greatest relative L2 error over some instants, and the seconds of the paper's method."""

@@ -11,7 +11,7 @@ from radar_scans import radar, scanned
 
 from radar_reference import RX, TABLE_2, TX, reference_volts
 from skyloop.core.fmcw import LIGHT_SPEED, Waveform
-from skyloop.sensors.radar.backends import synthesis_on
+from skyloop.sensors.radar.backends import backend_on
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 
@@ -97,7 +97,7 @@ def test_a_target_in_the_sensor_is_the_reference(stages: Any, iq: bool) -> None:
 
 
 def test_backends() -> None:
-    assert isinstance(synthesis_on("cpu", TABLE_2), Synthesis)
-    assert isinstance(synthesis_on("auto", TABLE_2), Synthesis)
+    assert isinstance(backend_on("cpu", TABLE_2)[1], Synthesis)
+    assert isinstance(backend_on("auto", TABLE_2)[1], Synthesis)
     with pytest.raises(SetupError, match="CuPy is not installed; install cupy"):
-        synthesis_on("gpu", TABLE_2)
+        backend_on("gpu", TABLE_2)

@@ -1,4 +1,4 @@
-"""Backends that sum the echoes of a burst: the CPU, or a GPU if there is one."""
+"""Where echoes are found and summed: on the CPU, or on a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.fmcw import Waveform
+from skyloop.sensors.radar.echoes import Antennas, CpuPatches, Echoes, Labels, Picture, Receiver, Things
 from skyloop.sensors.radar.gpu import GpuSum
+from skyloop.sensors.radar.gpu_patches import GpuPatches
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
@@ -23,16 +25,27 @@ class BurstSum(Protocol):
     ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]: ...
 
 
-def synthesis_on(backend: str, waveform: Waveform) -> BurstSum:
+class PatchFinder(Protocol):
+    """Finds the echoes of matt surfaces, where the sum wants them."""
+
+    def found(
+        self, picture: Picture, things: Things, labels: Labels, antennas: Antennas, receiver: Receiver, energies: Array
+    ) -> Echoes: ...
+
+    def joined(self, parts: list[Echoes]) -> Echoes: ...
+
+
+def backend_on(backend: str, waveform: Waveform) -> tuple[PatchFinder, BurstSum]:
     """`auto` uses a GPU that CuPy supports, else the CPU."""
-    if backend == "cpu":
-        return Synthesis(waveform)
-    cupy, reason = _gpu()
-    if cupy is not None:
-        return GpuSum(waveform, cupy)
-    if backend == "gpu":
-        raise SetupError(f"radar backend 'gpu': {reason}; install cupy for your CUDA, or choose backend auto or cpu")
-    return Synthesis(waveform)
+    if backend != "cpu":
+        cupy, reason = _gpu()
+        if cupy is not None:
+            return GpuPatches(cupy), GpuSum(waveform, cupy)
+        if backend == "gpu":
+            raise SetupError(
+                f"radar backend 'gpu': {reason}; install cupy for your CUDA, or choose backend auto or cpu"
+            )
+    return CpuPatches(), Synthesis(waveform)
 
 
 def _gpu() -> tuple[Any, str]:

@@ -176,7 +176,7 @@ class RadarConfig(SensorConfig):
     adc_reference: Positive | None = None
     """V, the range from the lowest code to the highest; zero is in the middle."""
     backend: Literal["auto", "cpu", "gpu"] = "auto"
-    """Where bursts are summed; `auto` takes a GPU that CuPy can use."""
+    """Where echoes are found and summed; `auto` takes a GPU that CuPy can use."""
 
     @model_validator(mode="before")
     @classmethod

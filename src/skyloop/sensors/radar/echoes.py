@@ -37,16 +37,6 @@ class Echoes:
     strengths: NDArray[np.complex64]
     """(n,) V, peak, at the converter."""
 
-    @staticmethod
-    def joined(parts: list[Echoes]) -> Echoes:
-        if len(parts) == 1:
-            return parts[0]
-        return Echoes(
-            np.concatenate([part.half_paths for part in parts]),
-            np.concatenate([part.rates for part in parts]),
-            np.concatenate([part.strengths for part in parts]),
-        )
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
@@ -171,6 +161,14 @@ class Labels(NamedTuple):
 def class_shown(row, material, labels):
     kind = labels.thing_class[labels.row_thing[row]]
     return labels.shown[labels.material_class[material] if kind == BY_MATERIAL else kind]
+
+
+def row_visibility(labels: Labels) -> NDArray[np.int8]:
+    """What `class_shown` says of each row, 0 or 1, or 2 where it is the material's, and then of each material."""
+    kinds = labels.thing_class[labels.row_thing]
+    materials = np.zeros(256, np.int8)
+    materials[: len(labels.material_class)] = labels.shown[labels.material_class]
+    return np.concatenate([np.where(kinds == BY_MATERIAL, 2, labels.shown[kinds]).astype(np.int8), materials])
 
 
 class Picture(NamedTuple):
@@ -311,3 +309,29 @@ def patch_echoes(view, model, known, ends, chain, out):
             energies[FOLDED] += energy if folds else 0.0
             count += 1
     return count
+
+
+class CpuPatches:
+    """Finds the echoes of patches in one thread."""
+
+    def found(
+        self, picture: Picture, things: Things, labels: Labels, antennas: Antennas, receiver: Receiver, energies: Array
+    ) -> Echoes:
+        """Adds their energy, and the part of it that folds, to `energies`."""
+        size, n_rx = picture.surface.shape[0] * picture.surface.shape[1], len(antennas.rx)
+        half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
+        strengths = np.empty(size, np.complex64)
+        count = patch_echoes(
+            tuple(picture), tuple(things), tuple(labels), tuple(antennas), tuple(receiver),
+            (half_paths, rates, strengths, energies),
+        )  # fmt: skip
+        return Echoes(half_paths[:count], rates[:count], strengths[:count])
+
+    def joined(self, parts: list[Echoes]) -> Echoes:
+        if len(parts) == 1:
+            return parts[0]
+        return Echoes(
+            np.concatenate([part.half_paths for part in parts]),
+            np.concatenate([part.rates for part in parts]),
+            np.concatenate([part.strengths for part in parts]),
+        )

@@ -32,12 +32,14 @@ extern "C" __global__ void sum_echoes(
     for (int m = 0; m < CHIRPS; ++m) sum[m] = make_float2(0.f, 0.f);
     const double u = turn * frequencies[n], t = starts[n] + first * repetition;
     for (int s = blockIdx.x; s < n_echoes; s += gridDim.x) {
+        const float2 a = strengths[s];
+        // all threads of a block have the same echo, so that those of no strength, such as the sky, cost nothing
+        if (a.x == 0.f && a.y == 0.f) continue;
         const double r = paths[s * n_rx + rx], v = rates[s * n_rx + rx];
         double phase = u * (r + v * t) - bend * r * r, step = u * v * repetition;
         float c, d, x, y;
         sincospif((float)(2.0 * (phase - rint(phase))), &d, &c);
         sincospif((float)(2.0 * (step - rint(step))), &y, &x);
-        const float2 a = strengths[s];
         float re = a.x * c - a.y * d, im = a.x * d + a.y * c;
         for (int m = 0; m < CHIRPS; ++m) {
             sum[m].x += re;
@@ -63,9 +65,10 @@ class GpuSum:
         self._starts = cupy.asarray(waveform.times()[0])
 
     def burst(self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]) -> NDArray[np.complex64]:
-        """As `Synthesis.burst`."""
-        send = self._cupy.asarray
-        out = self.on_device(*(send(np.ascontiguousarray(array)) for array in (half_paths, rates, strengths)))
+        """As `Synthesis.burst`; arrays that are on the GPU already are taken as they are."""
+        out = self.on_device(
+            *map(self._cupy.ascontiguousarray, map(self._cupy.asarray, (half_paths, rates, strengths)))
+        )
         return np.asarray(self._cupy.asnumpy(out))
 
     def burst_and_weighted(

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from skyloop.core.fmcw import LIGHT_SPEED
 from skyloop.core.frames import matrix_from_quat
+from skyloop.sensors.radar.backends import PatchFinder
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.radar.echoes import (
     ALL,
     FOLDED,
     Antennas,
+    CpuPatches,
     Echoes,
     Ends,
     Labels,
     Picture,
     Receiver,
     Things,
-    patch_echoes,
 )
 from skyloop.sensors.radar.specular import COLUMNS, edge_factor, mirror_points
 from skyloop.sensors.sensor import Scene, numbers_of
@@ -57,8 +58,10 @@ Surface = NDArray[np.uint32]
 class Paths:
     """Finds the echoes of one radar."""
 
-    def __init__(self, config: RadarConfig, pattern: NDArray[np.float32]) -> None:
+    def __init__(self, config: RadarConfig, pattern: NDArray[np.float32], patches: PatchFinder | None = None) -> None:
         self._config = config
+        self._finder = patches or CpuPatches()
+        self.joined = self._finder.joined
         n = numbers_of(config, PRESETS)
         w = config.waveform()
         self._pattern = pattern
@@ -94,15 +97,12 @@ class Paths:
             parts += [self._mirrors_in(view, *layer, straight, energies) for layer in layers]
         if self._config.targets:
             parts += [self._targets(kinematics, ends, energies) for ends in ways]
-        return Echoes.joined(parts), float(energies[FOLDED] / energies[ALL]) if energies[ALL] > 0.0 else 0.0
+        return self.joined(parts), float(energies[FOLDED] / energies[ALL]) if energies[ALL] > 0.0 else 0.0
 
     def _labels(self, view: View) -> Labels:
         return Labels(view.model.row_thing, view.model.thing_class, MATERIAL_CLASS, self._shown)
 
     def _patches(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
-        size, n_rx = surface.shape[0] * surface.shape[1], len(self._rx)
-        half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
-        strengths = np.empty(size, np.complex64)
         model, motion = view.model, view.motion
         picture = Picture(surface, _lens(view), _world_from_camera(view), np.array(view.pose.position), through)
         things = Things(
@@ -113,11 +113,7 @@ class Paths:
             ends.tx_mirrored, ends.rx_mirrored,
         )  # fmt: skip
         receiver = Receiver(self._shares, self.scale, *self._beats, *self._lowpass, *self._limits, ends.lowest)
-        count = patch_echoes(
-            tuple(picture), tuple(things), tuple(self._labels(view)), tuple(antennas), tuple(receiver),
-            (half_paths, rates, strengths, energies),
-        )  # fmt: skip
-        return Echoes(half_paths[:count], rates[:count], strengths[:count])
+        return self._finder.found(picture, things, self._labels(view), antennas, receiver, energies)
 
     def _mirrors_in(self, view: View, surface: Surface, through: Any, ends: Ends, energies: Array) -> Echoes:
         """Echoes of the points at which a surface faces the radar; see `specular`."""

@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.core.fmcw import LIGHT_SPEED
 from skyloop.core.frames import SENSOR_FROM_CAMERA, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.sensors.radar.backends import synthesis_on
+from skyloop.sensors.radar.backends import backend_on
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.radar.echoes import Echoes
 from skyloop.sensors.radar.paths import Paths
@@ -35,9 +35,9 @@ class Radar:
         self.numbers = n = numbers_of(config, PRESETS)
         self.waveform = config.waveform()
         self.lens = Pinhole.from_fov(n.width, n.height, math.radians(n.horizontal_fov_deg))
-        self.paths = Paths(config, pattern_table(config.pattern, folder))
         self.latency = 0.5 * self.waveform.duration if config.latency is None else config.latency
-        self.synthesis = synthesis_on(config.backend, self.waveform)
+        patches, self.synthesis = backend_on(config.backend, self.waveform)
+        self.paths = Paths(config, pattern_table(config.pattern, folder), patches)
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()
@@ -53,7 +53,7 @@ class Radar:
         echoes, folded = self.paths.echoes(view, kinematics, scene)
         n = self.numbers
         if n.leakage:
-            echoes = Echoes.joined([echoes, self._leak()])
+            echoes = self.paths.joined([echoes, self._leak()])
         what = (echoes.half_paths, echoes.rates, echoes.strengths)
         if n.phase_noise:
             signal, far = self.synthesis.burst_and_weighted(*what)
