@@ -37,6 +37,7 @@ class Culler:
         self._poses = np.zeros((self.n_rows, 3, 4))
         self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
         self._put(packed["standing_poses"], slice(0, self.n_standing))
+        self._moved: NDArray[Any] | None = None
 
     def _put(self, poses: NDArray[Any], rows: slice) -> None:
         balls = self._own_balls[rows]
@@ -45,11 +46,17 @@ class Culler:
         largest_scale = np.sqrt(np.square(poses[:, :, :3]).sum(axis=1).max(axis=1, initial=0.0))
         self._radii[rows] = balls[:, 3] * largest_scale
 
+    def _move(self, poses: NDArray[Any]) -> None:
+        """Moves the movers; pictures of one instant bring the same array."""
+        if poses is not self._moved:
+            self._put(poses, slice(self.n_standing, self.n_rows))
+            self._moved = poses
+
     def visible(
         self, eye: NDArray[Any], planes: NDArray[Any], focal: float, quality: Quality, moving: NDArray[Any], hidden: Any
     ) -> Draws:
         """What a camera at `eye` sees; planes (k, 4) are positive inside."""
-        self._put(moving, slice(self.n_standing, self.n_rows))
+        self._move(moving)
         away = self._centres - eye
         distance = np.sqrt(np.einsum("ni,ni->n", away, away))
         inside = self._touches(planes, slice(0, self.n_rows))
@@ -68,7 +75,7 @@ class Culler:
             within = slice(0, self.n_standing)
         else:
             within = slice(self.n_standing, self.n_rows)
-            self._put(moving, within)
+            self._move(moving)
         rows = within.start + np.flatnonzero(self._touches(planes, within) & self._casts[within])
         return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
