@@ -46,9 +46,10 @@ class Target:
 
     def begin(self, draw_depth: Callable[[], None] | None) -> None:
         """Clears the depth alone, because the sky paints what nothing else does, and draws into it what is given."""
-        shown = self.samples.color_mask
+        shown: Any = self.samples.color_mask
         several = isinstance(shown[0], tuple)
-        self.samples.color_mask = tuple((False,) * 4 for _ in shown) if several else (False,) * 4
+        hidden: Any = tuple((False,) * 4 for _ in shown) if several else (False,) * 4
+        self.samples.color_mask = hidden
         self.samples.use()
         self.samples.clear(depth=1.0)
         if draw_depth is not None:

@@ -133,7 +133,7 @@ def _painted(painter: Any, header: dict[str, Any], arrays: Arrays) -> Shots:
     from skyloop.rendering.painter import Shot
 
     # all pictures are painted before the first is read, so that reading one overlaps with painting the next
-    painted = []
+    painted: Shots = []
     moving = list(arrays["moving"])
     for number, shot in enumerate(header["shots"]):
         if not (shot["colour"] or shot["surface"]):
