@@ -15,6 +15,7 @@ INSTANCE = np.dtype([("pose", "<f4", (3, 4)), ("ids", "<u4", 4)])
 COMMAND = np.dtype(
     [("count", "<u4"), ("instances", "<u4"), ("first", "<u4"), ("base", "<i4"), ("base_instance", "<u4")]
 )
+NO_BOUNDS = np.zeros(1, int)
 Draws = tuple[NDArray[Any], NDArray[Any]]
 """The instances, and the commands that draw them."""
 
@@ -92,17 +93,18 @@ class Culler:
     def _draws(self, rows: NDArray[Any], step: NDArray[Any], eye: NDArray[Any], near: NDArray[Any]) -> Draws:
         """One command per level of detail, nearest first, so that hidden surfaces need not be shaded."""
         lod = self._first_lod[rows] + np.minimum(step, self._last_step[rows])
-        order = np.argsort(lod, kind="stable")
+        order = lod.argsort(kind="stable")
         rows, lod = rows[order], lod[order]
         instances = np.empty(len(rows), INSTANCE)
         poses = self._poses[rows]
         poses[:, :, 3] -= eye
         instances["pose"], instances["ids"] = poses, self._ids[rows]
-        first = np.flatnonzero(np.diff(lod, prepend=-1))
-        kinds = lod[first]
+        # where one level of detail ends and the next begins, with both ends
+        bounds = np.concatenate([[0], np.flatnonzero(lod[1:] != lod[:-1]) + 1, [len(rows)]]) if len(rows) else NO_BOUNDS
+        first = bounds[:-1]
         commands = np.empty(len(first), COMMAND)
-        commands["first"], commands["count"], commands["base"] = self._lods[kinds].T
-        commands["base_instance"], commands["instances"] = first, np.diff(first, append=len(rows))
+        commands["first"], commands["count"], commands["base"] = self._lods[lod[first]].T
+        commands["base_instance"], commands["instances"] = first, bounds[1:] - first
         if len(first):
-            commands = commands[np.argsort(np.minimum.reduceat(near[order], first), kind="stable")]
+            commands = commands[np.minimum.reduceat(near[order], first).argsort(kind="stable")]
         return instances, commands

@@ -254,10 +254,12 @@ def _lens_matrices(w: int, h: int, fx: float, fy: float, cx: float, cy: float) -
 def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
     """The projection from world axes at the eye to the image, upside down, and its planes, positive inside."""
     clip, sides = _lens_matrices(shot.width, shot.height, shot.fx, shot.fy, shot.cx, shot.cy)
-    view = np.eye(4)
+    view = np.zeros((4, 4))
     view[:3, :3] = shot.world_from_camera.T
-    normals = sides @ shot.world_from_camera.T
-    planes = np.concatenate([normals, -(normals @ shot.eye)[:, None]], axis=1)
+    view[3, 3] = 1.0
+    planes = np.empty((len(sides), 4))
+    planes[:, :3] = sides @ view[:3, :3]
+    planes[:, 3] = -(planes[:, :3] @ shot.eye)
     return clip @ view, planes
 
 
