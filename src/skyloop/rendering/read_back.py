@@ -25,9 +25,9 @@ def _parts(shots: Shots) -> Iterator[tuple[Any, dict[str, Any], int, int]]:
 
 
 class DirectReadBack:
-    """For software renderers: they draw and copy on the same cores, and to fill a pixel buffer they wait as well.
+    """For software renderers: to fill a pixel buffer they wait for the picture as well, and then copy it once more.
 
-    Seen with llvmpipe: the copy out of the buffer comes on top.
+    Seen with llvmpipe, two colour images and half a depth image of 640x360: 0.9 ms with buffers, 0.5 ms without.
     """
 
     most_ahead = 0
