@@ -14,7 +14,7 @@ from skyloop.world.views import Pinhole, ViewRequest
 LENS = Pinhole.from_fov(96, 72, 1.4)
 
 
-@pytest.mark.parametrize("quality", ["low", "high"])
+@pytest.mark.parametrize("quality", ["low", "medium", "high", "epic", "cinematic"])
 def test_a_part_of_a_view_alone_has_the_same_bytes(renderer: Renderer, quality: str) -> None:
     asked = ViewRequest(LENS, looking((-9, -7, 4), (10, 5, 1)), quality)
     (whole,) = renderer.render([asked], weather())

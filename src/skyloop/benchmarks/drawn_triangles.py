@@ -22,7 +22,7 @@ def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
     lens, pose = request.lens, request.pose
     moving = model.motion(pose.t_ns).poses
     shot = Shot(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, request.quality, pose.position,
-                matrix_from_quat(pose.quat_wxyz), moving, request.hidden_rows, {}, 1.0, 0.0, True)  # fmt: skip
+                matrix_from_quat(pose.quat_wxyz), moving, request.hidden_rows, {}, 1.0, 0.0, True, True)  # fmt: skip
     _, planes = projection(shot)
     quality = QUALITIES[request.quality]
     instances, commands = culler.visible(pose.position, planes, lens.fx, quality, moving, request.hidden_rows)

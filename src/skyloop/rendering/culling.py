@@ -15,6 +15,7 @@ INSTANCE = np.dtype([("pose", "<f4", (3, 4)), ("ids", "<u4", 4)])
 COMMAND = np.dtype(
     [("count", "<u4"), ("instances", "<u4"), ("first", "<u4"), ("base", "<i4"), ("base_instance", "<u4")]
 )
+NO_BOUNDS = np.zeros(1, int)
 Draws = tuple[NDArray[Any], NDArray[Any]]
 """The instances, and the commands that draw them."""
 
@@ -37,6 +38,7 @@ class Culler:
         self._poses = np.zeros((self.n_rows, 3, 4))
         self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
         self._put(packed["standing_poses"], slice(0, self.n_standing))
+        self._moved: NDArray[Any] | None = None
 
     def _put(self, poses: NDArray[Any], rows: slice) -> None:
         balls = self._own_balls[rows]
@@ -45,11 +47,17 @@ class Culler:
         largest_scale = np.sqrt(np.square(poses[:, :, :3]).sum(axis=1).max(axis=1, initial=0.0))
         self._radii[rows] = balls[:, 3] * largest_scale
 
+    def _move(self, poses: NDArray[Any]) -> None:
+        """Moves the movers; pictures of one instant bring the same array."""
+        if poses is not self._moved:
+            self._put(poses, slice(self.n_standing, self.n_rows))
+            self._moved = poses
+
     def visible(
         self, eye: NDArray[Any], planes: NDArray[Any], focal: float, quality: Quality, moving: NDArray[Any], hidden: Any
     ) -> Draws:
         """What a camera at `eye` sees; planes (k, 4) are positive inside."""
-        self._put(moving, slice(self.n_standing, self.n_rows))
+        self._move(moving)
         away = self._centres - eye
         distance = np.sqrt(np.einsum("ni,ni->n", away, away))
         inside = self._touches(planes, slice(0, self.n_rows))
@@ -68,7 +76,7 @@ class Culler:
             within = slice(0, self.n_standing)
         else:
             within = slice(self.n_standing, self.n_rows)
-            self._put(moving, within)
+            self._move(moving)
         rows = within.start + np.flatnonzero(self._touches(planes, within) & self._casts[within])
         return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
@@ -85,17 +93,18 @@ class Culler:
     def _draws(self, rows: NDArray[Any], step: NDArray[Any], eye: NDArray[Any], near: NDArray[Any]) -> Draws:
         """One command per level of detail, nearest first, so that hidden surfaces need not be shaded."""
         lod = self._first_lod[rows] + np.minimum(step, self._last_step[rows])
-        order = np.argsort(lod, kind="stable")
+        order = lod.argsort(kind="stable")
         rows, lod = rows[order], lod[order]
         instances = np.empty(len(rows), INSTANCE)
         poses = self._poses[rows]
         poses[:, :, 3] -= eye
         instances["pose"], instances["ids"] = poses, self._ids[rows]
-        first = np.flatnonzero(np.diff(lod, prepend=-1))
-        kinds = lod[first]
+        # where one level of detail ends and the next begins, with both ends
+        bounds = np.concatenate([[0], np.flatnonzero(lod[1:] != lod[:-1]) + 1, [len(rows)]]) if len(rows) else NO_BOUNDS
+        first = bounds[:-1]
         commands = np.empty(len(first), COMMAND)
-        commands["first"], commands["count"], commands["base"] = self._lods[kinds].T
-        commands["base_instance"], commands["instances"] = first, np.diff(first, append=len(rows))
+        commands["first"], commands["count"], commands["base"] = self._lods[lod[first]].T
+        commands["base_instance"], commands["instances"] = first, bounds[1:] - first
         if len(first):
-            commands = commands[np.argsort(np.minimum.reduceat(near[order], first), kind="stable")]
+            commands = commands[np.minimum.reduceat(near[order], first).argsort(kind="stable")]
         return instances, commands

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import moderngl
 import numpy as np
 
 from skyloop.rendering.programs import write
@@ -32,6 +33,23 @@ class Daylight:
     def write_to(self, program: Any) -> None:
         for field in self.__slots__:
             write(program, field, getattr(self, field))
+
+
+@dataclass(slots=True)
+class LitPass:
+    """Draws with a program, and knows the light that was last written to it."""
+
+    array: moderngl.VertexArray
+    _light: Daylight | None = None
+
+    @property
+    def program(self) -> Any:
+        return self.array.program
+
+    def set_light(self, light: Daylight) -> None:
+        if self._light is not light:
+            light.write_to(self.program)
+            self._light = light
 
 
 def daylight(sky: dict[str, Any]) -> Daylight:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import moderngl
@@ -10,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.rendering.culling import Culler
-from skyloop.rendering.daylight import Daylight, daylight
+from skyloop.rendering.daylight import Daylight, LitPass, daylight
 from skyloop.rendering.kept_targets import KeptTargets
 from skyloop.rendering.mip_levels import build_mip_levels
 from skyloop.rendering.post_processing import Finish, Target
 from skyloop.rendering.precipitation import KINDS, Precipitation
-from skyloop.rendering.programs import build_program, model_vertex_array, write
+from skyloop.rendering.programs import build_program, model_vertex_array, outputs, set_unit, write
 from skyloop.rendering.quality import QUALITIES, Quality
 from skyloop.rendering.shadows import Shadows
 from skyloop.rendering.wire import Arrays
@@ -23,6 +25,9 @@ from skyloop.world.materials import MATERIALS
 
 NEAR, FAR = 0.05, 5000.0
 MOST_MATERIALS = 64
+LAYERS_UNIT, PALETTES_UNIT, CLOUDS_UNIT = 0, 1, 2
+DEPTH_FIRST_SAMPLES = 300
+"""Samples of the picture per triangle, from which on the depth of everything is drawn before anything is shaded."""
 LOWEST_SUN = 0.02
 """Sine of the sun's height. Below it there is no sunlight, and so there are no shadows."""
 
@@ -47,6 +52,8 @@ class Shot:
     t: float
     colour: bool
     """Whether its colours are read."""
+    surface: bool
+    """Whether its surfaces are read; one of the two is."""
 
 
 class Painter:
@@ -83,9 +90,10 @@ class Painter:
         self._shadows = Shadows(ctx, self.culler, self._vertices, self._indices)
         self._lit: tuple[dict[str, Any], Daylight] | None = None
         self._precipitation: Precipitation | None = None
-        self._sky = ctx.vertex_array(build_program(ctx, "sky", "sky"), [])
-        self._surfaces: dict[tuple[str, bool, bool, bool], moderngl.VertexArray] = {}
-        self._finishes: dict[str, Finish] = {}
+        self._skies: dict[tuple[bool, bool], LitPass] = {}
+        self._surfaces: dict[tuple[str | bool, ...], LitPass] = {}
+        self._depths: moderngl.VertexArray | None = None
+        self._finishes: dict[tuple[str, bool, bool], Finish] = {}
         self._targets: KeptTargets[Target] = KeptTargets()
 
     def retable(self, rows: Arrays) -> None:
@@ -94,133 +102,164 @@ class Painter:
         self.culler = Culler(self._packed)
         self._instances = self.ctx.buffer(reserve=64 * max(1, self.culler.n_rows))
         self._surfaces.clear()
+        self._depths = None
         self._shadows = Shadows(self.ctx, self.culler, self._vertices, self._indices)
 
     # ---- one picture
 
     def paint(self, shot: Shot, number: int) -> moderngl.Framebuffer:
-        """Paints picture `number` of a request. The framebuffer then holds colour and surface, top row first."""
+        """Paints picture `number` of a request. The framebuffer then holds what the shot asks for, top row first."""
         ctx, quality = self.ctx, QUALITIES[shot.quality]
         light = self._daylight(shot.sky)
-        image_from_relative, planes = projection(shot)
+        clip_from_relative, planes = projection(shot)
         shadow = None
-        # with a finish, the second pass needs the colours to find the sample in the middle of each pixel
-        colour = shot.colour or quality.has_finish
-        if colour and quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
+        if shot.colour and quality.shadow_size and light.sun_direction[2] > LOWEST_SUN:
             shadow = self._shadows.maps(shot, light, quality)
-        falling = colour and any(shot.sky[kind] for kind in (*KINDS, "wetness"))
+        falling = shot.colour and any(shot.sky[kind] for kind in (*KINDS, "wetness"))
         roofs = self._shadows.roofs(shot) if falling else None
         target = self._target(shot, quality, number)
-        surfaces = self._surface_pass(shot.quality, quality, shadow is not None, falling, colour)
+        surfaces = self._surface_pass(shot, target, shadow is not None, falling)
         instances, commands = self.culler.visible(shot.eye, planes, shot.fx, quality, shot.moving, shot.hidden)
 
-        target.samples.use()
         ctx.enable_only(moderngl.DEPTH_TEST)
         # the image is painted upside down, so that its top row comes first in memory
         ctx.front_face = "cw"
         ctx.depth_func = "<="
-        target.samples.clear(depth=1.0)
-        self._set(surfaces.program, image_from_relative, light, shot, shadow)
+        if len(commands):
+            self._instances.orphan()
+            self._instances.write(instances)
+            self._commands.orphan()
+            self._commands.write(commands)
+        target.begin(self._depth_first(shot, quality, clip_from_relative, commands))
+        self._set(surfaces, clip_from_relative, light, shot, shadow)
         between = moderngl.LINEAR_MIPMAP_LINEAR if quality.smooth_textures else moderngl.LINEAR_MIPMAP_NEAREST
         self._layers.filter = (between, moderngl.LINEAR)
         if roofs is not None:
             roofs.bind(surfaces.program)
         if len(commands):
-            self._instances.orphan()
-            self._instances.write(instances.tobytes())
-            self._commands.orphan()
-            self._commands.write(commands.tobytes())
-            surfaces.render_indirect(self._commands, count=len(commands))
-        self._paint_sky(image_from_relative, light, shot)
+            surfaces.array.render_indirect(self._commands, count=len(commands))
+        self._paint_sky(clip_from_relative, light, shot, target)
         if roofs is not None:
             self._precipitation = self._precipitation or Precipitation(ctx)
-            self._precipitation.draw(target.colour_only, image_from_relative, shot, light, roofs, quality.oversampling)
-        if not quality.has_finish:
+            self._precipitation.draw(target.colour_only, clip_from_relative, shot, light, roofs, quality.oversampling)
+        if not target.has_finish:
             return target.samples
-        if shot.quality not in self._finishes:
-            self._finishes[shot.quality] = Finish(ctx, quality)
-        return self._finishes[shot.quality].paint(target, shot, light)
+        key = (shot.quality, shot.colour, shot.surface)
+        if key not in self._finishes:
+            self._finishes[key] = Finish(ctx, quality, (shot.colour, shot.surface))
+        return self._finishes[key].paint(target, shot, light)
+
+    def _depth_first(
+        self, shot: Shot, quality: Quality, clip_from_relative: NDArray[Any], commands: NDArray[Any]
+    ) -> Callable[[], None] | None:
+        """What draws the depth of all, if that costs less than to shade what is hidden; the picture stays the same."""
+        triangles = int(commands["count"].astype(np.int64) @ commands["instances"]) // 3
+        samples = shot.width * shot.height * quality.oversampling**2
+        if not shot.colour or not triangles or samples < DEPTH_FIRST_SAMPLES * triangles:
+            return None
+        if self._depths is None:
+            program = build_program(self.ctx, "depth", "depth")
+            self._depths = model_vertex_array(self.ctx, program, self._vertices, self._indices, self._instances)
+        depths = self._depths
+        write(depths.program, "clip_from_relative", clip_from_relative.T)
+        return lambda: depths.render_indirect(self._commands, count=len(commands))
 
     def _daylight(self, sky: dict[str, Any]) -> Daylight:
         if self._lit is None or self._lit[0] != sky:
             self._lit = sky, daylight(sky)
         return self._lit[1]
 
-    def _set(self, program: Any, image_from_relative: Any, light: Daylight, shot: Shot, shadow: Any) -> None:
-        write(program, "image_from_relative", image_from_relative.T)
-        light.write_to(program)
+    def _set(self, surfaces: LitPass, clip_from_relative: Any, light: Daylight, shot: Shot, shadow: Any) -> None:
+        program = surfaces.program
+        write(program, "clip_from_relative", clip_from_relative.T)
+        if not shot.colour:
+            return
+        surfaces.set_light(light)
         write(program, "exposure", shot.exposure)
         write(program, "eye", np.mod(shot.eye[:2], 1024.0))
-        self._layers.use(0)
-        self._palettes.use(1)
-        for unit, name in enumerate(("layers", "palettes")):
-            # without colour, the compiler removes both as unused
-            if name in program:
-                program[name].value = unit
+        self._layers.use(LAYERS_UNIT)
+        self._palettes.use(PALETTES_UNIT)
         if shadow is not None:
             shadow.bind(program)
 
-    def _paint_sky(self, image_from_relative: Any, light: Daylight, shot: Shot) -> None:
-        program: Any = self._sky.program
-        write(program, "relative_from_image", np.linalg.inv(image_from_relative).T)
-        light.write_to(program)
-        write(program, "exposure", shot.exposure)
-        write(program, "cloud_shift", (0.002 * shot.t, 0.001 * shot.t))
-        self._clouds.use(2)
-        program["cloud_map"].value = 2
-        self._sky.render(moderngl.TRIANGLES, vertices=3)
+    def _paint_sky(self, clip_from_relative: Any, light: Daylight, shot: Shot, target: Target) -> None:
+        sky = self._sky_pass(shot, target)
+        if shot.colour:
+            write(sky.program, "relative_from_image", np.linalg.inv(clip_from_relative).T)
+            sky.set_light(light)
+            write(sky.program, "exposure", shot.exposure)
+            write(sky.program, "cloud_shift", (0.002 * shot.t, 0.001 * shot.t))
+            self._clouds.use(CLOUDS_UNIT)
+        sky.array.render(moderngl.TRIANGLES, vertices=3)
 
     # ---- what all pictures need
 
     def _target(self, shot: Shot, quality: Quality, number: int) -> Target:
         if number == 0:
             self._targets.begin_request()
-        width, height = shot.width, shot.height
-        key = (width, height, quality.oversampling, quality.has_finish, number)
+        size, asked = (shot.width, shot.height), (shot.colour, shot.surface)
+        key = (*size, *asked, quality.oversampling, quality.has_finish, number)
         return self._targets.get(
-            key, Target.size_in_bytes(width, height, quality), lambda: Target(self.ctx, width, height, quality)
+            key, Target.size_in_bytes(size, quality, asked), lambda: Target(self.ctx, size, quality, asked)
         )
 
-    def _surface_pass(
-        self, name: str, quality: Quality, shadows: bool, falling: bool, colour: bool
-    ) -> moderngl.VertexArray:
-        key = (name, shadows, falling, colour)
+    def _sky_pass(self, shot: Shot, target: Target) -> LitPass:
+        key = (shot.colour, target.surfaces is not None)
+        if key not in self._skies:
+            program = build_program(self.ctx, "sky", "sky", **outputs(*key))
+            if shot.colour:
+                set_unit(program, "cloud_map", CLOUDS_UNIT)
+            self._skies[key] = LitPass(self.ctx.vertex_array(program, []))
+        return self._skies[key]
+
+    def _surface_pass(self, shot: Shot, target: Target, shadows: bool, falling: bool) -> LitPass:
+        parts = (shot.colour, target.surfaces is not None)
+        key = (shot.quality, shadows, falling, *parts)
         if key not in self._surfaces:
+            quality = QUALITIES[shot.quality]
             defines: dict[str, Any] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
-            if not colour:
-                defines["WITHOUT_COLOUR"] = 1
             if falling:
                 defines["WEATHER"] = 1
             if quality.bumps:
                 defines["BUMPS"] = quality.bumps
-            program = build_program(self.ctx, "surface", "surface", **defines)
+            program = build_program(self.ctx, "surface", "surface", **defines, **outputs(*parts))
             write(program, "materials", self._materials)
-            vertices, indices = self._vertices, self._indices
-            self._surfaces[key] = model_vertex_array(self.ctx, program, vertices, indices, self._instances)
+            if shot.colour:
+                set_unit(program, "layers", LAYERS_UNIT)
+                set_unit(program, "palettes", PALETTES_UNIT)
+            array = model_vertex_array(self.ctx, program, self._vertices, self._indices, self._instances)
+            self._surfaces[key] = LitPass(array)
         return self._surfaces[key]
 
 
-def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The projection from world axes at the eye to the image, upside down, and its planes, positive inside."""
-    w, h = shot.width, shot.height
+@lru_cache(maxsize=256)
+def _lens_matrices(w: int, h: int, fx: float, fy: float, cx: float, cy: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The projection from camera axes, and the normals of the planes of sight in them."""
     # pixel centres lie at whole numbers, so the image begins half a pixel before 0
-    x, y = 2.0 * (shot.cx + 0.5) / w - 1.0, 2.0 * (shot.cy + 0.5) / h - 1.0
+    x, y = 2.0 * (cx + 0.5) / w - 1.0, 2.0 * (cy + 0.5) / h - 1.0
     clip = np.array(
         [
-            [2.0 * shot.fx / w, 0.0, x, 0.0],
-            [0.0, 2.0 * shot.fy / h, y, 0.0],
+            [2.0 * fx / w, 0.0, x, 0.0],
+            [0.0, 2.0 * fy / h, y, 0.0],
             [0.0, 0.0, (FAR + NEAR) / (FAR - NEAR), -2.0 * FAR * NEAR / (FAR - NEAR)],
             [0.0, 0.0, 1.0, 0.0],
         ]
     )
-    view = np.eye(4)
-    view[:3, :3] = shot.world_from_camera.T
-    left, right = (shot.cx + 0.5) / shot.fx, (w - 0.5 - shot.cx) / shot.fx
-    top, bottom = (shot.cy + 0.5) / shot.fy, (h - 0.5 - shot.cy) / shot.fy
+    left, right = (cx + 0.5) / fx, (w - 0.5 - cx) / fx
+    top, bottom = (cy + 0.5) / fy, (h - 0.5 - cy) / fy
     sides = np.array([[1, 0, left], [-1, 0, right], [0, 1, top], [0, -1, bottom], [0, 0, 1]], float)
-    sides /= np.linalg.norm(sides, axis=1, keepdims=True)
-    normals = sides @ shot.world_from_camera.T
-    planes = np.concatenate([normals, -(normals @ shot.eye)[:, None]], axis=1)
+    return clip, sides / np.linalg.norm(sides, axis=1, keepdims=True)
+
+
+def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The projection from world axes at the eye to the image, upside down, and its planes, positive inside."""
+    clip, sides = _lens_matrices(shot.width, shot.height, shot.fx, shot.fy, shot.cx, shot.cy)
+    view = np.zeros((4, 4))
+    view[:3, :3] = shot.world_from_camera.T
+    view[3, 3] = 1.0
+    planes = np.empty((len(sides), 4))
+    planes[:, :3] = sides @ view[:3, :3]
+    planes[:, 3] = -(planes[:, :3] @ shot.eye)
     return clip @ view, planes
 
 

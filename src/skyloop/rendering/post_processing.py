@@ -2,53 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import moderngl
 
 from skyloop.rendering.daylight import Daylight
-from skyloop.rendering.programs import build_program, write
+from skyloop.rendering.programs import build_program, outputs, write
 from skyloop.rendering.quality import Quality
+
+BYTES = {"colour": 4, "surface": 16, "depth": 4, "open share": 1}
+"""Of a sample or pixel."""
 
 
 class Target:
-    """The buffers one view is painted to: samples, and pixels where they differ."""
+    """The buffers one view is painted to: samples, and pixels where they differ. It has only those that are needed."""
 
-    def __init__(self, ctx: moderngl.Context, width: int, height: int, quality: Quality) -> None:
-        whole, fine = (width, height), (width * quality.oversampling, height * quality.oversampling)
-        self.colours, self.surfaces = ctx.texture(fine, 4), ctx.texture(fine, 4, dtype="u4")
-        # the glow must not wrap around to the opposite edge
-        self.colours.repeat_x = self.colours.repeat_y = False
-        self.surfaces.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    def __init__(
+        self, ctx: moderngl.Context, size: tuple[int, int], quality: Quality, asked: tuple[bool, bool]
+    ) -> None:
+        """`asked`: whether the colours and whether the surfaces of the pixels are read."""
+        colour, surface = asked
+        fine = (size[0] * quality.oversampling, size[1] * quality.oversampling)
+        self.has_finish = _has_finish(quality, colour)
+        self.colours = ctx.texture(fine, 4) if colour else None
+        self.surfaces = ctx.texture(fine, 4, dtype="u4") if surface or self.has_finish else None
+        if self.colours is not None:
+            # the glow must not wrap around to the opposite edge
+            self.colours.repeat_x = self.colours.repeat_y = False
+        if self.surfaces is not None:
+            self.surfaces.filter = (moderngl.NEAREST, moderngl.NEAREST)
         depth = ctx.depth_renderbuffer(fine)
-        self.samples = ctx.framebuffer([self.colours, self.surfaces], depth)
-        self.colour_only = ctx.framebuffer([self.colours], depth)
-        if quality.has_finish:
-            self.open_shares = ctx.texture(whole, 1)
+        self.samples = ctx.framebuffer([part for part in (self.colours, self.surfaces) if part is not None], depth)
+        self.colour_only = self.samples
+        if self.colours is not None and self.surfaces is not None:
+            self.colour_only = ctx.framebuffer([self.colours], depth)
+        self.open_shares = ctx.texture(size, 1) if self.has_finish and colour else None
+        if self.open_shares is not None:
             self.occlusion = ctx.framebuffer([self.open_shares])
-            self.pixels = ctx.framebuffer([ctx.texture(whole, 4), ctx.texture(whole, 4, dtype="u4")])
+        if self.has_finish:
+            kinds = ["f1"] * colour + ["u4"] * surface
+            self.pixels = ctx.framebuffer([ctx.texture(size, 4, dtype=kind) for kind in kinds])
+
+    def begin(self, draw_depth: Callable[[], None] | None) -> None:
+        """Clears the depth alone, because the sky paints what nothing else does, and draws into it what is given."""
+        shown: Any = self.samples.color_mask
+        several = isinstance(shown[0], tuple)
+        hidden: Any = tuple((False,) * 4 for _ in shown) if several else (False,) * 4
+        self.samples.color_mask = hidden
+        self.samples.use()
+        self.samples.clear(depth=1.0)
+        if draw_depth is not None:
+            draw_depth()
+        self.samples.color_mask = shown
+        # the mask of a single buffer takes effect only here
+        self.samples.use()
 
     @staticmethod
-    def size_in_bytes(width: int, height: int, quality: Quality) -> int:
-        """Of a sample: colour 4, surface 16, depth 4; of a pixel after the finish: 21."""
-        return width * height * (24 * quality.oversampling**2 + (21 if quality.has_finish else 0))
+    def size_in_bytes(size: tuple[int, int], quality: Quality, asked: tuple[bool, bool]) -> int:
+        colour, surface = asked
+        has_finish = _has_finish(quality, colour)
+        of_pixel = BYTES["colour"] * colour + BYTES["surface"] * surface
+        of_sample = BYTES["colour"] * colour + BYTES["surface"] * (surface or has_finish) + BYTES["depth"]
+        of_finish = (of_pixel + BYTES["open share"] * colour) if has_finish else 0
+        return size[0] * size[1] * (of_sample * quality.oversampling**2 + of_finish)
+
+
+def _has_finish(quality: Quality, colour: bool) -> bool:
+    """Whether samples and pixels differ; without colours they do so only in number."""
+    return quality.has_finish if colour else quality.oversampling > 1
 
 
 class Finish:
-    def __init__(self, ctx: moderngl.Context, quality: Quality) -> None:
-        self._ctx, self._quality = ctx, quality
+    """The passes from samples to pixels, for one quality and what is asked of the pixels."""
+
+    def __init__(self, ctx: moderngl.Context, quality: Quality, asked: tuple[bool, bool]) -> None:
+        self._ctx, self._quality, (self._colour, surface) = ctx, quality, asked
         defines = {"OVERSAMPLING": quality.oversampling, "OCCLUSION": quality.occlusion_samples}
         self._occlusion = ctx.vertex_array(build_program(ctx, "finish", "occlusion", **defines), [])
-        self._finish = ctx.vertex_array(build_program(ctx, "finish", "finish", **defines), [])
+        program = build_program(ctx, "finish", "finish", **defines, **outputs(self._colour, surface))
+        self._finish = ctx.vertex_array(program, [])
 
     def paint(self, target: Target, shot: Any, light: Daylight) -> moderngl.Framebuffer:
-        ctx, quality, k = self._ctx, self._quality, self._quality.oversampling
-        ctx.disable(moderngl.DEPTH_TEST)
-        if quality.bloom:
+        self._ctx.disable(moderngl.DEPTH_TEST)
+        program: Any = self._finish.program
+        assert target.surfaces is not None
+        target.surfaces.use(4)
+        program["surfaces"].value = 4
+        if self._colour:
+            self._paint_occlusion(target, shot, light)
+            program["colours"].value, program["open_shares"].value = 3, 5
+            write(program, "bloom", self._quality.bloom)
+        target.pixels.use()
+        self._finish.render(moderngl.TRIANGLES, vertices=3)
+        return target.pixels
+
+    def _paint_occlusion(self, target: Target, shot: Any, light: Daylight) -> None:
+        """Leaves the colours, with their mip levels for the glow, and the open shares in units 3 and 5."""
+        assert target.colours is not None and target.open_shares is not None
+        k = self._quality.oversampling
+        if self._quality.bloom:
             target.colours.build_mipmaps()
             target.colours.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
         target.colours.use(3)
-        target.surfaces.use(4)
         target.open_shares.use(5)
         half = 0.5 * (k - 1)
         program: Any = self._occlusion.program
@@ -58,9 +114,3 @@ class Finish:
         write(program, "extinction", light.extinction)
         target.occlusion.use()
         self._occlusion.render(moderngl.TRIANGLES, vertices=3)
-        program = self._finish.program
-        program["colours"].value, program["surfaces"].value, program["open_shares"].value = 3, 4, 5
-        write(program, "bloom", quality.bloom)
-        target.pixels.use()
-        self._finish.render(moderngl.TRIANGLES, vertices=3)
-        return target.pixels

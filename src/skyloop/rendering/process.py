@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import select
 import socket
 import sys
+from collections import deque
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from skyloop.rendering.egl_devices import VARIABLE, candidates
+from skyloop.rendering.egl_devices import VARIABLE, EglDevice, candidates
+from skyloop.rendering.read_back import BufferedReadBack, DirectReadBack, Shots
 from skyloop.rendering.thread_priority import take_short_turns
 from skyloop.rendering.wire import Arrays, decode, encode
 from skyloop_client.errors import RendererError
 
+TAKEN = ("width", "height", "fx", "fy", "cx", "cy", "quality", "hidden", "exposure", "t", "colour", "surface")
+"""Words of the client about a picture that the painter takes as they are."""
 NICENESS = 10
 """Lower in priority than the simulation, which must answer its peers while pictures are made."""
 
@@ -26,55 +32,74 @@ def main() -> None:
     memory = int(sys.argv[2])
     take_short_turns(NICENESS)
 
-    def read(n: int) -> bytearray:
-        buffer = bytearray(n)
-        view = memoryview(buffer)
-        while len(view):
-            got = peer.recv_into(view)
-            if not got:
-                raise EOFError
-            view = view[got:]
-        return buffer
-
-    def answer(header: dict[str, Any]) -> None:
-        peer.sendall(b"".join(encode(header)))
-
     try:
-        header, packed = decode(read)
+        header, packed = decode(partial(_read, peer))
         stage = "OpenGL"
         try:
-            ctx = open_context()
+            ctx, device = open_context()
             stage = "world"
             painter = _painter(ctx, header, packed)
         except Exception as error:
-            answer({"error": _one_line(error), "in": stage})
+            _answer(peer, {"error": _one_line(error), "in": stage})
             return
-        answer({"renderer": ctx.info["GL_RENDERER"], "version": ctx.info["GL_VERSION"]})
-        shared: Any = b""
-        while True:
-            header, arrays = decode(read)
-            if "rows" in header:
-                painter.retable(arrays)
-                continue
-            if len(shared) < header["bytes"]:
-                shared = mmap.mmap(memory, header["bytes"])
-            try:
-                _paint_all(painter, header, arrays, shared)
-                answer({"done": len(header["shots"])})
-            except Exception as error:
-                answer({"error": _one_line(error)})
+        _answer(peer, {"renderer": ctx.info["GL_RENDERER"], "version": ctx.info["GL_VERSION"]})
+        serve(peer, memory, painter, DirectReadBack() if device.is_software else BufferedReadBack(ctx))
     except (EOFError, ConnectionError):
         return
 
 
-def open_context() -> Any:
-    """An OpenGL 4.3 context without a screen, on the chosen device."""
+def serve(peer: socket.socket, memory: int, painter: Any, read_back: DirectReadBack | BufferedReadBack) -> None:
+    """Answers requests in their order. Where the read-back allows it, one that waits is painted before the pixels of
+    the one before it are taken."""
+    shared: Any = b""
+    begun: deque[tuple[int, Any]] = deque()
+    while True:
+        if begun and (len(begun) > read_back.most_ahead or not select.select([peer], [], [], 0.0)[0]):
+            n_shots, pixels = begun.popleft()
+            try:
+                if isinstance(pixels, Exception):
+                    raise pixels
+                read_back.finish(pixels, shared)
+                _answer(peer, {"done": n_shots})
+            except Exception as error:
+                _answer(peer, {"error": _one_line(error)})
+            continue
+        header, arrays = decode(partial(_read, peer))
+        if "rows" in header:
+            painter.retable(arrays)
+            continue
+        if len(shared) < header["bytes"]:
+            shared = mmap.mmap(memory, header["bytes"])
+        try:
+            begun.append((len(header["shots"]), read_back.begin(_painted(painter, header, arrays))))
+        except Exception as error:
+            begun.append((0, error))
+
+
+def _answer(peer: socket.socket, header: dict[str, Any]) -> None:
+    peer.sendall(b"".join(encode(header)))
+
+
+def _read(peer: socket.socket, n: int) -> bytearray:
+    buffer = bytearray(n)
+    view = memoryview(buffer)
+    while len(view):
+        got = peer.recv_into(view)
+        if not got:
+            raise EOFError
+        view = view[got:]
+    return buffer
+
+
+def open_context() -> tuple[Any, EglDevice]:
+    """An OpenGL 4.3 context without a screen, and the device it draws on, which is the chosen one."""
     import moderngl
 
     failure: Exception | None = None
     for device in candidates(os.environ.get(VARIABLE, "auto")):
         try:
-            return moderngl.create_context(require=430, standalone=True, backend="egl", device_index=device.index)  # type: ignore[arg-type]
+            ctx = moderngl.create_context(require=430, standalone=True, backend="egl", device_index=device.index)  # type: ignore[arg-type]
+            return ctx, device
         except Exception as error:
             # the first is the one that was meant
             failure = failure or error
@@ -85,7 +110,7 @@ def open_context() -> Any:
 def probe() -> None:
     """Print as JSON what draws, or why nothing does. For `skyloop doctor`, in a process of its own."""
     try:
-        info = open_context().info
+        info = open_context()[0].info
         print(json.dumps([info["GL_RENDERER"], info["GL_VERSION"]]))
     except Exception as error:
         print(json.dumps({"error": _one_line(error)}))
@@ -104,29 +129,24 @@ def _painter(ctx: Any, header: dict[str, Any], packed: Arrays) -> Any:
     return Painter(ctx, packed, textures, layers)
 
 
-def _paint_all(painter: Any, header: dict[str, Any], arrays: Arrays, shared: Any) -> None:
+def _painted(painter: Any, header: dict[str, Any], arrays: Arrays) -> Shots:
     from skyloop.rendering.painter import Shot
 
     # all pictures are painted before the first is read, so that reading one overlaps with painting the next
-    painted = []
+    painted: Shots = []
+    moving = list(arrays["moving"])
     for number, shot in enumerate(header["shots"]):
+        if not (shot["colour"] or shot["surface"]):
+            continue
         view = Shot(
-            **{name: shot[name] for name in ("width", "height", "fx", "fy", "cx", "cy", "quality", "exposure", "t")},
-            colour=shot["colour"],
+            **{name: shot[name] for name in TAKEN},
             eye=arrays["eyes"][number],
             world_from_camera=arrays["rotations"][number],
-            moving=arrays["moving"][shot["motion"]],
-            hidden=shot["hidden"],
+            moving=moving[shot["motion"]],
             sky=header["sky"],
         )
-        painted.append((painter.paint(view, number), shot))
-    for fbo, shot in painted:
-        n = shot["width"] * shot["height"]
-        window = memoryview(shared)[shot["offset"] : shot["offset"] + 20 * n]
-        if shot["colour"]:
-            fbo.read_into(window[: 4 * n], components=4, attachment=0)
-        if shot["surface"]:
-            fbo.read_into(window[4 * n :], components=4, attachment=1, dtype="u4")
+        painted.append((painter.paint(view, len(painted)), shot))
+    return painted
 
 
 if __name__ == "__main__":

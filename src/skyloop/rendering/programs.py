@@ -23,6 +23,12 @@ def build_program(ctx: moderngl.Context, vertex: str, fragment: str, **defines: 
     )
 
 
+def outputs(colour: bool, surface: bool) -> dict[str, int]:
+    """What a program writes, as its defines: each part that is asked for, with the attachment it goes to."""
+    asked = ["COLOUR"] * colour + ["SURFACE"] * surface
+    return {part: attachment for attachment, part in enumerate(asked)}
+
+
 def build_compute_shader(ctx: moderngl.Context, name: str) -> moderngl.ComputeShader:
     return ctx.compute_shader(_VERSION + _source(f"{name}.comp"))
 
@@ -56,3 +62,8 @@ def write(program: Any, name: str, value: Any) -> None:
     member = program.get(name, None)
     if member is not None:
         member.write(np.asarray(value, np.float32).tobytes())
+
+
+def set_unit(program: Any, name: str, unit: int) -> None:
+    """Tells a program the texture unit that a sampler reads, once: it keeps it."""
+    program[name].value = unit

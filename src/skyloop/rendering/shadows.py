@@ -131,11 +131,11 @@ class Shadows:
             if self._pass is None:
                 instance_buffer = self._ctx.buffer(reserve=64 * self._culler.n_rows)
                 command_buffer = self._ctx.buffer(reserve=20 * self._culler.n_lods)
-                program = build_program(self._ctx, "shadow", "shadow")
+                program = build_program(self._ctx, "depth", "depth")
                 array = model_vertex_array(self._ctx, program, self._vertices, self._indices, instance_buffer)
                 self._pass = (program, array, instance_buffer, command_buffer)
             program, array, instance_buffer, command_buffer = self._pass
-            write(program, "map_from_relative", _clip(axes, half).T)
+            write(program, "clip_from_relative", _clip(axes, half).T)
             instance_buffer.orphan()
             instance_buffer.write(instances.tobytes())
             command_buffer.orphan()

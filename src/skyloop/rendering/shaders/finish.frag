@@ -4,8 +4,12 @@ uniform usampler2D surfaces;
 uniform sampler2D open_shares;
 uniform float bloom;
 
-layout(location = 0) out vec4 out_colour;
-layout(location = 1) out uvec4 out_surface;
+#ifdef COLOUR
+layout(location = COLOUR) out vec4 out_colour;
+#endif
+#ifdef SURFACE
+layout(location = SURFACE) out uvec4 out_surface;
+#endif
 
 float open_share(ivec2 pixel, uvec4 here) {
     // the 4 by 4 pixels around hold every turn once; those much nearer or farther do not count
@@ -25,13 +29,17 @@ float open_share(ivec2 pixel, uvec4 here) {
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     ivec2 corner = pixel * OVERSAMPLING;
+    ivec2 middle = corner + OVERSAMPLING / 2;
+    uvec4 here = texelFetch(surfaces, middle, 0);
+#ifdef SURFACE
+    out_surface = here;
+#endif
+#ifdef COLOUR
     vec3 sum = vec3(0.0);
     for (int i = 0; i < OVERSAMPLING; ++i)
         for (int j = 0; j < OVERSAMPLING; ++j) sum += texelFetch(colours, corner + ivec2(i, j), 0).rgb;
     vec3 colour = sum / float(OVERSAMPLING * OVERSAMPLING);
-    ivec2 middle = corner + OVERSAMPLING / 2;
-    out_surface = texelFetch(surfaces, middle, 0);
-    if (out_surface.y != 0u) colour *= open_share(pixel, out_surface);
+    if (here.y != 0u) colour *= open_share(pixel, here);
     if (bloom > 0.0) {
         vec2 at = (vec2(middle) + 0.5) / vec2(textureSize(colours, 0));
         vec3 glow = vec3(0.0);
@@ -39,4 +47,5 @@ void main() {
         colour += bloom * glow;
     }
     out_colour = vec4(colour, 1.0);
+#endif
 }

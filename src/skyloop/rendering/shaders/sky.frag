@@ -10,10 +10,18 @@ uniform float haze;
 uniform float exposure;
 uniform vec2 cloud_shift;
 
-layout(location = 0) out vec4 out_colour;
-layout(location = 1) out uvec4 out_surface;
+#ifdef COLOUR
+layout(location = COLOUR) out vec4 out_colour;
+#endif
+#ifdef SURFACE
+layout(location = SURFACE) out uvec4 out_surface;
+#endif
 
 void main() {
+#ifdef SURFACE
+    out_surface = uvec4(0x7F800000u, 0u, 0u, 0u);  // infinitely far, nothing
+#endif
+#ifdef COLOUR
     vec3 d = normalize(direction);
     vec3 light = mix(horizon_colour, zenith_colour, pow(clamp(d.z, 0.0, 1.0), 0.4));
     float towards_sun = max(dot(d, sun_direction), 0.0);
@@ -31,5 +39,5 @@ void main() {
     // a sky is so smooth that its 256 steps would show; noise of one step hides them
     float noise = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715)))) - 0.5;
     out_colour = vec4(sqrt(1.0 - exp(-exposure * light)) + noise / 255.0, 1.0);
-    out_surface = uvec4(0x7F800000u, 0u, 0u, 0u);  // infinitely far, nothing
+#endif
 }

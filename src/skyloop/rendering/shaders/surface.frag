@@ -1,4 +1,4 @@
-// One pass: the lit colour, and all that is known of the surface.
+// One pass: the lit colour, and all that is known of the surface, as far as they are asked for.
 in vec3 relative;
 in vec3 world_normal;
 in vec3 texture_place;
@@ -27,8 +27,12 @@ uniform mat4 moving_shadow_from_relative;
 uniform float shadow_texel;
 #endif
 
-layout(location = 0) out vec4 out_colour;
-layout(location = 1) out uvec4 out_surface;
+#ifdef COLOUR
+layout(location = COLOUR) out vec4 out_colour;
+#endif
+#ifdef SURFACE
+layout(location = SURFACE) out uvec4 out_surface;
+#endif
 
 uint packed_normal(vec3 n) {
     n /= abs(n.x) + abs(n.y) + abs(n.z);
@@ -80,12 +84,10 @@ void main() {
     vec3 towards = -relative / distance;
     vec3 n = normalize(world_normal);
     if (!gl_FrontFacing) n = -n;
+#ifdef SURFACE
     out_surface = uvec4(floatBitsToUint(1.0 / gl_FragCoord.w), surface_ids.x, packed_normal(n) | surface_ids.y, 0u);
-#ifdef WITHOUT_COLOUR
-    out_colour = vec4(0.0);
-    return;
 #endif
-
+#ifdef COLOUR
     vec4 texel = texture(layers, texture_place);
     vec3 shown = texel.rgb * tint;
     vec3 albedo = shown * shown;  // from display to linear, near enough
@@ -136,4 +138,5 @@ void main() {
     }
     light = mix(horizon_colour, light, exp(-extinction * distance));
     out_colour = vec4(sqrt(1.0 - exp(-exposure * light)), 1.0);
+#endif
 }

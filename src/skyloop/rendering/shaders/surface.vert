@@ -9,7 +9,7 @@ in vec4 pose_y;
 in vec4 pose_z;
 in uvec4 ids;
 
-uniform mat4 image_from_relative;
+uniform mat4 clip_from_relative;
 uniform vec4 materials[64];  // 1 / tile, first layer, number of variants, gloss (translucency if negative)
 uniform sampler2D palettes;
 
@@ -20,6 +20,8 @@ out vec3 tint;
 flat out uvec2 surface_ids;
 flat out float gloss;
 flat out float translucency;
+// the same as of depth.vert, which may have drawn the depth before
+invariant gl_Position;
 
 void main() {
     vec4 p = vec4(position, 1.0);
@@ -35,5 +37,5 @@ void main() {
     surface_ids = uvec2(ids.x, material.x);
     gloss = max(m.w, 0.0);
     translucency = max(-m.w, 0.0);
-    gl_Position = image_from_relative * vec4(relative, 1.0);
+    gl_Position = clip_from_relative * vec4(relative, 1.0);
 }
