@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop.links.loop.commands import whole
-from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
+from skyloop.links.loop.listener import MOST_WHY, Listener
+from skyloop.links.loop.peer import Peer
 from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
 from skyloop.links.loop.shared_blocks import shared_with
 from skyloop.links.loop.targets import PowerModel

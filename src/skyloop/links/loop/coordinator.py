@@ -15,7 +15,8 @@ from typing import Any
 from skyloop.links.link_gate import POLL_S, LinkGate
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, LinkOptions
 from skyloop.links.loop.commands import taken, whole
-from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
+from skyloop.links.loop.listener import MOST_WHY, Listener
+from skyloop.links.loop.peer import Peer
 from skyloop.links.loop.remote_pilot import Pilot, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
