@@ -10,6 +10,9 @@ import os
 import select
 from collections.abc import Callable
 from contextlib import suppress
+from time import perf_counter
+
+from skyloop_client.pipe import AWAKE_S
 
 SHORT_S = 0.02
 """Wall s. Longer waits may end a millisecond late, which saves a system call."""
@@ -31,6 +34,8 @@ class ReadByTurns:
         """Its descriptor, under which `outer` tells that it is the turn of the listener's thread."""
         outer.register(self.number, select.EPOLLIN)
         self._is_open = True
+        self._was_short = False
+        """The last wait ended within AWAKE_S."""
 
     def add(self, number: int) -> None:
         self._sockets.register(number, select.EPOLLIN)
@@ -48,15 +53,25 @@ class ReadByTurns:
         with suppress(ValueError, OSError):
             self._outer.modify(self.number, 0)
             try:
-                # epoll counts in milliseconds, which is too coarse for the pace of simulated time
-                if seconds < SHORT_S and self.number < SELECTABLE:
-                    if select.select([self.number], [], [], seconds)[0]:
-                        self.turn()
-                else:
-                    self._attend(self._sockets.poll(seconds))
+                self._attend(self._ready(seconds))
             finally:
                 # when all is read, because what is left wakes the other thread
                 self._outer.modify(self.number, select.EPOLLIN)
+
+    def _ready(self, seconds: float) -> list[tuple[int, int]]:
+        """The readable sockets. None after `seconds`."""
+        began = perf_counter()
+        awake_until = began + min(AWAKE_S, seconds) if self._was_short else began
+        while not (ready := self._sockets.poll(0.0)) and perf_counter() < awake_until:
+            pass
+        # epoll counts in milliseconds, which is too coarse for the pace of simulated time
+        if not ready and seconds < SHORT_S and self.number < SELECTABLE:
+            select.select([self.number], [], [], seconds)
+            ready = self._sockets.poll(0.0)
+        elif not ready:
+            ready = self._sockets.poll(seconds)
+        self._was_short = perf_counter() - began < AWAKE_S
+        return ready
 
     def wake(self) -> None:
         """End `wait`. Any thread may call it."""
