@@ -19,7 +19,8 @@ from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROT
 DEFAULT_PORT = 4700
 AWAKE_S = 0.0003
 """Wall s to wait for a message without sleeping, if the last one came within this time. To wake a processor that sleeps
-may take longer than a question and its answer."""
+may take longer than a question and its answer. Only where either side waits for the other, so that nobody is kept from
+computing."""
 FIRST_BYTES = 1 << 14
 """Read at once: small messages need one system call, and of large ones the head can be decoded while the rest comes."""
 
@@ -46,8 +47,9 @@ class Pipe:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._readable = select.poll()
         self._readable.register(self._socket, select.POLLIN)
+        self.stays_awake = False
+        """Wait without sleeping for a moment, if the last wait was short."""
         self._was_short = False
-        """The last message came within AWAKE_S."""
         self._held = b""
         """Bytes of the next message."""
 
@@ -100,7 +102,7 @@ class Pipe:
     def _first_bytes(self) -> bytes:
         """Sleeps only if nothing comes soon."""
         began = perf_counter()
-        if self._was_short:
+        if self.stays_awake and self._was_short:
             while not self._readable.poll(0) and perf_counter() - began < AWAKE_S:
                 pass
         data = self._some(FIRST_BYTES)

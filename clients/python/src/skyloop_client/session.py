@@ -91,6 +91,7 @@ class Session:
             self.vehicle: str = answer["vehicle"]
             self.vehicles: list[str] = answer["vehicles"]
             self.mode: str = answer["mode"]
+            self._pipe.stays_awake = self.mode == "sync"
             self.classes: list[str] = answer["classes"]
             self.infos: dict[str, StreamInfo] = {name: info_from(info) for name, info in answer["streams"].items()}
             self.setup, self.options = setup_from(answer, self.infos)

@@ -99,6 +99,8 @@ class ClientSessions:
         """Whether a question must wait for a session of the same vehicle that goes first and still computes.
 
         At one instant estimators go first, then companions, then pilots."""
+        if len(self.pilots) < 2:
+            return False
         asking = [pilot for pilot in self.computing if pilot.is_due(t_ns)]
         return any(
             one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns

@@ -43,6 +43,7 @@ class Coordinator:
         self.timeline = Timeline()
         listener.taker = self.receive
         self._sync = self.options.mode == "sync"
+        listener.stay_awake(self._sync)
         self._pace = Pace(None)
         self._began = time.perf_counter()
         self._looked = self._began
@@ -50,7 +51,6 @@ class Coordinator:
         """A session that the flight needs has not connected yet."""
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        """Called before anything is recorded, because the link's own events are streams, too."""
         self._port = port
         self._pace = link_gate.pace
         self._began = time.perf_counter()
@@ -238,6 +238,9 @@ class Coordinator:
         """In this mode commands need not wait for the end of the instant, because their order is not guaranteed."""
         return not self._sync
 
+    answers_beside = answers_at_once
+    """Nothing that a pilot sends changes the world, so that it can be measured meanwhile."""
+
     def answer_at_once(self) -> None:
         """In the middle of an instant. Requests for samples wait for its end, to get all of them."""
         for pilot in list(self.client_sessions.pilots.values()):
@@ -365,7 +368,8 @@ class Coordinator:
         return [name for name in self.client_sessions.infos if name.startswith(f"{pilot.vehicle}/")]
 
     def _delay(self, stream: str) -> int:
-        return round(self.options.delays.get(self.client_sessions.infos[stream].message, 0.0) * NS_PER_S)
+        delays = self.options.delays
+        return round(delays.get(self._port.bus.infos[stream].message, 0.0) * NS_PER_S) if delays else 0
 
     def _has_news(self, pilot: Pilot, stream: str) -> bool:
         if stream in pilot.held.streams:

@@ -104,6 +104,10 @@ class Listener:
         with suppress(OSError):
             self._waker.send(b"!")
 
+    def stay_awake(self, wanted: bool) -> None:
+        """For peers that wait for the simulation while it computes, and compute while it waits."""
+        self._readable.stays_awake = wanted
+
     def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
         """Close a connection. `told` is sent before, as a refusal. The inbox gets one message about it."""
         if told:

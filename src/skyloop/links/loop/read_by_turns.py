@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import select
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import perf_counter
 
 from skyloop_client.pipe import AWAKE_S
 
-SHORT_S = 0.02
-"""Wall s. Longer waits may end a millisecond late, which saves a system call."""
 SELECTABLE = 1024
 """`select` takes only descriptors below this number."""
 
@@ -29,13 +27,18 @@ class ReadByTurns:
         self._read = read
         self._sockets = select.epoll()
         self._news = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self._sockets.register(self._news, select.EPOLLIN)
+        """Not among the sockets: the listener's thread would take the news away from the one that waits."""
         self.number = self._sockets.fileno()
         """Its descriptor, under which `outer` tells that it is the turn of the listener's thread."""
         outer.register(self.number, select.EPOLLIN)
+        self._both = (self.number, self._news)
+        self._poll = select.poll()
+        for number in self._both:
+            self._poll.register(number, select.POLLIN)
         self._is_open = True
+        self.stays_awake = False
+        """Wait without sleeping for a moment, if the last wait was short."""
         self._was_short = False
-        """The last wait ended within AWAKE_S."""
 
     def add(self, number: int) -> None:
         self._sockets.register(number, select.EPOLLIN)
@@ -44,8 +47,9 @@ class ReadByTurns:
         self._sockets.unregister(number)
 
     def turn(self) -> None:
-        """Read what can be read now. Called by the listener's thread."""
-        self._attend(self._sockets.poll(0.0))
+        """Read what can be read now."""
+        for number, _ in self._sockets.poll(0.0):
+            self._read(number)
 
     def wait(self, seconds: float) -> None:
         """Read for as long as nothing comes, at most `seconds`, or until `wake`. Called by the thread that waits."""
@@ -53,38 +57,35 @@ class ReadByTurns:
         with suppress(ValueError, OSError):
             self._outer.modify(self.number, 0)
             try:
-                self._attend(self._ready(seconds))
+                if self.number in self._ready(seconds):
+                    self.turn()
             finally:
                 # when all is read, because what is left wakes the other thread
                 self._outer.modify(self.number, select.EPOLLIN)
 
-    def _ready(self, seconds: float) -> list[tuple[int, int]]:
-        """The readable sockets. None after `seconds`."""
+    def _ready(self, seconds: float) -> Sequence[int]:
+        """What has something to read after at most `seconds`: the sockets, the news, or both."""
         began = perf_counter()
-        awake_until = began + min(AWAKE_S, seconds) if self._was_short else began
-        while not (ready := self._sockets.poll(0.0)) and perf_counter() < awake_until:
-            pass
-        # epoll counts in milliseconds, which is too coarse for the pace of simulated time
-        if not ready and seconds < SHORT_S and self.number < SELECTABLE:
-            select.select([self.number], [], [], seconds)
-            ready = self._sockets.poll(0.0)
-        elif not ready:
-            ready = self._sockets.poll(seconds)
-        self._was_short = perf_counter() - began < AWAKE_S
+        ready = self._look(0.0)
+        if self.stays_awake and self._was_short:
+            while not ready and perf_counter() - began < AWAKE_S:
+                ready = self._look(0.0)
+        ready = ready or self._look(seconds)
+        self._was_short = bool(ready) and perf_counter() - began < AWAKE_S
+        if self._news in ready:
+            os.eventfd_read(self._news)
         return ready
+
+    def _look(self, seconds: float) -> Sequence[int]:
+        # poll counts in milliseconds, which is too coarse for the pace of simulated time
+        if max(self._both) < SELECTABLE:
+            return select.select(self._both, (), (), seconds)[0]
+        return [number for number, _ in self._poll.poll(1e3 * seconds)]
 
     def wake(self) -> None:
         """End `wait`. Any thread may call it."""
         with suppress(OSError):
             os.eventfd_write(self._news, 1)
-
-    def _attend(self, ready: list[tuple[int, int]]) -> None:
-        for number, _ in ready:
-            if number == self._news:
-                with suppress(BlockingIOError):
-                    os.eventfd_read(self._news)
-            else:
-                self._read(number)
 
     def close(self) -> None:
         if self._is_open:
