@@ -66,10 +66,10 @@ class ReadByTurns:
     def _ready(self, seconds: float) -> Sequence[int]:
         """What has something to read after at most `seconds`: the sockets, the news, or both."""
         began = perf_counter()
-        ready = self._look(0.0)
+        ready: Sequence[int] = ()
         if self.stays_awake and self._was_short:
-            while not ready and perf_counter() - began < AWAKE_S:
-                ready = self._look(0.0)
+            while not (ready := self._look(0.0)) and perf_counter() - began < AWAKE_S:
+                pass
         ready = ready or self._look(seconds)
         self._was_short = bool(ready) and perf_counter() - began < AWAKE_S
         if self._news in ready:
