@@ -345,7 +345,10 @@ class ClientSessions:
             return
         power = self._options.power
         watts = 0.0 if gone else power.busy if pilot.computes else power.idle
+        is_new = watts != pilot.meter.watts
         pilot.meter.turn_to(watts, self._port.now_ns)
+        if not is_new:
+            return
         drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
         self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
 

@@ -33,7 +33,7 @@ LEAP_NS = 3600 * NS_PER_S
 
 
 class Coordinator:
-    """Connects the listener and the simulation. All of it runs in the simulation's thread."""
+    """Connects the listener and the simulation, in the simulation's thread."""
 
     def __init__(self, listener: Listener, options: LinkOptions | None = None, target: Target | None = None) -> None:
         self.options = options or LinkOptions()
@@ -260,7 +260,6 @@ class Coordinator:
             return
         port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
-        self.client_sessions.draw_power(pilot)
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
         if question.wants_all:
@@ -281,6 +280,8 @@ class Coordinator:
             port.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
         else:
             self._answer_if_ready(pilot, question)
+        if pilot.question is question:
+            self.client_sessions.draw_power(pilot)
 
     def _on_message(self, message: Message) -> None:
         for pilot in self.client_sessions.pilots.values():
@@ -299,11 +300,10 @@ class Coordinator:
 
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Called when all events of an instant are done."""
-        now = self._now
+        now, port = self._now, self._port
         if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
         ready_ns = self._wall_ns()
-        port = self._port
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
         for name in question.want:

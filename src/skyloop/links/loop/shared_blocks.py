@@ -18,7 +18,7 @@ from skyloop_client.lent_memory import MARK_BYTES
 
 LENT_BYTES = 64 << 20
 """Of one session. Pages that were never used cost nothing. When all is lent, arrays travel in the messages."""
-LEAST_BYTES = 8_192
+LEAST_BYTES = 32_768
 """Smaller arrays travel in the message: sending them costs less than lending."""
 LINE = 64
 """Blocks begin at multiples of this many bytes, a cache line."""
