@@ -1,7 +1,8 @@
 """The gate between the clock and all links: messages from outside are handled here, between two simulation events.
 
 Threads that read sockets put messages into one inbox. The simulation's own thread takes each one out and hands it to
-its link. So links need no locks, and several links can run at once."""
+its link. So links need no locks, and several links can run at once. While it waits it reads the sockets of the first
+listener itself, because to hand a message from thread to thread takes longer than to read it."""
 
 from __future__ import annotations
 
