@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 from collections.abc import Callable, Sequence
@@ -104,7 +105,8 @@ class Pipe:
         began = perf_counter()
         if self.stays_awake and self._was_short:
             while not self._readable.poll(0) and perf_counter() - began < AWAKE_S:
-                pass
+                # the other side may need this very processor
+                os.sched_yield()
         data = self._some(FIRST_BYTES)
         self._was_short = perf_counter() - began < AWAKE_S
         return data

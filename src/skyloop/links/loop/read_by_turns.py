@@ -69,7 +69,8 @@ class ReadByTurns:
         ready: Sequence[int] = ()
         if self.stays_awake and self._was_short:
             while not (ready := self._look(0.0)) and perf_counter() - began < AWAKE_S:
-                pass
+                # the other side may need this very processor
+                os.sched_yield()
         ready = ready or self._look(seconds)
         self._was_short = bool(ready) and perf_counter() - began < AWAKE_S
         if self._news in ready:
