@@ -21,6 +21,7 @@ def test_the_keys_that_were_asked_for_with_their_aims(figures: dict[str, Figure]
         "shared_memory_vs_raw_socket": (2.0, False),
         "round_trip_p50_us": (200.0, True),
         "round_trip_p99_us": (2000.0, True),
+        "ask_p99_us": (2000.0, True),
     }
 
 
@@ -31,6 +32,12 @@ def test_a_bundle_is_that_of_the_rig(figures: dict[str, Figure]) -> None:
     assert figures["bundles_per_s"].value > 0.0
     # rates and latencies are of the same exchanges
     assert figures["bundle_p50_us"].value <= figures["bundle_p99_us"].value
+
+
+def test_large_bundles_have_large_pictures(figures: dict[str, Figure]) -> None:
+    note = figures["large_shared_memory_vs_raw_socket"].note
+    told = int(note.split("1280x720: ")[1].split()[0])
+    assert told - figures["bundle_bytes"].value == pytest.approx((1280 * 720 - 320 * 240) * (3 + 4), abs=64)
 
 
 def test_cameras_were_on_while_round_trips_were_measured(figures: dict[str, Figure]) -> None:

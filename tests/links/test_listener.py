@@ -15,7 +15,7 @@ import pytest
 from link_rig import Rig, Stranger, eventually, held, said
 from skyloop.links.airsim.listener import RpcListener
 from skyloop.links.inbox import Inbox
-from skyloop.links.loop import listener as door_module
+from skyloop.links.loop import peer as peer_module
 from skyloop.links.loop.listener import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Listener
 from skyloop_client.errors import CodecError, LinkError
 from skyloop_client.messages import Velocity
@@ -54,7 +54,7 @@ def test_much_garbage_after_the_first(rig: Rig) -> None:
 
 @pytest.mark.parametrize("part", [b"", b"\x20", struct.pack("<I", 60) + b"half"])
 def test_a_hello_must_come_soon(rig: Rig, monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
-    monkeypatch.setattr(door_module, "HELLO_S", 0.2)
+    monkeypatch.setattr(peer_module, "HELLO_S", 0.2)
     with Stranger(rig) as stranger:
         assert "no hello within 0.2 s" in stranger.raw(part).why()
     rig.news_of("refused", "no hello")
@@ -62,7 +62,7 @@ def test_a_hello_must_come_soon(rig: Rig, monkeypatch: pytest.MonkeyPatch, part:
 
 def test_pings_are_no_hello(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else 64 strangers who only ping could keep everybody out."""
-    monkeypatch.setattr(door_module, "HELLO_S", 0.3)
+    monkeypatch.setattr(peer_module, "HELLO_S", 0.3)
     with Stranger(rig) as stranger:
         answer = eventually(lambda: (heard := stranger.say(type="ping", number=1).hear())["type"] != "pong" and heard)
         assert answer
@@ -70,7 +70,7 @@ def test_pings_are_no_hello(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_half_a_message_then_silence(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door_module, "SILENCE_S", 0.2)
+    monkeypatch.setattr(peer_module, "SILENCE_S", 0.2)
     with Stranger(rig) as stranger:
         hello = stranger.hello()
         stranger.raw(said(type="ask", number=1, et_ns=hello["t_ns"])[:-3])
@@ -80,7 +80,7 @@ def test_half_a_message_then_silence(rig: Rig, monkeypatch: pytest.MonkeyPatch) 
 
 def test_messages_that_overlap_reads_are_no_silence(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who never stops talking always has half a message on its way."""
-    monkeypatch.setattr(door_module, "SILENCE_S", 0.3)
+    monkeypatch.setattr(peer_module, "SILENCE_S", 0.3)
     with Stranger(rig) as stranger:
         hello = stranger.hello()
         message = said(type="progress", et_ns=hello["t_ns"])
@@ -105,7 +105,7 @@ def test_a_thousand_connects_one_after_the_other(rig: Rig) -> None:
 
 def test_two_hundred_connects_at_once(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     # on a busy machine the first would be silent for too long before the last comes
-    monkeypatch.setattr(door_module, "STRANGER_S", 60.0)
+    monkeypatch.setattr(peer_module, "STRANGER_S", 60.0)
     strangers = [Stranger(rig) for _ in range(200)]
     eventually(lambda: len(rig.listener._peers) == MOST_PEERS)
     refusals = [stranger.hear() for stranger in strangers[MOST_PEERS:]]
@@ -141,14 +141,14 @@ def fill(rig: Rig, stranger: Stranger) -> int:
 
 
 def test_a_peer_that_never_reads_a_large_answer(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door_module, "SILENCE_S", 0.3)
+    monkeypatch.setattr(peer_module, "SILENCE_S", 0.3)
     with deaf(rig) as stranger:
         fill(rig, stranger)
         rig.news_of("left", "did not read its answer within 0.3 s")
 
 
 def test_a_slow_reader_is_no_deaf_one(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door_module, "SILENCE_S", 0.8)
+    monkeypatch.setattr(peer_module, "SILENCE_S", 0.8)
     with deaf(rig) as stranger:
         fill(rig, stranger)
         (peer,) = rig.listener._peers.values()
@@ -270,7 +270,7 @@ def test_silent_strangers_make_room_for_those_who_speak() -> None:
         silent = [stack.enter_context(socket.create_connection(address)) for _ in range(MOST_PEERS)]
         silent[0].sendall(call)
         assert inbox.get(5.0)[2].method == "ping"
-        time.sleep(door_module.STRANGER_S + 0.2)
+        time.sleep(peer_module.STRANGER_S + 0.2)
         late = stack.enter_context(socket.create_connection(address))
         late.sendall(call)
         heard = [inbox.get(5.0)[2], inbox.get(5.0)[2]]

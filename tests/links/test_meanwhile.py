@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
+from link_rig import eventually
+from skyloop.core.bus import Fingerprint
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import LinkOptions
 from skyloop.links.loop.coordinator import Coordinator
@@ -99,5 +101,64 @@ def test_synchronised_time_is_left_alone(simulation: Simulation, mode: str, serv
     try:
         scene = next(part for part in simulation.parts if isinstance(part, ScenePart)).scene
         assert (scene.meanwhile is not None) is served
+        assert (scene.beside is not None) is served
     finally:
         rig.listener.close()
+
+
+def test_a_command_is_answered_while_a_sensor_measures(simulation: Simulation) -> None:
+    rig = Rig(simulation, "none")
+    try:
+        thread = rig.asks(Arm())
+        # the measurement ends only when the command was answered
+        rig.link_gate.serve_beside(lambda: thread.join(PATIENCE_S))
+        assert rig.answers[0].status.armed
+        rig.session.close()
+        with pytest.raises(ZeroDivisionError):
+            rig.link_gate.serve_beside(lambda: 1 / 0)
+    finally:
+        rig.link_gate.finish("the test is over")
+
+
+def test_a_command_that_came_before_the_measurement_is_answered_during_it(simulation: Simulation) -> None:
+    rig = Rig(simulation, "none")
+    try:
+        thread = rig.asks(Arm())
+        assert eventually(lambda: rig.listener.inbox.qsize())
+        while not rig.link.client_sessions.pilots or not next(iter(rig.link.client_sessions.pilots.values())).question:
+            source, *arguments = rig.listener.inbox.get(PATIENCE_S)
+            source.taker(*arguments)
+        rig.link_gate.serve_beside(lambda: thread.join(PATIENCE_S))
+        assert rig.answers[0].status.armed
+        rig.session.close()
+    finally:
+        rig.link_gate.finish("the test is over")
+
+
+def test_samples_are_the_same_in_another_thread() -> None:
+    data = {
+        "world": "park",
+        "vehicles": [{"airframe": "iris", "sensors": {"lidar0": {"kind": "lidar", "rate_hz": 10}}}],
+    }
+    seen = []
+    for beside in (False, True):
+        with build(make_scenario(data, {}, place="test")) as made:
+            gate = LinkGate()
+            threads: set[str] = set()
+
+            def serve(work: Callable[[], object], gate: LinkGate = gate, threads: set[str] = threads) -> object:
+                def named() -> object:
+                    threads.add(threading.current_thread().name)
+                    return work()
+
+                return gate.serve_beside(named)
+
+            if beside:
+                made.port.editor.measure_beside(serve)
+            fingerprint = Fingerprint(made.bus)
+            made.run_for(0.35)
+            seen.append(fingerprint.hexdigests())
+            gate.finish("done")
+            assert bool(threads) is beside
+            assert threading.current_thread().name not in threads
+    assert seen[0] == seen[1]

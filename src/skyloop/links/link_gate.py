@@ -1,7 +1,8 @@
 """The gate between the clock and all links: messages from outside are handled here, between two simulation events.
 
 Threads that read sockets put messages into one inbox. The simulation's own thread takes each one out and hands it to
-its link. So links need no locks, and several links can run at once."""
+its link. So links need no locks, and several links can run at once. While it waits it reads the sockets of the first
+listener itself, because to hand a message from thread to thread takes longer than to read it."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty
 from typing import Any, Protocol
@@ -75,6 +77,7 @@ class LinkGate:
         self._port: SimulationPort | None = None
         self._interrupted = False
         self._handler: Any = None
+        self._worker: ThreadPoolExecutor | None = None
         self._switch_s = sys.getswitchinterval()
 
     def attach(self, port: SimulationPort, folder: Path | None = None) -> None:
@@ -92,13 +95,35 @@ class LinkGate:
             link.attach(port, folder, self)
         if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
             port.editor.serve_meanwhile(self.serve_until)
+        if all(getattr(link, "answers_beside", False) for link in self.links.values()):
+            port.editor.measure_beside(self.serve_beside)
 
     def serve_until(self, ready: Callable[[], bool]) -> None:
         """While the simulation waits for images, handle messages of links that can answer at any moment."""
+        self._answer_at_once()
         while not ready():
             if self._take(MEANWHILE_S):
-                for link in self.links.values():
-                    link.answer_at_once()  # type: ignore[attr-defined]
+                self._answer_at_once()
+
+    def serve_beside(self, work: Callable[[], Any]) -> Any:
+        """While another thread measures, handle messages of links that leave the world as it is."""
+        if self._worker is None:
+            self._worker = ThreadPoolExecutor(1, "skyloop sensing")
+        done = self._worker.submit(work)
+        done.add_done_callback(lambda _: self.inbox.put((self,)))
+        # what came just before, for this instant, need not wait for its end
+        self._answer_at_once()
+        while not done.done():
+            if self._take(POLL_S):
+                self._answer_at_once()
+        return done.result()
+
+    def taker(self) -> None:
+        """For `serve_beside`, which need not wait any longer."""
+
+    def _answer_at_once(self) -> None:
+        for link in self.links.values():
+            link.answer_at_once()  # type: ignore[attr-defined]
 
     def pass_to(self, t_ns: int) -> int:
         """Handle messages until time may advance, then return `t_ns` or an earlier instant at which a link must act."""
@@ -106,8 +131,8 @@ class LinkGate:
         while True:
             if self._interrupted:
                 raise Interrupted("stopped by Ctrl-C")
-            while self._take(0.0):
-                pass
+            while self.inbox.qsize():
+                self._take(0.0)
             links = self.links.values()
             for link in links:
                 link.look_round()
@@ -156,6 +181,9 @@ class LinkGate:
             self._handler = None
         for link in self.links.values():
             link.finish(why)
+        if self._worker is not None:
+            self._worker.shutdown()
+            self._worker = None
         sys.setswitchinterval(self._switch_s)
 
     def summary(self) -> dict[str, Any]:

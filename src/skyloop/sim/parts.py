@@ -130,7 +130,8 @@ class Context:
         """Have the renderer draw all pictures of this instant together, once."""
         if t_ns != self._looked_ns:
             self._looked_ns = t_ns
-            self.scene.views([request for expected in self.lookers for request in expected(t_ns)])
+            requests = [request for expected in self.lookers for request in expected(t_ns)]
+            self.scene.measure(lambda: self.scene.views(requests))
 
     def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
         message = Message(stream, index, t_ns, t_ns + latency_ns, data)

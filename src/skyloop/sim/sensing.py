@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,7 @@ class SensorPart:
         self._looks = hasattr(sensor, "requests")
         self.independent = getattr(sensor, "independent", False) and not self._faults
         """True if unwanted samples may be skipped. Assembly sets it to False where a later reader remembers samples."""
+        self._is_costly = self._looks or getattr(sensor, "independent", False)
         self.defer: Defer | None = None
         if self._looks:
             context.lookers.append(self.expected)
@@ -171,8 +173,9 @@ class SensorPart:
     def _measured(self, t_ns: int, index: int) -> tuple[Any, KeyedRandom]:
         scene = self._context.scene.at(t_ns, self._vehicle)
         rng = KeyedRandom(self._key, index)
-        answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, self._state, rng)
-        sample, self._state = self._checked(answer, t_ns)
+        given = (self._kinematics(t_ns), scene, self._state, rng)
+        work = partial(call_user_code, self.name, t_ns, self.sensor.measure, *given)
+        sample, self._state = self._checked(scene.measure(work) if self._is_costly else work(), t_ns)
         return sample, rng
 
     def _what_is_hidden(self, t_ns: int) -> Any:

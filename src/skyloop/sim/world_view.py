@@ -16,7 +16,7 @@ from skyloop.world.mesh import Mesh
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
-from skyloop.world.scene import Meanwhile, Painting, Scene
+from skyloop.world.scene import Beside, Meanwhile, Painting, Scene
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig
@@ -86,6 +86,11 @@ class WorldView:
     def serve_meanwhile(self, serve: Meanwhile) -> None:
         """Set a function to be called repeatedly while the renderer draws."""
         self._scene.meanwhile = serve
+
+    def measure_beside(self, beside: Beside) -> None:
+        """Set a function that calls costly measurements in another thread. What it does meanwhile must leave the
+        world as it is."""
+        self._scene.beside = beside
 
     # ---- place on Earth, air, weather
 

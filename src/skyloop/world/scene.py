@@ -20,6 +20,8 @@ from skyloop_client.messages import Array
 
 Rows = tuple[int, int]
 Meanwhile = Callable[[Callable[[], bool]], None]
+Beside = Callable[[Callable[[], Any]], Any]
+"""Calls a function in another thread, answers clients until it is done, and returns its result."""
 
 
 class Painter(Protocol):
@@ -71,6 +73,8 @@ class Scene:
         self.hidden_rows: Rows | None = None
         self.meanwhile: Meanwhile | None = None
         """What to do while pictures are rendered, because a client may wait for an answer."""
+        self.beside: Beside | None = None
+        """How costly samples are measured while clients are answered. None: they wait."""
         self._start_painter = start_painter
         self._painter: Painter | None = None
         self._tracer: RayTracer | None = None
@@ -84,6 +88,17 @@ class Scene:
             self._views.clear()
         self.hidden_rows = None if vehicle is None or not self.vehicle_rows else self.vehicle_rows[vehicle]
         return self
+
+    def measure(self, work: Callable[[], Any]) -> Any:
+        """The result of a costly measurement of this scene."""
+        if self.beside is None:
+            return work()
+        # clients are answered by the thread that waits, not by the one that measures
+        meanwhile, self.meanwhile = self.meanwhile, None
+        try:
+            return self.beside(work)
+        finally:
+            self.meanwhile = meanwhile
 
     def rays(self, origins: Array, directions: Array, max_range: float) -> Array:
         """(n,) m from (n, 3) origins along (n, 3) unit directions; inf where nothing is hit."""

@@ -17,8 +17,9 @@ from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.estimator import run_estimator
 from skyloop_client.logs import add_log_options, log_lines
+from skyloop_client.pipe import DEFAULT_PORT
 from skyloop_client.plugins import load_plugin
-from skyloop_client.session import DEFAULT_PORT, ONLY, connect, fly
+from skyloop_client.session import ONLY, connect, fly
 from skyloop_client.version import __version__
 
 log = logging.getLogger(__name__)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+import operator
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -33,10 +34,24 @@ RECORDS = {
     name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
 }
 FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
+FIELD_SETS = {name: frozenset(fields) for name, fields in FIELDS.items()}
+KEYS = {name: ("@", *fields) for name, fields in FIELDS.items()}
+
+
+def _reader(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(fields) > 1:
+        return operator.attrgetter(*fields)
+    return lambda record: tuple(getattr(record, field) for field in fields)
+
+
+READERS = {name: _reader(fields) for name, fields in FIELDS.items()}
+"""By class, a function that gives the values of a record's fields."""
 MOST_ITEMS = 1 << 14
 """Most items of a list. Memory for a list is reserved before its items are read, and lists may be nested 1000 deep."""
 MOST_OF_LAYOUT = 1000
 """Most bytes that describe an array: more than numpy's 64 dimensions need."""
+MOST_COPIED = 4096
+"""Bytes of an array that is put beside the head: one part less to write costs less than the copy."""
 PACKER_BYTES = 4096
 """Initial size. The library's own 256 kB cost more than most records."""
 
@@ -44,27 +59,32 @@ PACKER_BYTES = 4096
 Lend = Callable[[memoryview], int | None]
 """Puts the bytes of an array into shared memory and returns where, or None if they are to be sent."""
 Lent = Callable[[np.dtype[Any], tuple[int, ...], int, int], Any]
-"""Gives the array of this dtype, shape and number of elements that begins there in shared memory."""
+"""Gives the array of this dtype, shape and number of bytes that begins there in shared memory."""
 
 
 def encode(record: Any, lend: Lend | None = None) -> list[bytes | memoryview]:
     """A record of `skyloop_client.messages`, or plain data, as a list of parts to be written one after the other."""
-    arrays: list[memoryview] = []
+    arrays: list[bytes | memoryview] = []
     start = 0
 
     def plain(value: Any) -> Any:
         nonlocal start
-        if isinstance(value, np.ndarray):
+        kind = type(value)
+        if kind is np.ndarray or isinstance(value, np.ndarray):
             if value.dtype.kind not in KINDS:
                 raise CodecError(f"an array of {value.dtype} cannot be encoded; give booleans or numbers")
-            raw = np.ascontiguousarray(value)
-            # memoryview cannot flatten an empty array
-            data = raw.data.cast("B") if raw.size else memoryview(b"")
-            if lend is not None and (place := lend(data)) is not None:
-                return _array_head(LENT_ARRAY, value.dtype, value.shape, place)
-            arrays.append(data)
-            start += raw.nbytes
-            return _array_head(ARRAY, value.dtype, value.shape, start - raw.nbytes)
+            size = value.nbytes
+            if size <= MOST_COPIED:
+                arrays.append(value.tobytes())
+            else:
+                data = np.ascontiguousarray(value).data.cast("B")
+                if lend is not None and (place := lend(data)) is not None:
+                    return _array_head(LENT_ARRAY, value.dtype, value.shape, place)
+                arrays.append(data)
+            start += size
+            return _array_head(ARRAY, value.dtype, value.shape, start - size)
+        if (name := kind.__name__) in READERS:
+            return dict(zip(KEYS[name], (name, *READERS[name](value)), strict=True))
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, str):
@@ -72,15 +92,26 @@ def encode(record: Any, lend: Lend | None = None) -> list[bytes | memoryview]:
             return str(value)
         if isinstance(value, tuple):
             return list(value)
-        if (fields := FIELDS.get(type(value).__name__)) is not None:
-            return {"@": type(value).__name__, **{name: getattr(value, name) for name in fields}}
         if isinstance(value, Mapping):
             return dict(value)
-        raise CodecError(f"a {type(value).__name__} cannot be encoded; give records of messages/ and plain data")
+        raise CodecError(f"a {name} cannot be encoded; give records of messages/ and plain data")
 
     packer = msgpack.Packer(default=plain, use_bin_type=True, strict_types=True, buf_size=PACKER_BYTES)
     head: bytes = packer.pack(record)
-    return [LENGTH.pack(len(head)) + head, *arrays]
+    return _joined([LENGTH.pack(len(head)), head, *arrays])
+
+
+def _joined(parts: list[bytes | memoryview]) -> list[bytes | memoryview]:
+    """The same bytes in fewer parts: small ones that follow each other become one."""
+    joined: list[bytes | memoryview] = []
+    small: list[bytes] = []
+    for part in parts:
+        if isinstance(part, bytes):
+            small.append(part)
+            continue
+        joined += (b"".join(small), part) if small else (part,)
+        small = []
+    return [*joined, b"".join(small)] if small else joined
 
 
 @functools.lru_cache(4096)
@@ -104,57 +135,58 @@ def size_of(record: Any) -> int:
 
 
 def decode(data: bytes | memoryview, lent: Lent | None = None) -> Any:
-    """The value that `encode` was given. Arrays are read-only views of `data` or of shared memory."""
+    """The value that `encode` was given. Arrays are read-only views of `data` or of shared memory.
+
+    The bytes of arrays are not looked at, so that they may still be on their way."""
     try:
         raw = memoryview(data).toreadonly()
         (length,) = LENGTH.unpack_from(raw)
         body = raw[LENGTH.size + length :]
+        room = len(body)
+
+        def array(code: int, ext: bytes) -> Any:
+            dtype, shape, size, start = _array_layout(ext)
+            if code == ARRAY:
+                # checked here, because np.ndarray trusts any offset and could read anywhere
+                if start + size > room:
+                    raise CodecError(f"an array of {size} bytes at {start} of {room}")
+                return np.ndarray(shape, dtype, body, start)
+            if code == LENT_ARRAY and lent is not None:
+                return lent(dtype, shape, size, start)
+            raise CodecError(f"extension type {code} is not known")
+
         head = raw[LENGTH.size : LENGTH.size + length]
-        return msgpack.unpackb(
-            head,
-            object_hook=_made,
-            ext_hook=lambda code, ext: _array(code, ext, body, lent),
-            max_array_len=min(MOST_ITEMS, length),
-        )
+        return msgpack.unpackb(head, object_hook=_made, ext_hook=array, max_array_len=min(MOST_ITEMS, length))
     except CodecError:
         raise
     except Exception as error:
         raise CodecError(f"bytes that are no record: {type(error).__name__}: {error}") from None
 
 
-def _array(code: int, data: bytes, body: memoryview, lent: Lent | None) -> Any:
-    if code != ARRAY and (code != LENT_ARRAY or lent is None):
-        raise CodecError(f"extension type {code} is not known")
-    if len(data) > MOST_OF_LAYOUT:
-        raise CodecError(f"an array whose description has {len(data)} bytes")
-    dtype, shape, count, start = _array_layout(data)
-    if code == LENT_ARRAY and lent is not None:
-        return lent(dtype, shape, count, start)
-    # np.ndarray with a buffer would take one call, but it trusts any offset and could read anywhere
-    flat = np.frombuffer(body, dtype, count, start)
-    return flat if len(shape) == 1 else flat.reshape(shape)
-
-
 # images and scans of a rig repeat the same few layouts
 @functools.lru_cache(4096)
 def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    """dtype, shape, bytes and where they begin."""
+    if len(data) > MOST_OF_LAYOUT:
+        raise CodecError(f"an array whose description has {len(data)} bytes")
     name, shape, start = msgpack.unpackb(data)
     dtype = np.dtype(str(name))
     if dtype.kind not in KINDS or not all(isinstance(n, int) and n >= 0 for n in (*shape, start)):
         raise CodecError(f"an array of {name} and shape {shape} is not allowed")
-    return dtype, tuple(shape), math.prod(shape), start
+    return dtype, tuple(shape), math.prod(shape) * dtype.itemsize, start
 
 
 def _made(fields: dict[str, Any]) -> Any:
-    if "@" not in fields:
-        return fields
-    name = fields["@"]
     # the writer may be newer: an unknown class stays a map
-    if name not in RECORDS:
+    if "@" not in fields or (kind := RECORDS.get(name := fields["@"])) is None:
         return fields
-    kind = RECORDS[name]
-    known = ((field, fields[field]) for field in FIELDS[name] if field in fields)
-    return kind(**{field: tuple(value) if isinstance(value, list) else value for field, value in known})
+    del fields["@"]
+    if not fields.keys() <= FIELD_SETS[name]:
+        fields = {field: fields[field] for field in FIELDS[name] if field in fields}
+    for field, value in fields.items():
+        if isinstance(value, list):
+            fields[field] = tuple(value)
+    return kind(**fields)
 
 
 def encode_message(message: Message) -> list[bytes | memoryview]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
+import weakref
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
@@ -22,19 +23,12 @@ MARK_BYTES = 16
 """The memory begins with a random mark, told in the hello: the same path may lead elsewhere on another machine."""
 
 
-class Loan:
-    """One lent block. The arrays that look at it keep it alive; when the last is gone, the block may be given back."""
+class Loan(weakref.ref[Any]):
+    """Notices when one lent block is no longer used. Views of the block's array keep that array alive."""
 
-    __slots__ = ("__array_interface__", "_given_back", "_map", "_start")
+    __slots__ = ("start",)
 
-    def __init__(self, layout: dict[str, Any], start: int, memory: LentMemory) -> None:
-        self.__array_interface__ = layout
-        self._start = start
-        self._given_back = memory.given_back
-        self._map = memory.map
-
-    def __del__(self) -> None:
-        self._given_back.append(self._start)
+    start: int
 
 
 class LentMemory:
@@ -52,17 +46,22 @@ class LentMemory:
             os.close(opened)
         if self.map[:MARK_BYTES].hex() != mark:
             raise ValueError(f"'{path}' is the memory of somebody else")
-        self.given_back: deque[int] = deque()
+        given_back: deque[int] = deque()
+        # not a method, whose reference to this object would keep the memory for longer than its arrays
+        self._ended = lambda loan: given_back.append(loan.start)
+        self.given_back = given_back
         """Where blocks begin that are no longer used. Any thread may append."""
-        self._size = size
-        self._address = np.frombuffer(self.map, np.uint8).ctypes.data
+        self._loans: dict[int, Loan] = {}
+        """By the start of the block."""
 
-    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], count: int, start: int) -> Any:
+    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], size: int, start: int) -> Any:
         """A block as a read-only array."""
-        if start + count * dtype.itemsize > self._size:
+        if start + size > len(self.map):
             raise CodecError(f"an array beyond the end of the lent memory, at {start}")
-        place = (self._address + start, True)
-        return np.asarray(Loan({"version": 3, "typestr": dtype.str, "shape": shape, "data": place}, start, self))
+        block = np.ndarray(shape, dtype, self.map, start)
+        loan = self._loans[start] = Loan(block, self._ended)
+        loan.start = start
+        return block
 
     def unused(self) -> list[int]:
         """Where the blocks begin that are given back with the next question."""

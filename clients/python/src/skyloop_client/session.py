@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
-
-import numpy as np
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.clocks import ExecutionTime, Source, source_of
 from skyloop_client.codec import encode, info_from
 from skyloop_client.errors import CodecError, LinkEnded, LinkError
 from skyloop_client.estimator import EstimatorSetup
-from skyloop_client.lent_memory import LentMemory, opened
+from skyloop_client.lent_memory import opened
 from skyloop_client.messages import Message
+from skyloop_client.pipe import DEFAULT_PORT, Pipe, why_over
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 from skyloop_client.user_code import call_user_code
-from skyloop_client.version import __version__
-from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL, framed, unframed
+from skyloop_client.wire import MOST_FROM_CLIENT
 
-DEFAULT_PORT = 4700
 ONLY = "*"
 """Means the only external estimator of a vehicle."""
 MOST_PUBLISHED = MOST_FROM_CLIENT - (1 << 20)
@@ -96,6 +91,7 @@ class Session:
             self.vehicle: str = answer["vehicle"]
             self.vehicles: list[str] = answer["vehicles"]
             self.mode: str = answer["mode"]
+            self._pipe.stays_awake = self.mode == "sync"
             self.classes: list[str] = answer["classes"]
             self.infos: dict[str, StreamInfo] = {name: info_from(info) for name, info in answer["streams"].items()}
             self.setup, self.options = setup_from(answer, self.infos)
@@ -181,7 +177,7 @@ class Session:
     def _answer(self, kind: str) -> dict[str, Any]:
         """The answer to the last question. Older answers may come late, after a timeout."""
         while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
-            if why := _why_over(answer):
+            if why := why_over(answer):
                 raise LinkEnded(why)
         return answer
 
@@ -251,82 +247,6 @@ def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[Est
         return None, {}
     inputs = {short: infos[name] for short, name in told["inputs"].items()}
     return EstimatorSetup(hello["vehicle"], told["name"], inputs, told["start"]), dict(told["options"])
-
-
-def _why_over(answer: dict[str, Any]) -> str:
-    return str(answer.get("why", "the flight is over")) if answer["type"] in ("end", "refused") else ""
-
-
-class Pipe:
-    """One connection with whole messages, blocking. After a failure it cannot be used any more."""
-
-    def __init__(self, address: str, timeout: float | None) -> None:
-        host, _, port = address.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 0xFFFF:
-            raise LinkError(f"'{address}' is no address; give host:port, such as 127.0.0.1:{DEFAULT_PORT}")
-        self._name = address
-        self.memory: LentMemory | None = None
-        """Shared with the simulator, if it is on this machine."""
-        try:
-            self._socket = socket.create_connection((host, int(port)), timeout=timeout)
-        except (OSError, UnicodeError) as error:
-            raise LinkError(f"cannot reach a simulator at {address}: {error}; is `skyloop loop` running?") from None
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def hello(self, what: dict[str, Any]) -> dict[str, Any]:
-        client = f"skyloop-client {__version__} (Python)"
-        self.write({"type": "hello", "protocol": PROTOCOL, "client": client, **what})
-        answer = self.read()
-        if answer["type"] != "hello":
-            raise LinkError(f"refused by {self._name}: {answer.get('why', 'no reason given')}")
-        return answer
-
-    def write(self, message: dict[str, Any]) -> None:
-        data = b"".join(framed(message))
-        if len(data) > MOST_FROM_CLIENT:
-            raise CodecError(f"a message of {len(data)} bytes is more than the {MOST_FROM_CLIENT} a simulator takes")
-        try:
-            self._guarded(self._socket.sendall, data)
-        except LinkEnded as error:
-            # disconnected before it asked: the last message says why
-            why = ""
-            with suppress(LinkError):
-                while not why:
-                    why = _why_over(self.read())
-            raise (LinkEnded(why) if why else error) from None
-
-    def read(self) -> dict[str, Any]:
-        (length,) = LENGTH.unpack(self._take(LENGTH.size))
-        if length > MOST_FROM_SERVER:
-            raise LinkError(f"{self._name} announces {length} bytes, more than a simulator ever sends")
-        return unframed(self._take(length), None if self.memory is None else self.memory.array)
-
-    def _take(self, length: int) -> memoryview:
-        # not a bytearray: its pages are new from the system each time, which costs more than the copy
-        data = np.empty(length, np.uint8).data
-        view = data
-        while view:
-            got = self._guarded(self._socket.recv_into, view, len(view), socket.MSG_WAITALL)
-            if not got:
-                raise LinkEnded(f"the simulator at {self._name} has closed the link")
-            view = view[got:]
-        return data
-
-    def _guarded(self, act: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return act(*arguments)
-        except TimeoutError:
-            self._socket.close()  # in the middle of a message: the rest could not be told from the next one
-            raise LinkError(f"no answer from {self._name} in time") from None
-        except OSError as error:
-            raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
-
-    def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
-        with suppress(OSError):
-            if bye:
-                told = {"tasks": list(tasks)} if tasks else {}
-                self._socket.sendall(b"".join(framed({"type": "bye", **told})))
-        self._socket.close()
 
 
 def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:

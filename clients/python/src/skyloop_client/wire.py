@@ -47,6 +47,11 @@ class Inlet:
         return bool(self._held)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
+        length = len(data) - LENGTH.size
+        # mostly one whole message and nothing else
+        if not self._held and 0 <= length <= self.most and LENGTH.unpack_from(data)[0] == length:
+            yield unframed(memoryview(data)[LENGTH.size :])
+            return
         self._held += data
         while len(self._held) >= LENGTH.size:
             (length,) = LENGTH.unpack_from(self._held)

@@ -7,7 +7,8 @@ from typing import Any
 
 from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.wire import CallInlet, response
-from skyloop.links.loop.listener import Listener, Parts, Peer
+from skyloop.links.loop.listener import Listener
+from skyloop.links.loop.peer import Parts, Peer
 from skyloop_client.errors import SkyloopError
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop.links.loop.commands import whole
-from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
+from skyloop.links.loop.listener import MOST_WHY, Listener
+from skyloop.links.loop.peer import Peer
 from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
 from skyloop.links.loop.shared_blocks import shared_with
 from skyloop.links.loop.targets import PowerModel
@@ -98,6 +99,8 @@ class ClientSessions:
         """Whether a question must wait for a session of the same vehicle that goes first and still computes.
 
         At one instant estimators go first, then companions, then pilots."""
+        if len(self.pilots) < 2:
+            return False
         asking = [pilot for pilot in self.computing if pilot.is_due(t_ns)]
         return any(
             one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns
@@ -342,7 +345,10 @@ class ClientSessions:
             return
         power = self._options.power
         watts = 0.0 if gone else power.busy if pilot.computes else power.idle
+        is_new = watts != pilot.meter.watts
         pilot.meter.turn_to(watts, self._port.now_ns)
+        if not is_new:
+            return
         drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
         self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
 

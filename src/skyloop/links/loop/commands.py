@@ -43,9 +43,15 @@ def taken(item: Any) -> Setpoint | Request:
         elif not isinstance(value, int | float | str | None):
             raise SetpointError(f"{place} is a {type(value).__name__}; give numbers")
         # the autopilot refuses NaN itself
-        if not isinstance(value, str | None) and np.any(np.abs(value) > FARTHEST):
+        if not isinstance(value, str | None) and _is_far(value):
             raise SetpointError(f"{place} is beyond {FARTHEST:g}; give SI units and radians")
     return replace(item, **arrays)
+
+
+def _is_far(value: Any) -> bool:
+    if isinstance(value, int | float):
+        return abs(value) > FARTHEST
+    return bool((np.abs(value) > FARTHEST).any())
 
 
 def _numbers(value: Any, place: str) -> Any:

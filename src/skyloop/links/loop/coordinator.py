@@ -15,7 +15,8 @@ from typing import Any
 from skyloop.links.link_gate import POLL_S, LinkGate
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, LinkOptions
 from skyloop.links.loop.commands import taken, whole
-from skyloop.links.loop.listener import MOST_WHY, Listener, Peer
+from skyloop.links.loop.listener import MOST_WHY, Listener
+from skyloop.links.loop.peer import Peer
 from skyloop.links.loop.remote_pilot import Pilot, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
@@ -32,7 +33,7 @@ LEAP_NS = 3600 * NS_PER_S
 
 
 class Coordinator:
-    """Connects the listener and the simulation. All of it runs in the simulation's thread."""
+    """Connects the listener and the simulation, in the simulation's thread."""
 
     def __init__(self, listener: Listener, options: LinkOptions | None = None, target: Target | None = None) -> None:
         self.options = options or LinkOptions()
@@ -42,6 +43,7 @@ class Coordinator:
         self.timeline = Timeline()
         listener.taker = self.receive
         self._sync = self.options.mode == "sync"
+        listener.stay_awake(self._sync)
         self._pace = Pace(None)
         self._began = time.perf_counter()
         self._looked = self._began
@@ -49,7 +51,6 @@ class Coordinator:
         """A session that the flight needs has not connected yet."""
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        """Called before anything is recorded, because the link's own events are streams, too."""
         self._port = port
         self._pace = link_gate.pace
         self._began = time.perf_counter()
@@ -237,6 +238,9 @@ class Coordinator:
         """In this mode commands need not wait for the end of the instant, because their order is not guaranteed."""
         return not self._sync
 
+    answers_beside = answers_at_once
+    """Nothing that a pilot sends changes the world, so that it can be measured meanwhile."""
+
     def answer_at_once(self) -> None:
         """In the middle of an instant. Requests for samples wait for its end, to get all of them."""
         for pilot in list(self.client_sessions.pilots.values()):
@@ -256,7 +260,6 @@ class Coordinator:
             return
         port, now = self._port, self._now
         question.acted_ns, question.wall_acted_ns = now, self._wall_ns()
-        self.client_sessions.draw_power(pilot)
         question.refused += self.client_sessions.publish(pilot, question.publish)
         question.publish = []
         if question.wants_all:
@@ -277,6 +280,8 @@ class Coordinator:
             port.at(question.until_ns, partial(self._answer_if_ready, pilot, question))
         else:
             self._answer_if_ready(pilot, question)
+        if pilot.question is question:
+            self.client_sessions.draw_power(pilot)
 
     def _on_message(self, message: Message) -> None:
         for pilot in self.client_sessions.pilots.values():
@@ -295,11 +300,10 @@ class Coordinator:
 
     def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
         """Called when all events of an instant are done."""
-        now = self._now
+        now, port = self._now, self._port
         if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
         ready_ns = self._wall_ns()
-        port = self._port
         messages: dict[str, Any] = {}
         elsewhere: dict[str, int] = {}
         for name in question.want:
@@ -364,7 +368,8 @@ class Coordinator:
         return [name for name in self.client_sessions.infos if name.startswith(f"{pilot.vehicle}/")]
 
     def _delay(self, stream: str) -> int:
-        return round(self.options.delays.get(self.client_sessions.infos[stream].message, 0.0) * NS_PER_S)
+        delays = self.options.delays
+        return round(delays.get(self._port.bus.infos[stream].message, 0.0) * NS_PER_S) if delays else 0
 
     def _has_news(self, pilot: Pilot, stream: str) -> bool:
         if stream in pilot.held.streams:

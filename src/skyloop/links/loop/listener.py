@@ -1,200 +1,31 @@
-"""Accepts peers: listening sockets, and one thread that reads from all of them.
+"""Accepts peers: listening sockets, and a thread that reads from all of them unless the simulation's thread does.
 
 Peers are not trusted. The size, duration and number of their messages are bounded, and so is the number of peers. None
 of them can block the simulation. Complete messages go to `inbox`; pings are answered here."""
 
 from __future__ import annotations
 
-import fcntl
-import selectors
+import select
 import socket
-import sys
-import termios
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from skyloop.links.inbox import Inbox
-from skyloop.links.loop.shared_blocks import SharedBlocks
+from skyloop.links.loop.peer import Peer
+from skyloop.links.loop.read_by_turns import ReadByTurns
 from skyloop_client.errors import LinkError
-from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, framed
 
 MOST_PEERS = 64
-HELLO_S = 5.0
-"""Wall s from the connection to a complete hello."""
-STRANGER_S = 1.0
-"""Wall s after which a silent peer is disconnected to make room, if there is no slot left."""
-SILENCE_S = 10.0
-"""Wall s from the beginning of a message to its end, and from a write until the peer reads it."""
 SWEEP_S = 0.25
-CHUNK = 1 << 16
-MOST_PARTS = 64
 MOST_WAITING = 1000
 """Waiting messages of one peer. A proper client waits for its answers."""
 MOST_UNREAD = 1000
 """Parts of answers that a peer has not read yet."""
 MOST_WHY = 300
 """Characters of a reason, so that a peer's own text is not repeated at any length."""
-
-Parts = list[bytes | memoryview]
-
-
-class Peer:
-    """One connection."""
-
-    def __init__(self, listener: Listener, connection: socket.socket, name: str, port: int) -> None:
-        self.name = name
-        self.port = port
-        self.open = True
-        self.given = 0
-        """Number of messages that the listener's thread put into the inbox."""
-        self.taken = 0
-        """Number of messages that the simulation's thread took out of it."""
-        self.memory: SharedBlocks | None = None
-        """For a session on this machine that asks for it. Used by the simulation's thread only."""
-        self._listener = listener
-        self._socket = connection
-        self._inlet: Any = self.made_inlet()
-        self._outbox: deque[memoryview] = deque()
-        self._lock = threading.Lock()
-        self.greeted = False
-        self.dismissed = False
-        """The simulation ignores further messages of this peer, including those in the inbox."""
-        self._connected = self._began = self._took = time.monotonic()
-        """Wall times: connection, begin of the incoming message, last read of pending data by the peer."""
-        self._queued = 0
-
-    # ---- overridden for other protocols
-
-    def made_inlet(self) -> Any:
-        """Collects bytes and returns complete messages, like `client.wire.Inlet`."""
-        return Inlet(MOST_BEFORE_HELLO)
-
-    def parts_of(self, message: Any) -> Parts:
-        """A message as bytes."""
-        return framed(message, self.memory.lend if self.memory is not None and self.memory.taken else None)
-
-    @property
-    def owes_hello(self) -> bool:
-        return not self.given
-
-    # ---- called by the simulation's thread
-
-    def welcome(self) -> None:
-        """It sent a valid hello, so larger messages are allowed from now on."""
-        self.greeted = True
-        self._inlet.most = MOST_FROM_CLIENT
-
-    def send(self, message: Any, *, patience_s: float = 0.0) -> int:
-        """Write as much as the peer takes within `patience_s`. The rest follows in the background. Returns the size."""
-        parts = [memoryview(part).cast("B") for part in self.parts_of(message) if len(part)]
-        size = sum(map(len, parts)) + (0 if self.memory is None else self.memory.newly_lent())
-        with self._lock:
-            if not self.open:
-                return 0
-            if not self._outbox:
-                parts = self._write(parts, time.monotonic() + patience_s if patience_s else 0.0)
-            if parts:
-                if not self._outbox:
-                    self._took = time.monotonic()
-                self._outbox.extend(parts)
-                self._listener.wake()
-        return size
-
-    def _write(self, parts: list[memoryview], until: float) -> list[memoryview]:
-        """Returns the rest."""
-        while parts:
-            try:
-                sent = self._socket.sendmsg(parts[:MOST_PARTS])
-            except BlockingIOError:
-                left = until - time.monotonic() if until else 0.0
-                if left <= 0.0:
-                    return parts
-                poll = selectors.PollSelector()
-                poll.register(self._socket, selectors.EVENT_WRITE)
-                poll.select(left)
-                continue
-            except OSError:
-                return []  # the reading side will notice
-            while parts and sent >= len(parts[0]):
-                sent -= len(parts.pop(0))
-            if sent:
-                parts[0] = parts[0][sent:]
-        return parts
-
-    # ---- called by the listener's thread
-
-    def flush(self) -> bool:
-        """True while data is left to write."""
-        with self._lock:
-            before = sum(map(len, self._outbox))
-            left = self._write(list(self._outbox), 0.0)
-            if sum(map(len, left)) != before:
-                self._took = time.monotonic()
-            self._outbox = deque(left)
-            return bool(left)
-
-    def read(self) -> list[Any]:
-        """Complete messages. Raises EOFError when the peer has gone."""
-        try:
-            data = self._socket.recv(CHUNK)
-        except BlockingIOError:
-            return []
-        if not data:
-            raise EOFError
-        if not self._inlet.is_within:
-            self._began = time.monotonic()
-        messages = list(self._inlet.feed(data))
-        if messages:
-            self._began = time.monotonic()
-        return messages
-
-    @property
-    def is_stranger(self) -> bool:
-        """Whether it has been silent for long enough to be disconnected."""
-        return not self.given and time.monotonic() - self._connected > STRANGER_S
-
-    @property
-    def is_late(self) -> str:
-        """What it is late with, or an empty text."""
-        now = time.monotonic()
-        if (queued := self._system_holds()) != self._queued:
-            self._queued, self._took = queued, now
-        if self.owes_hello and now - self._connected > HELLO_S:
-            return f"no hello within {HELLO_S:g} s"
-        if self._outbox and now - self._took > SILENCE_S:
-            return f"did not read its answer within {SILENCE_S:g} s"
-        if self._inlet.is_within and now - self._began > SILENCE_S:
-            return f"half a message, then {SILENCE_S:g} s of silence"
-        return ""
-
-    def _system_holds(self) -> int:
-        """Bytes that the peer's machine has not taken. A slow connection shows progress here."""
-        with suppress(OSError):
-            return int.from_bytes(fcntl.ioctl(self._socket, termios.TIOCOUTQ, bytes(4)), sys.byteorder)
-        return 0
-
-    @property
-    def unread(self) -> int:
-        """Parts that are left to write."""
-        return len(self._outbox)
-
-    def shut(self) -> bool:
-        """May be called from any thread. Only the listener's thread frees the socket: its number is not reused early.
-
-        True for the first call."""
-        with self._lock:
-            was_open, self.open = self.open, False
-            self._outbox.clear()
-            with suppress(OSError):
-                self._socket.shutdown(socket.SHUT_RDWR)
-            return was_open
-
-    def free(self) -> None:
-        self._socket.close()
 
 
 class Listener:
@@ -210,16 +41,20 @@ class Listener:
         self.inbox = inbox
         self.refused = 0
         """Connections that never became a session."""
-        self._selector = selectors.DefaultSelector()
+        self._events = select.epoll()
+        """What the thread waits for."""
+        self._readable = ReadByTurns(self._events, self._read)
         self._awake, self._waker = socket.socketpair()
         self._awake.setblocking(False)
         self._waker.setblocking(False)
         self._peers: dict[int, Peer] = {}
+        self._writers: set[int] = set()
+        """Peers with something left to write, by their sockets' numbers."""
         self._listeners: list[socket.socket] = []
         self._ended = False
         for port in ports:
             self._listeners.append(self._listener(host, port))
-        self._selector.register(self._awake, selectors.EVENT_READ, None)
+        self._events.register(self._awake, select.EPOLLIN)
         self.host = host
         self.ports: tuple[int, ...] = tuple(listener.getsockname()[1] for listener in self._listeners)
         self._thread = threading.Thread(target=self._serve, name="skyloop listener", daemon=True)
@@ -235,8 +70,10 @@ class Listener:
                 # another process had bound the port at the same time and opened it first
                 self._close_all()
                 raise self._refusal(self.host, self.ports[number], error) from None
-            self._selector.register(listener, selectors.EVENT_READ, number)
+            self._events.register(listener, select.EPOLLIN)
         self._thread.start()
+        if self.inbox.reader is None:
+            self.inbox.reader = self._readable
 
     port_option = "--listen"
     """The name of the port's option on the command line."""
@@ -266,6 +103,10 @@ class Listener:
     def wake(self) -> None:
         with suppress(OSError):
             self._waker.send(b"!")
+
+    def stay_awake(self, wanted: bool) -> None:
+        """For peers that wait for the simulation while it computes, and compute while it waits."""
+        self._readable.stays_awake = wanted
 
     def drop(self, peer: Peer, why: str, *, told: str = "") -> None:
         """Close a connection. `told` is sent before, as a refusal. The inbox gets one message about it."""
@@ -305,7 +146,10 @@ class Listener:
         self._peers.clear()
         for listener in self._listeners:
             listener.close()
-        self._selector.close()
+        if self.inbox.reader is self._readable:
+            self.inbox.reader = None
+        self._readable.close()
+        self._events.close()
         self._awake.close()
         self._waker.close()
 
@@ -313,15 +157,18 @@ class Listener:
 
     def _serve(self) -> None:
         swept = time.monotonic()
+        doors = {listener.fileno(): (listener, number) for number, listener in enumerate(self._listeners)}
         while not self._ended:
-            for key, events in self._selector.select(SWEEP_S):
-                if key.fileobj is self._awake:
+            for number, _ in self._events.poll(SWEEP_S):
+                if number == self._readable.number:
+                    self._readable.turn()
+                elif number == self._awake.fileno():
                     with suppress(OSError):
                         self._awake.recv(4096)
-                elif isinstance(key.data, Peer):
-                    self._attend(key.data, events)
-                else:
-                    self._accept(key.fileobj, key.data)  # type: ignore[arg-type]
+                elif number in doors:
+                    self._accept(*doors[number])
+                elif number in self._peers:
+                    self._peers[number].flush()
             self._arrange_all()
             if time.monotonic() - swept > SWEEP_S:
                 swept = time.monotonic()
@@ -336,7 +183,7 @@ class Listener:
         connection.setblocking(False)
         with suppress(OSError):  # it may be gone already
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        peer = self.peer_class(self, connection, f"{address[0]}:{address[1]}", number)
+        peer = self.peer_class(self.wake, connection, f"{address[0]}:{address[1]}", number)
         if len(self._peers) >= MOST_PEERS:
             self._make_room()
         if len(self._peers) >= MOST_PEERS:
@@ -346,7 +193,7 @@ class Listener:
             self.refused += 1
             return
         self._peers[connection.fileno()] = peer
-        self._selector.register(connection, selectors.EVENT_READ, peer)
+        self._readable.add(connection.fileno())
 
     def _make_room(self) -> None:
         """Disconnect the peer that has been silent since its connection for the longest time."""
@@ -355,11 +202,16 @@ class Listener:
             self.drop(strangers[0], "it was silent, and others want to connect")
             self._arrange_all()
 
-    def _attend(self, peer: Peer, events: int) -> None:
-        if events & selectors.EVENT_WRITE:
-            peer.flush()
-        if not events & selectors.EVENT_READ or not peer.open:
+    def _read(self, number: int) -> None:
+        """Called by whichever thread has its turn. A peer may have gone since its socket was seen to be readable."""
+        peer = self._peers.get(number)
+        if peer is None:
             return
+        with peer.reading:
+            if peer.open:
+                self._take_from(peer)
+
+    def _take_from(self, peer: Peer) -> None:
         try:
             for message in peer.read():
                 if self.answer_here(peer, message):
@@ -383,16 +235,21 @@ class Listener:
         peer.send({"type": "pong", "number": number})
 
     def _arrange_all(self) -> None:
-        """Register writers, and free closed peers."""
+        """Wait for room where something is left to write, and free closed peers."""
         for number, peer in list(self._peers.items()):
+            is_writer = peer.open and bool(peer.unread)
+            if is_writer and number not in self._writers:
+                self._writers.add(number)
+                self._events.register(number, select.EPOLLOUT)
+            elif not is_writer and number in self._writers:
+                self._writers.remove(number)
+                self._events.unregister(number)
             if not peer.open:
+                self._readable.remove(number)
                 del self._peers[number]
-                self._selector.unregister(number)
-                peer.free()
-                continue
-            wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.unread else 0)
-            if self._selector.get_key(number).events != wanted:
-                self._selector.modify(number, wanted, peer)
+                # nobody is reading it any more
+                with peer.reading:
+                    peer.free()
 
     def _sweep(self) -> None:
         for peer in list(self._peers.values()):

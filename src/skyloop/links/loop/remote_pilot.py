@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from skyloop.links.loop.listener import Peer
+from skyloop.links.loop.peer import Peer
 from skyloop.links.loop.task_deadlines import TaskDeadlines
 from skyloop.links.loop.usage import CycleTimes, EnergyMeter
 from skyloop_client.codec import size_of

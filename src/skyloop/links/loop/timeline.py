@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ class Interaction:
         return ""
 
 
+COLUMNS = tuple(field.name for field in fields(Interaction))
+_values = attrgetter(*COLUMNS)
+
+
 class Timeline:
     """Collects rows, and writes whole lines of CSV if there is a file."""
 
@@ -61,7 +66,7 @@ class Timeline:
         self._file = None if path is None else path.open("w", 1, newline="", encoding="utf-8")
         self._writer = None if self._file is None else csv.writer(self._file)
         if self._writer is not None:
-            self._writer.writerow(field.name for field in fields(Interaction))
+            self._writer.writerow(COLUMNS)
 
     def add(self, row: Interaction) -> None:
         self.count += 1
@@ -69,7 +74,7 @@ class Timeline:
         if len(self.rows) < MOST_KEPT:
             self.rows.append(row)
         if self._writer is not None and self._file is not None:
-            self._writer.writerow(astuple(row))
+            self._writer.writerow(_values(row))
 
     def close(self) -> None:
         if self._file is not None:
