@@ -51,7 +51,8 @@ def test_memory_stays_as_it_is(browser: Any, rig: CockpitRig) -> None:
             now = time.monotonic()
             of_server.append((now, resident_mb(rig.cockpit.server.pid)))
             of_page.append((now, used / 1e6))
-    print("server, MB:", *(f"{used:.1f}" for _, used in of_server), "\npage, MB:", *(f"{used:.1f}" for _, used in of_page))
+    for name, samples in (("server", of_server), ("page", of_page)):
+        print(f"{name}, MB:", *(f"{used:.1f}" for _, used in samples))
     assert page.evaluate("cockpit.seen.stats.frames") > 1000 * MINUTES / 30 and page.faults == []
     assert slope_per_hour(of_server) < MOST_MB_PER_HOUR, of_server
     assert slope_per_hour(of_page) < MOST_MB_PER_HOUR, of_page
