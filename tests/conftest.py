@@ -1,9 +1,13 @@
-"""Kernels are compiled once, before the workers start, so that no test's output or time depends on a cold cache."""
+"""Kernels are compiled and tests translated once, before the workers start, so that no test's output or time depends on
+a cold cache and no two workers do the same work."""
 
 import gc
+import importlib
 import signal
+from pathlib import Path
 
 import pytest
+from _pytest.assertion import rewrite
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -11,12 +15,34 @@ def pytest_configure(config: pytest.Config) -> None:
         # so it is in a script's background job; tests that press Ctrl-C would wait for ever
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
-        import skyloop.core.jit
-        import skyloop.gym
-        import skyloop.sim.assembly
+        compile_kernels()
+        if config.getoption("numprocesses", None):
+            rewrite_asserts(config)
 
-        assert skyloop.sim.assembly and skyloop.gym
-        skyloop.core.jit.prepare()
+
+def compile_kernels() -> None:
+    """All of them: two workers that miss the same one would both compile it."""
+    from skyloop.core import jit
+
+    package = Path(jit.__file__).parents[1]
+    for path in sorted(package.rglob("*.py")):
+        if b"\n@kernel" in path.read_bytes():
+            importlib.import_module(".".join(path.relative_to(package.parent).with_suffix("").parts))
+    jit.prepare()
+
+
+def rewrite_asserts(config: pytest.Config) -> None:
+    """As pytest does when it imports a test. Every worker imports all of them, and all begin at once: in a fresh clone
+    this was more than half of each worker's start."""
+    state = config.stash[rewrite.assertstate_key]
+    for given in config.args:
+        place = config.invocation_params.dir / given.partition("::")[0]
+        for path in place.rglob("test_*.py") if place.is_dir() else [place]:
+            folder = rewrite.get_cache_dir(path)
+            kept = folder / f"{path.stem}{rewrite.PYC_TAIL}"
+            if rewrite.try_makedirs(folder) and rewrite._read_pyc(path, kept, state.trace) is None:
+                source, code = rewrite._rewrite_test(path, config)
+                rewrite._write_pyc(state, code, source, kept)
 
 
 def pytest_collection_finish() -> None:

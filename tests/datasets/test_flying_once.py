@@ -30,7 +30,7 @@ LIDAR = {"kind": "lidar", "preset": "vlp16", "rate_hz": 20}
 SCENARIO: dict[str, Any] = {
     "name": "together",
     "truth_rate_hz": 100,
-    "world": {"name": "house"},
+    "world": {"name": "blocks"},
     "observers": {"chase": {"vehicle": "lead", "rate_hz": 10, "width": 32, "height": 24}},
     "vehicles": [
         {

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,9 @@ from skyloop.recording.recording import open_recording
 
 HERE = Path(__file__).parent
 FRAMES = 25
-TINY = RecordOptions(world="flat", frames=FRAMES, rate_hz=20.0, speed=2.0, sensors=("rgb", "imu"))
+LARGE = RecordOptions(world="flat", frames=FRAMES, rate_hz=20.0, speed=2.0, sensors=("rgb", "imu"))
+"""20 MB are too small for it."""
+TINY = replace(LARGE, size=(80, 60))
 
 
 def planned(folder: Path, formats: tuple[str, ...] = ("asl",), options: RecordOptions = TINY) -> Path:
@@ -163,7 +166,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     """One clear line, exit code 1, and what fitted is a valid shorter dataset."""
     folder, small = tmp_path / "dataset", tmp_path / "small"
     small.mkdir()
-    planned(small / "dataset")
+    planned(small / "dataset", options=LARGE)
     fly = [
         sys.executable,
         "-c",

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from skyloop.core.stream_key import stream_key
 from skyloop_client.messages import Array
 
-STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 Design = Literal["grid", "random", "latin-hypercube", "list"]
 Point = dict[str, Any]

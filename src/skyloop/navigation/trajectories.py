@@ -43,7 +43,7 @@ class Trajectory(Protocol):
 
 
 class _Config(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class CircleConfig(_Config):

@@ -41,7 +41,7 @@ _NO_IMAGE_NS = 200_000_000
 class LandingStart(BaseModel):
     """Where the landing begins."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     position: tuple[FiniteFloat, FiniteFloat, PositiveFloat]
     """m, in world axes; the third is the height above the point of take-off."""
@@ -52,7 +52,7 @@ class LandingStart(BaseModel):
 class LandingPilotConfig(BaseModel):
     """Takes off, flies to a start near the landing marker, and lands on it by camera and rangefinder."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["landing"] = "landing"
     """The kind of pilot."""

@@ -40,7 +40,7 @@ _MOVER_NEAR = 3.0
 class NavigatePilotConfig(BaseModel):
     """Takes off, flies to goals between obstacles that it sees on the way, and lands."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["navigate"] = "navigate"
     """The kind of pilot."""

@@ -30,7 +30,7 @@ _ALIGNED = 0.15  # rad
 class HoverPilotConfig(BaseModel):
     """Takes off, hovers, and lands after `duration`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["hover"] = "hover"
     """The kind of pilot."""
@@ -60,7 +60,7 @@ class HoverPilot(Sortie):
 class TrajectoryPilotConfig(BaseModel):
     """Takes off, flies to the start of a trajectory, follows it, and lands."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["trajectory"] = "trajectory"
     """The kind of pilot."""
@@ -118,7 +118,7 @@ class TrajectoryPilot(Sortie):
 class WaypointPilotConfig(BaseModel):
     """Takes off, flies to one waypoint after the other, and lands there or at home."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["waypoints"] = "waypoints"
     """The kind of pilot."""

@@ -40,7 +40,7 @@ Kind = TypeVar("Kind")
 class PcProcedureConfig(BaseModel):
     """Times of the PC's procedure."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     settle_count: PositiveInt = 7
     """Altitudes sent before the board is started."""

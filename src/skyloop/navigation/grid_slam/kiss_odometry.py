@@ -23,7 +23,7 @@ FEWEST_POINTS = 100
 class KissSettings(BaseModel):
     """Settings of kiss-icp."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     voxel_size: PositiveFloat = 1.0
     """m, of its map. A sweep is thinned to one point per half of this for the map, and per 1.5 of it for matching."""

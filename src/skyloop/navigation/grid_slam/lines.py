@@ -21,7 +21,7 @@ _NORMALS = np.ascontiguousarray(np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axi
 class LineSettings(BaseModel):
     """Which rows of cells count as walls."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     shortest: PositiveFloat = 1.0
     """m, the shortest wall."""

@@ -44,7 +44,7 @@ HEADING_SD = 0.01
 class LocaliserSettings(BaseModel):
     """What of a sweep is used, and how often the map is published."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     filter: FilterSettings = FilterSettings()
     lines: LineSettings = LineSettings()

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 class GridSettings(BaseModel):
     """The grid of a particle. Its cells hold evidence: positive for occupied, negative for free, 0 for unknown."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cell: PositiveFloat = 0.2
     """m, the side of a cell."""
@@ -31,7 +31,7 @@ class GridSettings(BaseModel):
 class MatchSettings(BaseModel):
     """How a sweep is laid on the map of a particle."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     residual_sd: PositiveFloat = 0.05
     """m, of the distance of a point from the wall on which it lies."""
@@ -52,7 +52,7 @@ class MatchSettings(BaseModel):
 class FilterSettings(BaseModel):
     """The particle filter."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     particles: int = Field(default=12, ge=1, le=1000)
     """The number of particles."""

@@ -37,7 +37,7 @@ Count = Annotated[int, Field(ge=1, le=4000)]
 class MapperSettings(BaseModel):
     """The settings of the maps; the defaults are E2ES's."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     cell: Annotated[float, Field(ge=0.02, le=5.0)] = 0.2
     """m, edge of a voxel."""

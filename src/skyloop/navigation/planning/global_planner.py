@@ -23,7 +23,7 @@ from skyloop_client.messages import Array
 class GlobalPlannerConfig(BaseModel):
     """How the way over the whole map is found. The defaults are those of E2ES where it has one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     inflation: PositiveFloat = 0.5
     """m around each occupied cell that the way keeps away from. E2ES has 0.4 m, less than the 0.5 m of its own local

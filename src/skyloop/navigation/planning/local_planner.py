@@ -21,7 +21,7 @@ NO_MOVERS: Array = np.empty((0, MOVER_COLUMNS))
 class LocalPlannerConfig(BaseModel):
     """What the vehicle may do between obstacles. The defaults are those of E2ES unless the field says why not."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     radius: PositiveFloat = 0.45
     """m between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips; E2ES has 0.5 m."""

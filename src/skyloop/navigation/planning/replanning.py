@@ -57,7 +57,7 @@ way would hug the shelf, and the choice would flip close to it."""
 class NavigatorConfig(BaseModel):
     """Everything about flying to goals between obstacles."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     way: GlobalPlannerConfig = GlobalPlannerConfig()
     """How the way over the map is found."""

@@ -14,7 +14,7 @@ Count = Annotated[int, Field(ge=1)]
 class VioSettings(BaseModel):
     """The settings of visual-inertial odometry. The IMU's noise comes with its stream; the floors here raise it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     # ---- tracking
     features: Annotated[int, Field(ge=20, le=600)] = 150

@@ -35,7 +35,7 @@ READINGS = 7
 class LandingControlConfig(BaseModel):
     """Gains and limits of the landing, and which parts of it are as published."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     altitude_filter: bool = True
     """false: each reading of the rangefinder is believed, as in the paper."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
-STRICT = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 class PersonModel(BaseModel):

@@ -39,7 +39,7 @@ class Detector(Protocol):
 class ImageDetectorConfig(BaseModel):
     """What looks at the images."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     detector: str = "network"
     """network (the shipped one), labels (reads the truth; for tests of what comes after detection), or module:Function

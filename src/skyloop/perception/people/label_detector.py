@@ -33,7 +33,7 @@ LEAST_PX = 3
 class LabelDetectorConfig(BaseModel):
     """How well people are found in labels."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     half_contrast: Positive = 6.0
     """C50, levels of 255: with this contrast every second person is found."""

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from skyloop_client.messages import Array
 
@@ -73,6 +72,9 @@ class ClearMot:
         things = [thing for thing in objects if thing not in kept]
         numbers = [number for number in tracks if number not in kept.values()]
         if things and numbers:
+            # every run imports this file, few have tracks, and this takes as long as all else that a run imports
+            from scipy.optimize import linear_sum_assignment
+
             apart = np.array([[_apart(objects[thing], tracks[number]) for number in numbers] for thing in things])
             rows, columns = linear_sum_assignment(np.where(apart <= self.reach, apart, FAR))
             for i, k in zip(rows.tolist(), columns.tolist(), strict=True):
