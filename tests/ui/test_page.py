@@ -10,16 +10,18 @@ import pytest
 from cockpit_rig import CockpitRig, opened, until
 from skyloop.sim.scenario import load_scenario
 
-POINTS = [(1.2, 0.0), (1.2, 0.8), (0.4, 0.8)]
+Points = list[tuple[float, float]]
+POINTS: Points = [(1.2, 0.0), (1.2, 0.8), (0.4, 0.8)]
+NEAR: Points = [(0.6, 0.2), (0.9, 0.6), (0.9, 1.0)]
 ROOM = {"name": "room", "world": "room", "duration": 600, "vehicles": [{"name": "drone"}]}
 LAYOUT = """[...document.querySelectorAll('.card')].map(card => [
   card.querySelector('.card-name').textContent.split(' ')[0], card.classList.contains('floating'),
   Math.round(card.offsetWidth)])"""
 
 
-def click_points(page: Any) -> None:
+def click_points(page: Any, points: Points = POINTS) -> None:
     page.click("#camera-top")
-    for number, (x, y) in enumerate(POINTS, 1):
+    for number, (x, y) in enumerate(points, 1):
         page.mouse.click(*page.evaluate("([x, y]) => cockpit.seen.view.screenOf(x, y, 0)", [x, y]))
         until(partial(_has, page, number))
 
@@ -28,8 +30,8 @@ def _has(page: Any, number: int) -> bool:
     return bool(page.locator(".waypoints li").count() == number)
 
 
-def fly_to_three_points(page: Any) -> None:
-    click_points(page)
+def fly_to_three_points(page: Any, points: Points = POINTS) -> None:
+    click_points(page, points)
     page.click("#fly")
     until(lambda: page.locator(".waypoints li").count() == 0, 300.0)
 
@@ -48,7 +50,7 @@ def places(page: Any) -> list[str]:
 
 
 def test_click_and_fly_pause_step_back_and_replay(browser: Any, rig: CockpitRig) -> None:
-    """Straight, for no planner flies here; in the slow suite through the planner of `room-nav`, on its estimate."""
+    """Straight, for no planner flies here."""
     rig.fly(ROOM)
     page = opened(browser, rig)
     page.select_option("#speed", "10")
@@ -215,13 +217,29 @@ def test_keys_and_a_gamepad_fly_it(browser: Any, rig: CockpitRig) -> None:
     page.close()
 
 
-@pytest.mark.slow
-def test_through_the_planner_on_the_estimate(browser: Any, rig: CockpitRig) -> None:
-    rig.fly(load_scenario("room-nav"), 300.0)
+def small_cameras() -> dict[str, Any]:
+    """A quarter of the pixels at half the rate are enough to find the way in a room."""
+    cameras = {
+        f"vehicles.drone.sensors.{name}.rate_hz": rate for name, rate in (("cam0", 15), ("cam1", 15), ("depth", 7.5))
+    }
+    sizes = {"width": 320, "height": 180}
+    return cameras | {f"vehicles.drone.sensors.{n}.{k}": v for n in ("cam0", "cam1", "depth") for k, v in sizes.items()}
+
+
+@pytest.mark.parametrize(
+    ("points", "changes"),
+    [(NEAR, small_cameras()), pytest.param(POINTS, {}, marks=pytest.mark.slow)],
+    ids=["near, small cameras", "whole"],
+)
+def test_through_the_planner_on_the_estimate(
+    browser: Any, rig: CockpitRig, points: Points, changes: dict[str, Any]
+) -> None:
+    rig.fly(load_scenario("room-nav", changes), 300.0)
     page = opened(browser, rig)
+    page.select_option("#speed", "unlimited")
     until(lambda: text_of(page, "dd[data-name=mode]") == "setpoint", 300.0)
-    fly_to_three_points(page)
+    fly_to_three_points(page, points)
     x, y, _ = position(page)
-    assert abs(x - POINTS[-1][0]) < 0.6 and abs(y - POINTS[-1][1]) < 0.6
+    assert abs(x - points[-1][0]) < 0.6 and abs(y - points[-1][1]) < 0.6
     assert page.faults == []
     page.close()
