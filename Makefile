@@ -49,7 +49,7 @@ test: $(TORCH)
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
 pytest: $(TORCH)
-	@.venv/bin/python -m pytest -q -n 4 --dist worksteal
+	@.venv/bin/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(TORCH)
 	@.venv/bin/python -m pytest -q -n 2 -m slow

@@ -45,6 +45,27 @@ def rewrite_asserts(config: pytest.Config) -> None:
                 rewrite._write_pyc(state, code, source, kept)
 
 
+LONGEST = (
+    "ui/test_page", "test_readme", "test_docs_datasets", "test_docs_tutorials", "gym/test_device_environment",
+    "datasets/test_flying_once", "datasets/test_recording_run", "perception/test_detection_training",
+    "tasks/test_sync_hil_tasks", "sim/test_snapshot_of_edits", "sim/test_scenario", "datasets/test_two_vehicles",
+    "campaigns/test_with_ray", "campaigns/test_campaign", "reproductions/test_radar_trial", "test_site",
+    "test_examples", "ui/test_verbs", "ui/test_flight", "ui/test_view", "ui/test_same_bytes", "gym/test_gym_docs",
+    "tasks/test_navigate", "airsim/test_airsim_clients", "links/test_ros2_out", "navigation/test_vio_backends",
+    "datasets/test_people_set", "datasets/test_click_missions", "sensors/radar/test_power", "sim/test_map_streams",
+    "gym/test_device_flight", "fabric/test_fabric_patterns", "links/test_coordinator", "links/test_targets",
+    "clients/test_cpp_sut", "reproductions/test_sync_hil",
+)  # fmt: skip
+"""Files of more than ten seconds. They come first, so that at the end no worker waits long for another."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file's tests stay together on one worker (`--dist loadfile`), because many share something expensive."""
+    tests = Path(__file__).parent
+    places = {(tests / f"{name}.py"): place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
+
+
 def pytest_collection_finish() -> None:
     # thousands of collected tests stay for good; not looking through them again and again saves a twentieth of the time
     gc.collect()

@@ -37,7 +37,9 @@ class ExecutionTime:
         self._sleep = SleepWatch()
 
     def now(self) -> int:
-        return self._et_ns if self._went_on is None else self._et_ns + self._source() - self._went_on
+        # another thread may ask while an answer or a question changes both
+        went_on, et_ns = self._went_on, self._et_ns
+        return et_ns if went_on is None else et_ns + self._source() - went_on
 
     def stop(self) -> tuple[int, int]:
         """ET now, and the undeclared sleep in it."""
