@@ -37,7 +37,7 @@ def rewrite_asserts(config: pytest.Config) -> None:
     state = config.stash[rewrite.assertstate_key]
     for given in config.args:
         place = config.invocation_params.dir / given.partition("::")[0]
-        for path in place.rglob("test_*.py") if place.is_dir() else [place]:
+        for path in place.rglob("test_*.py") if place.is_dir() else [place] if place.is_file() else []:
             folder = rewrite.get_cache_dir(path)
             kept = folder / f"{path.stem}{rewrite.PYC_TAIL}"
             if rewrite.try_makedirs(folder) and rewrite._read_pyc(path, kept, state.trace) is None:
