@@ -15,7 +15,7 @@ from skyloop.campaigns.run_process import Outcome, Work
 from skyloop.core.machine_info import usable_cores
 from skyloop.recording.run_folder import make_empty_folder, writing_into
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
+from skyloop_client.errors import ScenarioError, SkyloopError
 
 MOST_SEEDS = 10_000
 TABLE = "seeds.csv"
@@ -77,15 +77,16 @@ def _flown(data: dict[str, Any], name: str, place: str) -> dict[str, Any]:
 
 def _summary(outcome: Outcome, name: str, seed: int) -> dict[str, Any]:
     """That of the flight, or why there is none."""
+    ended_by = outcome.lost
     if outcome.error is not None:
         error = outcome.raised()
-        if isinstance(error, Interrupted) or not isinstance(error, SkyloopError):
+        if not isinstance(error, SkyloopError):
             raise error
-    elif not outcome.lost:
-        summary: dict[str, Any] = outcome.made
-        return summary
-    ended_by = outcome.lost or str(error)
-    return {"scenario": name, "seed": seed, "ended_by": ended_by, "vehicles": {}}
+        ended_by = str(error)
+    if ended_by:
+        return {"scenario": name, "seed": seed, "ended_by": ended_by, "vehicles": {}}
+    summary: dict[str, Any] = outcome.made
+    return summary
 
 
 def write_table(summaries: Sequence[dict[str, Any]], path: Path) -> None:
