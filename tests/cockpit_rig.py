@@ -70,14 +70,22 @@ class CockpitRig:
     def fly(self, scenario: dict[str, Any] | Scenario | None = None, patience_s: float = PATIENCE_S) -> None:
         """One flight after the other: what flies or plays now ends first."""
         # those of a test that failed would keep the seat
-        for viewer in self._viewers:
-            viewer.close()
-        self._viewers.clear()
+        self._close_viewers()
         before = self.get("/api/about").get("folder")
         self.cockpit._stop()
         given = scenario or HOVER
         self.cockpit.fly_next(make_scenario(given) if isinstance(given, dict) else given)
         until(lambda: self._flies_other_than(before), patience_s)
+
+    def end(self) -> None:
+        self._close_viewers()
+        self.cockpit._stop()
+        until(lambda: self.cockpit._link is None and self.cockpit._player is None)
+
+    def _close_viewers(self) -> None:
+        for viewer in self._viewers:
+            viewer.close()
+        self._viewers.clear()
 
     def _flies_other_than(self, before: str | None) -> bool:
         told = self.get("/api/about")

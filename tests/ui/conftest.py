@@ -11,9 +11,16 @@ from cockpit_rig import FLAGS, CockpitRig
 
 
 @pytest.fixture(scope="session")
-def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CockpitRig]:
+def lasting_rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CockpitRig]:
     with CockpitRig(tmp_path_factory.mktemp("cockpit")) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def rig(lasting_rig: CockpitRig) -> Iterator[CockpitRig]:
+    """Nothing of it flies on beside the worker's next tests."""
+    yield lasting_rig
+    lasting_rig.end()
 
 
 @pytest.fixture(scope="module")
