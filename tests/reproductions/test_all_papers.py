@@ -97,7 +97,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "reproductions/__init__": "",
         "reproductions/drop": '"""A fall."""\nfrom skyloop.vehicle import physics\nP = "skyloop.tasks.land:Land"\n',
         "vehicle/__init__": "",
-        "vehicle/physics": "def g():\n    return 9.81\n",
+        "vehicle/names": "NAME = 'hover'\ndef name(world):\n    return f'{world}-fall'\n",
+        "vehicle/physics": "from skyloop.vehicle import names\ndef g():\n    return 9.81\n",
         "tasks/__init__": "",
         "tasks/land": "class Land: ...\n",
         "sensors/__init__": "",
@@ -108,7 +109,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (tmp_path / "sim" / "scenarios").mkdir(parents=True)
-    (tmp_path / "sim" / "scenarios" / "hover.yaml").write_text("seed: 1\n")
+    for name in ("hover", "room-fall", "park-walk"):
+        (tmp_path / "sim" / "scenarios" / f"{name}.yaml").write_text("seed: 1\n")
     monkeypatch.setattr(code_state, "ROOTS", {"skyloop": tmp_path})
     forget()
     yield tmp_path
@@ -118,6 +120,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def forget() -> None:
     code_state._facts.cache_clear()
     code_state._file.cache_clear()
+    code_state._strings.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -129,6 +132,8 @@ def forget() -> None:
         ("tasks/land.py", "...", "gentle = True", ["tasks"]),
         ("sensors/imu.py", "200", "400", []),
         ("sim/scenarios/hover.yaml", "1", "2", ["scenarios"]),
+        ("sim/scenarios/room-fall.yaml", "1", "2", ["scenarios"]),
+        ("sim/scenarios/park-walk.yaml", "1", "2", []),
     ],
 )
 def test_a_change_is_seen_where_a_figure_depends_on_it(
@@ -146,8 +151,15 @@ def test_a_change_is_seen_where_a_figure_depends_on_it(
 
 def test_a_new_scenario_makes_nothing_stale(package: Path) -> None:
     kept = code_state.code_state("skyloop.reproductions.drop")
-    (package / "sim" / "scenarios" / "new.yaml").write_text("seed: 1\n")
+    (package / "sim" / "scenarios" / "new-fall.yaml").write_text("seed: 1\n")
     assert changed_rooms(kept, code_state.code_state("skyloop.reproductions.drop")) == []
+
+
+def test_scenarios_kept_before_only_the_named_ones_were_make_nothing_stale(package: Path) -> None:
+    now = code_state.code_state("skyloop.reproductions.drop")
+    assert "scenarios/park-walk" not in now
+    assert changed_rooms({**now, "scenarios/park-walk": "0"}, now) == []
+    assert changed_rooms({**now, "scenarios/hover": "0", "tasks": "0"}, now) == ["scenarios", "tasks"]
 
 
 def test_a_page_says_that_its_figures_are_stale() -> None:

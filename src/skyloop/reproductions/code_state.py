@@ -1,8 +1,8 @@
 """The state of the code that a reproduction's figures depend on, as one hash per room.
 
-What counts is what the experiment imports, directly or through others, and the shipped scenarios and airframes.
-Comments, docstrings and layout do not count, nor does what only draws or prints. A figure is stale when a room has
-another hash than the one kept with it."""
+What counts is what the experiment imports, directly or through others, the shipped scenarios that this code names, and
+the airframes. Comments, docstrings and layout do not count, nor does what only draws or prints. A figure is stale when
+a room has another hash than the one kept with it."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ UNCOUNTED = ("skyloop.cli", "skyloop.benchmarks")
 def code_state(module: str) -> dict[str, str]:
     """By room, the hash of what a module depends on."""
     rooms: dict[str, Any] = {}
-    for name in sorted(_closure(module)):
+    modules = sorted(_closure(module))
+    for name in modules:
         rooms.setdefault(room_of(name), hashlib.blake2b(digest_size=6)).update(f"{name} {_facts(name)[0]} ".encode())
     for folder, room in (("sim/scenarios", "scenarios"), ("vehicle/airframes", "airframes")):
         for path in sorted((ROOTS["skyloop"] / folder).glob("*.yaml")):
-            rooms[f"{room}/{path.stem}"] = hashlib.blake2b(path.read_bytes(), digest_size=6)
+            if room == "airframes" or any(_names(name, path.stem) for name in modules):
+                rooms[f"{room}/{path.stem}"] = hashlib.blake2b(path.read_bytes(), digest_size=6)
     return {room: digest.hexdigest() for room, digest in sorted(rooms.items())}
 
 
 def changed_rooms(kept: dict[str, str], now: dict[str, str]) -> list[str]:
-    """The rooms that have changed since. Scenarios and airframes that are new cannot have been used."""
-    changed = {room for room, digest in kept.items() if now.get(room) != digest}
+    """The rooms that have changed since. Scenarios that are new or not named now cannot have been used."""
+    changed = {room for room, digest in kept.items() if now.get(room, digest if "/" in room else "") != digest}
     changed |= {room for room in now if room not in kept and "/" not in room}
     return sorted({room.partition("/")[0] for room in changed})
 
@@ -91,6 +93,27 @@ def _facts(module: str) -> tuple[str, tuple[str, ...]]:
         if name and name != module:
             modules.add(name)
     return digest.hexdigest(), tuple(sorted(modules))
+
+
+def _names(module: str, scenario: str) -> bool:
+    """Whether a module has a scenario's name in a string, or one that fits, such as f"{world}-nav"."""
+    whole, patterns = _strings(module)
+    return scenario in whole or any(pattern.fullmatch(scenario) for pattern in patterns)
+
+
+@cache
+def _strings(module: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
+    """The strings of a module, and patterns of those that are put together of letters and values."""
+    path = _file(module)
+    assert path is not None
+    nodes = list(ast.walk(ast.parse(path.read_bytes())))
+    whole = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    patterns = []
+    for node in nodes:
+        texts = [getattr(part, "value", None) for part in node.values] if isinstance(node, ast.JoinedStr) else []
+        if any(isinstance(text, str) and re.search("[a-z]", text) for text in texts):
+            patterns.append(re.compile("".join(re.escape(text) if isinstance(text, str) else ".+" for text in texts)))
+    return frozenset(whole), tuple(patterns)
 
 
 def _parts(node: ast.AST) -> Iterator[str]:
