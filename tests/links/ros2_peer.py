@@ -74,7 +74,7 @@ def plain(value: Any) -> Any:
 
 
 class Peer:
-    def __init__(self, domain: int) -> None:
+    def __init__(self, domain: int, *, of_humble: bool) -> None:
         self.store = typestore()
         self.kinds: dict[str, Any] = {}
         self.domain = Domain(domain, CONFIG)
@@ -85,13 +85,16 @@ class Peer:
         self.asked = 0
         self.stopped = threading.Event()
         self.threads: list[threading.Thread] = []
-        # a node of Jazzy has the hash of the type in its user data; one of Humble has none, and longer identities
-        jazzy = Policy.Userdata(b"typehash=RIHS01_0;")
-        self.nodes = DataReader(
-            self.participant, self.topic("ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo"),
-            Qos(*QUALITIES["latched"], jazzy),
-        )  # fmt: skip
-        self.humble = DomainParticipant(domain)
+        self.nodes = self._reader_of_humble() if of_humble else self._reader_of_jazzy()
+
+    def _reader_of_jazzy(self) -> Any:
+        """Of the graph. It has the hash of the type in its user data."""
+        topic = self.topic("ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo")
+        return DataReader(self.participant, topic, Qos(*QUALITIES["latched"], Policy.Userdata(b"typehash=RIHS01_0;")))
+
+    def _reader_of_humble(self) -> Any:
+        """It has no hash, and longer identities. Not beside the other one in this process: Cyclone has one state of a
+        writer for all readers of a process, so that what is for one of them is lost for the other."""
         many: Any = types
         gid = make_idl_struct("Gid24", "rmw_dds_common::msg::dds_::Gid_", {"data": many.array[types.uint8, 24]})
         node = make_idl_struct(
@@ -105,8 +108,8 @@ class Peer:
             "Told24", "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",
             {"gid": gid, "node_entities_info_seq": many.sequence[node]},
         )  # fmt: skip
-        self.nodes24 = DataReader(
-            self.humble, Topic(self.humble, "ros_discovery_info", told), Qos(*QUALITIES["latched"])
+        return DataReader(
+            self.participant, Topic(self.participant, "ros_discovery_info", told), Qos(*QUALITIES["latched"])
         )
 
     def kind(self, name: str) -> Any:
@@ -270,25 +273,23 @@ class Peer:
 
     def graph(self, wait: float) -> dict[str, Any]:
         until = time.monotonic() + wait
-        found: list[dict[str, Any]] = [{}, {}]
-        while time.monotonic() < until and not all(found):
-            for reader, nodes in zip((self.nodes, self.nodes24), found, strict=True):
-                for sample in reader.take(10):
-                    for node in sample.node_entities_info_seq:
-                        nodes[f"{node.node_namespace}{node.node_name}"] = [
-                            [bytes(gid.data).hex() for gid in seq] for seq in (node.reader_gid_seq, node.writer_gid_seq)
-                        ]
+        nodes: dict[str, Any] = {}
+        while time.monotonic() < until and not nodes:
+            for sample in self.nodes.take(10):
+                for node in sample.node_entities_info_seq:
+                    nodes[f"{node.node_namespace}{node.node_name}"] = [
+                        [bytes(gid.data).hex() for gid in seq] for seq in (node.reader_gid_seq, node.writer_gid_seq)
+                    ]
             time.sleep(0.02)
-        nodes, nodes24 = found
         ends = {}
         for what in (BuiltinTopicDcpsPublication, BuiltinTopicDcpsSubscription):
             for end in BuiltinDataReader(self.participant, what).take(500):
                 ends[end.key.hex] = [end.topic_name, end.type_name, what is BuiltinTopicDcpsPublication]
-        return {"nodes": nodes, "nodes24": nodes24, "ends": ends}
+        return {"nodes": nodes, "ends": ends}
 
 
 def main() -> None:
-    peer = Peer(int(sys.argv[1]))
+    peer = Peer(int(sys.argv[1]), of_humble="humble" in sys.argv[2:])
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
         told = json.loads(line)

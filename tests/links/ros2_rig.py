@@ -33,10 +33,13 @@ WORLDS = WorldFacts("blocks", (("blocks", "boxes"), ("park", "trees")))
 class Node:
     """The other process; see `ros2_peer.py` for what it does."""
 
-    def __init__(self, domain: int = DOMAIN) -> None:
+    def __init__(self, domain: int = DOMAIN, *options: str) -> None:
         script = Path(__file__).with_name("ros2_peer.py")
         self._process = subprocess.Popen(
-            [sys.executable, str(script), str(domain)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, str(script), str(domain), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         try:
             assert self._answer() == "ready"
