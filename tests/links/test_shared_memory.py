@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,37 +105,41 @@ def test_whoever_hoards_is_sent_the_rest(monkeypatch: pytest.MonkeyPatch) -> Non
         assert sum(lent(rig).values()) < held / 4
 
 
-def maps_of(process: int) -> int:
+def mapped(process: int) -> set[int]:
+    """The memories that a process has mapped, by inode."""
     gc.collect()  # sessions of earlier tests in this process
-    return Path(f"/proc/{process}/maps").read_text().count("skyloop-link")
+    lines = Path(f"/proc/{process}/maps").read_text().splitlines()
+    return {int(line.split()[4]) for line in lines if "skyloop-link" in line}
+
+
+def open_here() -> set[int]:
+    """Those that this process has open as files."""
+    found = set()
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            if "skyloop-link" in str(entry.readlink()):
+                found.add(entry.stat().st_ino)
+    return found
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_client_leaves_nothing(how: signal.Signals) -> None:
     with flying(SCANNING) as rig:
+        before = mapped(os.getpid())
         command = [sys.executable, "-c", HOLDER, rig.address]
         client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert client.stdout is not None and client.stdout.readline() == "held\n"
-            assert maps_of(os.getpid()) == maps_of(client.pid) == 1
+            shared = mapped(client.pid)
+            assert len(shared) == 1 and mapped(os.getpid()) - before == shared
             client.send_signal(how)
             client.wait(20.0)
             assert rig.news_of("left", "drone")
-            assert eventually(lambda: maps_of(os.getpid()) == 0)
-            assert not [link for link in open_files() if "skyloop-link" in link]
+            assert eventually(lambda: not mapped(os.getpid()) & shared)
+            assert not open_here() & shared
         finally:
             client.kill()
             client.communicate()
-
-
-def open_files() -> list[str]:
-    found = []
-    for entry in Path("/proc/self/fd").iterdir():
-        try:
-            found.append(str(entry.readlink()))
-        except OSError:
-            continue
-    return found
 
 
 def test_arrays_outlive_the_session_and_the_simulator() -> None:
@@ -153,11 +158,12 @@ def test_giving_back_what_was_not_lent_is_refused(free: Any) -> None:
 
 
 def test_a_client_that_cannot_open_it_is_sent_everything() -> None:
+    before = open_here()
     with flying(SCANNING) as rig, Stranger(rig) as peer:
         peer.hello(memory=True)
         scan = peer.ask(0, fresh=["lidar"])["messages"][SCAN][3]
         assert scan.points.nbytes > LEAST_BYTES
-        assert eventually(lambda: not [link for link in open_files() if "skyloop-link" in link])
+        assert eventually(lambda: not open_here() - before)
 
 
 def test_only_this_machine_and_only_those_who_ask_get_memory() -> None:
