@@ -37,7 +37,7 @@ def train(
     make_data: MakeData = False,
     data: Annotated[Path, typer.Option(help="A dataset in COCO or VOC with train and val.")] = Path("datasets/people"),
     out_: OutFolder = None,
-    images: Annotated[int, typer.Option(help="With --make-data: the images of train, val and test.")] = 12_000,
+    images: Annotated[int, typer.Option(help="With --make-data: the images of train, val and test.")] = 20_000,
     workers: Annotated[int, typer.Option(help="With --make-data: the processes; 0 is one per core.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     epochs: Annotated[int, typer.Option(help="The most passes over the training images.")] = 120,

@@ -31,7 +31,7 @@ NEW_WORLDS = ("corridor", "blocks")
 """Never trained on: one indoors, one under the sky."""
 PER_PLACE = 20
 """Images of one world seed; building it takes as long as rendering about ten."""
-IMAGES = 12_000
+IMAGES = 20_000
 LEAST_IMAGES, MOST_IMAGES = 15, 200_000
 TEST_SHARE = 1.0 / 15.0
 """Images of each of the two test parts, as a share of the main part."""

@@ -100,8 +100,8 @@ def train(
     """`data` has samples and their images for train and val. Leaves the best weights in the folder, returns a summary.
 
     clock: wall seconds, for the log and for `minutes`."""
-    # three sizes of images occur; trying out algorithms for each pays
-    torch.backends.cudnn.benchmark = True
+    # trying out algorithms took over half a minute for each size of batch on an H200, and a step takes 0.05 s without
+    torch.backends.cudnn.benchmark = False
     network = placed(_new_network(len(classes), options.seed), device)
     trained = Trained(network, _optimiser(network, options), options)
     began = clock()
@@ -190,7 +190,8 @@ def _epoch(
 
 
 def _planned(canvases: Sequence[Canvas], options: TrainingOptions, chance: np.random.Generator) -> Iterator[Planned]:
-    """Every image once, in batches of one size, in random order."""
+    """Every image once, in batches of one size, in random order; what is left over of a full batch waits for another
+    epoch."""
     batches = []
     for canvas in canvases:
         order = chance.permutation(len(canvas))
@@ -201,6 +202,9 @@ def _planned(canvases: Sequence[Canvas], options: TrainingOptions, chance: np.ra
             large = canvas.size[0] >= 480 and mode == "whole"
             size = max(1, options.batch // 4) if large else options.batch
             for start in range(first, last, size):
+                if last - start < size and start > first:
+                    # a GPU loads its code anew for each number of images, ten seconds at a time
+                    break
                 batches.append(Planned(canvas, order[start : min(start + size, last)], mode))
     for k in chance.permutation(len(batches)):
         # normalisation needs several images
