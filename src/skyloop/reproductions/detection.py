@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +9,9 @@ from typing import Any
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.datasets.people_set import make_people, plan_tests
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import MODELS, load_detector
-from skyloop.reproductions.detection_plots import draw_curves
+from skyloop.perception.detection.detector import load_detector
+from skyloop.reproductions.detection_loop import loop_jobs, loop_results
+from skyloop.reproductions.detection_plots import draw_curves, draw_failures
 from skyloop.reproductions.detection_protocol import (
     AIM_8_BITS,
     AIM_PER_S,
@@ -28,6 +26,7 @@ from skyloop.reproductions.detection_protocol import (
     Protocol,
 )
 from skyloop.reproductions.detection_scores import score_part, speed
+from skyloop.reproductions.detection_training import training_results
 from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
 
@@ -52,11 +51,13 @@ def reproduce(
         scores = all_runs(score_jobs(chosen, place), usable_cores(), told, _score_in_words)
         # one after the other, so that none waits for a core
         speeds = all_runs(speed_jobs(chosen, place), 1, told, _speed_in_words)
-        results = results_of(chosen, scores, speeds) + training_results(chosen, data)
+        flown = all_runs(loop_jobs(chosen, place), 1, told, lambda run: f"{run['per_second']:.1f} frames per second")
+        results = results_of(chosen, scores, speeds) + loop_results(flown) + training_results(chosen, data)
         if folder is not None:
             write_results(folder, results)
             curves = {part: scores[job_name("score", part, SHOWN)] for part in PARTS}
             draw_curves(curves, folder / "detection-curves.png")
+            draw_failures(curves, folder / "detection-failures.png")
     return results
 
 
@@ -133,44 +134,6 @@ def results_of(protocol: Protocol, scores: Runs, speeds: Runs) -> list[Result]:
 
 def _details(run: dict[str, Any]) -> dict[str, Any]:
     return {"classes": run["ap50"], "objects": run["objects"], "recall": run["recall"]}
-
-
-def training_results(protocol: Protocol, data: Path) -> list[Result]:
-    """Table 7 in time per epoch: of the shipped weights on their GPU, and of the same epoch on this processor."""
-    path = MODELS / "training.json"
-    if not path.is_file():
-        return []
-    made = json.loads(path.read_text(encoding="utf-8"))
-    epoch = float(made["seconds_per_epoch"])
-    about = {"device": made["device"], "images": made["images"]["train"], "epochs": made["epochs"]}
-    out = [Result(PAPER, "Table 7", "time per epoch: GPU", None, epoch, "s", made["epochs"], conditions=about)]
-    per_image = seconds_per_image(data, protocol.training_steps, made["classes"])
-    about = {"device": "one core", "images": made["images"]["train"], "from_steps": protocol.training_steps}
-    seconds = per_image * made["images"]["train"]
-    return [
-        *out,
-        Result(PAPER, "Table 7", "time per epoch: CPU", None, seconds, "s", protocol.training_steps, conditions=about),
-    ]
-
-
-def seconds_per_image(data: Path, steps: int, classes: list[str]) -> float:
-    """Of processor time, of a training on this machine with one thread; large and small images as they come."""
-    import torch
-
-    from skyloop.perception.detection.image_store import load_images
-    from skyloop.perception.detection.training import TrainingOptions, one_epoch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        options, device = TrainingOptions(epochs=1, batch=8), torch.device("cpu")
-        samples = read_samples(data, "test")[: steps * options.batch]
-        canvases = load_images(samples, classes, device)
-        began = time.process_time()
-        one_epoch(canvases, len(classes), device, options)
-        return (time.process_time() - began) / len(samples)
-    finally:
-        torch.set_num_threads(before)
 
 
 def _score_in_words(run: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from skyloop.core.results import Result
 from skyloop.reproductions.detection_protocol import AIMS, PARTS, SHOWN, WAYS, Protocol
 from skyloop.reproductions.pages import Cells, table
 
-PICTURES = ("detection-curves.png",)
+PICTURES = ("detection-curves.png", "detection-failures.png")
 
 
 def protocol() -> dict[str, Any]:

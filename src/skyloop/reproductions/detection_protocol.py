@@ -43,6 +43,8 @@ class Protocol:
     speed_looks: int = 300
     training_steps: int = 3
     """Steps of a training that are timed on this machine's processor."""
+    loop_seconds: float = 10.0
+    """Simulated s of each flight of Table 8, with the detector in the loop."""
 
     def plain(self) -> dict[str, Any]:
         fixed = {
@@ -58,4 +60,4 @@ class Protocol:
         return {**asdict(self), **fixed}
 
 
-QUICK = Protocol(10, 5, (SHOWN,), 4, 20, 1)
+QUICK = Protocol(10, 5, (SHOWN,), 4, 20, 1, 1.0)

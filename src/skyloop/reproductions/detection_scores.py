@@ -23,6 +23,9 @@ HEIGHTS = (16, 24, 40, 80, 10_000)
 """px, the limits of the groups by height."""
 HIDDEN = (0.0, 0.05, 0.25, 1.0)
 """Limits of the groups by the share that is covered; more than half does not count."""
+FAILURES_SHOWN = 6
+"""Of each kind and part."""
+TOUCHES = 0.1
 
 
 def score_part(folder: str, model: str, runtime: str) -> dict[str, Any]:
@@ -38,6 +41,7 @@ def score_part(folder: str, model: str, runtime: str) -> dict[str, Any]:
         "objects": {name: score.objects for name, score in scores.items()},
         "precisions": [round(float(value), 4) for value in person.precisions],
         "recall": recalls(samples, found, facts_of(Path(folder)), detector.classes),
+        "failures": failures(samples, found, facts_of(Path(folder)), detector.classes),
     }
 
 
@@ -64,6 +68,36 @@ def recalls(
                 out[condition][0] += 1
                 out[condition][1] += int(best >= OVERLAP)
     return {name: out[name] for name in sorted(out)}
+
+
+def failures(
+    samples: list[Sample], found: list[Found], facts: dict[str, dict[str, Any]], classes: tuple[str, ...]
+) -> list[dict[str, Any]]:
+    """The tallest persons that count and were not found, and the surest boxes where no person is, as many of each."""
+    missed, wrong = [], []
+    for sample, answer in zip(samples, found, strict=True):
+        persons = sample.numbers(classes) == classes.index("person")
+        told = (answer.classes == classes.index("person")) & (answer.scores >= LEAST_SCORE)
+        boxes, scores = answer.boxes[told], answer.scores[told]
+        reached = overlaps(sample.boxes[persons].astype(np.float64), boxes)
+        about = facts[sample.path.name]
+        shared = {"image": str(sample.path), "about": " ".join(about[key] for key in ("world", "air", "light"))}
+        countable = counts(sample)[persons]
+        for box, hidden, best in zip(
+            sample.boxes[persons][countable], sample.hidden[persons][countable],
+            reached.max(axis=1, initial=0.0)[countable], strict=True,
+        ):  # fmt: skip
+            if best < OVERLAP:
+                height = float(box[3] - box[1])
+                missed.append(
+                    {**shared, "kind": "missed", "box": box.tolist(), "rank": height, "hidden": float(hidden)}
+                )
+        # a box that touches any labelled person, counted or not, is not called wrong
+        for box, score, best in zip(boxes, scores, reached.max(axis=0, initial=0.0), strict=True):
+            if best < TOUCHES:
+                wrong.append({**shared, "kind": "nobody", "box": box.tolist(), "rank": float(score), "hidden": 0.0})
+    shown = (sorted(kind, key=lambda entry: -entry["rank"])[:FAILURES_SHOWN] for kind in (missed, wrong))
+    return [entry for kind in shown for entry in kind]
 
 
 def _of_image(about: dict[str, Any]) -> list[str]:

@@ -23,8 +23,9 @@ def stream_of(sensors: str) -> str:
 def fusion_scenario(seed: int, condition: str, detector: str, duration: float) -> Scenario:
     """The shipped scenario in other weather, with one tracker for each choice of sensors."""
     shipped = load_scenario(SCENARIO).vehicles[0].estimators["detect"].model_dump(mode="json", exclude={"products"})
-    chance = {"seed": seed} if detector == "labels" else {}
-    detect = {**shipped, "options": {"detector": detector, **chance}}
+    detect = {**shipped, "options": {"detector": detector}}
+    if detector == "labels":
+        detect |= {"inputs": ["front", "truth/drone/front"], "options": {"detector": detector, "seed": seed}}
     trackers = {stream_of(name): {"kind": TRACKER, "inputs": ["state", *inputs]} for name, inputs in SENSORS.items()}
     changes = {"seed": seed, "duration": duration, "vehicles.drone.estimators": {"detect": detect, **trackers}}
     return load_scenario(SCENARIO, {**changes, **CONDITIONS[condition]})

@@ -43,7 +43,7 @@ class Protocol:
     seeds: tuple[int, ...] = tuple(range(101, 111))
     """Of worlds, people and noise; lower ones were looked at while the tracker was made."""
     conditions: tuple[str, ...] = tuple(CONDITIONS)
-    detector: str = "labels"
+    detector: str = "network"
     """What finds people in images, as the option `detector` of ImageDetector."""
     duration: float = DURATION
 

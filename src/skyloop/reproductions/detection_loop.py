@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -11,14 +12,18 @@ from typing import Any
 
 from skyloop.apps.loop import LoopOptions, outside_estimator, run_loop
 from skyloop.core.results import Result
-from skyloop.links.loop.targets import make_target
+from skyloop.core.virtual_screen import has_screen, screen
+from skyloop.links.loop.targets import LocalProcess
+from skyloop.reproductions.detection_protocol import PAPER, Protocol
+from skyloop.reproductions.missing_runs import Job
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError
 
-PAPER = "airloop"
 SCENARIO, DETECT = "park-people", "detect"
 PUBLISHED = {("torch", True): 4.31, ("torch", False): 4.6, ("optimised", True): 8.29, ("optimised", False): 8.76}
 """Frames per second on a Jetson Nano, by the way the network runs and whether there was a window."""
+RUNTIMES: dict[str, dict[str, Any]] = {"torch": {"runtime": "torch"}, "optimised": {}}
+"""By name: options of the detector's loader. Without any it takes the model with 8 bits and the fastest runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Frames:
 
     frames: int
     computed_s: float
-    """Execution time of the detector's process: images taken from the link, looked at, drawn, boxes sent."""
+    """Processor time of the detector's process: images taken from the link, looked at, drawn, boxes sent."""
     wall_s: float
     """All of it, with the simulator that draws the images."""
 
@@ -49,10 +54,11 @@ def frames_in_the_loop(
     changed, kind, vehicle, name = outside_estimator(scenario, DETECT)
     command = [sys.executable, "-m", "skyloop_client", "estimator", kind, "--vehicle", vehicle, "--name", name]
     with tempfile.TemporaryDirectory(prefix="skyloop-detect-") as made:
-        target = make_target("local", command, takes_connect=True)
+        # by processor time, so that other programs do not count
+        target = LocalProcess(command, clock="cpu")
         summary = run_loop(changed, Path(made) / "run", LoopOptions(pilots_inside=True), target)
         # before its output is removed
-        ended = None if target is None else target.ended()
+        ended = target.ended()
     frames = int(summary["messages"].get(f"{vehicle}/{DETECT}/boxes", 0))
     if not frames:
         why = f" ({ended})" if ended else ""
@@ -80,14 +86,37 @@ def scenario_of(detector: str, options: Mapping[str, Any], *, window: bool, seco
     )
 
 
-def table_8(ways: Mapping[str, tuple[str, Mapping[str, Any]]], *, seconds: float = 10.0) -> list[Result]:
-    """The four cells. ways: by "torch" and "optimised", the detector and its options."""
+def in_the_loop(way: str, window: bool, seconds: float) -> dict[str, Any]:
+    """One cell of Table 8, as a run that is kept."""
+    if not window:
+        flown = frames_in_the_loop("network", RUNTIMES[way], seconds=seconds)
+    else:
+        with screen() as name:
+            # for the detector's process, which inherits it
+            os.environ["DISPLAY"] = name
+            flown = frames_in_the_loop("network", RUNTIMES[way], window=True, seconds=seconds)
+    told = {"frames": flown.frames, "per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
+    return {"way": way, "window": window, **told}
+
+
+def loop_jobs(protocol: Protocol, place: Path) -> list[Job]:
+    """The four cells; those with a window only where there can be one. The quick form has one cell."""
+    ways = list(RUNTIMES) if "torch, 32 bits" in protocol.ways else ["optimised"]
+    windows = (True, False) if has_screen() and len(ways) > 1 else (False,)
+    jobs = []
+    for way in ways:
+        for window in windows:
+            name = f"loop-{way}-{'window' if window else 'no-window'}"
+            arguments = (way, window, protocol.loop_seconds)
+            jobs.append(Job(name, place / "runs" / f"{name}.json", in_the_loop, arguments))
+    return jobs
+
+
+def loop_results(runs: Mapping[str, dict[str, Any]]) -> list[Result]:
     results = []
-    for way, (detector, options) in ways.items():
-        for window in (True, False):
-            flown = frames_in_the_loop(detector, options, window=window, seconds=seconds)
-            cell = f"{way}, {'window' if window else 'no window'}"
-            told = {"detector": detector, "options": dict(options), "per_second_of_all": flown.per_second_of_all}
-            published = PUBLISHED.get((way, window))
-            results.append(Result(PAPER, "Table 8", cell, published, flown.per_second, "1/s", flown.frames, None, told))
+    for run in runs.values():
+        cell = f"in the loop: {run['way']}, {'window' if run['window'] else 'no window'}"
+        told = {"per_second_of_all": run["per_second_of_all"]}
+        published = PUBLISHED[run["way"], run["window"]]
+        results.append(Result(PAPER, "Table 8", cell, published, run["per_second"], "1/s", run["frames"], None, told))
     return results
