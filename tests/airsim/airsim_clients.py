@@ -17,7 +17,7 @@ import pytest
 from made_once import made_once
 
 STEPS = {
-    # the sdist imports its dependencies while it is built; of OpenCV, 200 MB, it wants a writer of files that nobody calls
+    # the sdist imports its dependencies while it is built; OpenCV, 200 MB, is only for a writer that nobody calls
     "airsim": [
         ["numpy", "msgpack-rpc-python", "setuptools", "wheel"],
         ["--no-build-isolation", "--no-deps", "airsim==1.8.1"],
@@ -34,7 +34,7 @@ def client_python(name: str) -> Path:
 
 def _make(name: str, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
-    # our pip fills it, and compiles nothing: a pip of its own, and the sources that no test imports, took twice the rest
+    # our pip fills it and compiles nothing: a pip of its own, and sources that no test imports, took twice the rest
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=PATIENCE_S)
     pip: list[Any] = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
     for packages in STEPS[name]:
