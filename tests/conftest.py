@@ -1,34 +1,52 @@
-"""Kernels are compiled and tests translated once, before the workers start, so that no test's output or time depends on
+"""Kernels are compiled and tests translated once, before the first test, so that no test's output or time depends on
 a cold cache and no two workers do the same work."""
 
 import gc
-import importlib
 import signal
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.assertion import rewrite
+
+COMPILING = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         # so it is in a script's background job; tests that press Ctrl-C would wait for ever
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    if config.getoption("numprocesses", None):
+        config.stash[COMPILING] = subprocess.Popen([sys.executable, Path(__file__).with_name("compiled_kernels.py")])
+        rewrite_asserts(config)
+    else:
         compile_kernels()
-        if config.getoption("numprocesses", None):
-            rewrite_asserts(config)
 
 
 def compile_kernels() -> None:
-    """All of them: two workers that miss the same one would both compile it."""
+    from compiled_kernels import import_kernels
     from skyloop.core import jit
 
-    package = Path(jit.__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        if b"\n@kernel" in path.read_bytes():
-            importlib.import_module(".".join(path.relative_to(package.parent).with_suffix("").parts))
+    import_kernels()
     jit.prepare()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any) -> None:
+    """Workers import the tests while one process compiles, and begin when all is compiled: two that miss the same
+    kernel would both compile it."""
+    if node.config.stash[COMPILING].wait():
+        pytest.exit("the kernels do not compile; see above", 1)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if COMPILING in config.stash:
+        config.stash[COMPILING].kill()
+        config.stash[COMPILING].wait()
 
 
 def rewrite_asserts(config: pytest.Config) -> None:
@@ -46,15 +64,17 @@ def rewrite_asserts(config: pytest.Config) -> None:
 
 
 LONGEST = (
-    "ui/test_page", "test_readme", "test_docs_datasets", "test_docs_tutorials", "gym/test_device_environment",
-    "datasets/test_flying_once", "datasets/test_recording_run", "perception/test_detection_training",
-    "tasks/test_sync_hil_tasks", "sim/test_snapshot_of_edits", "sim/test_scenario", "datasets/test_two_vehicles",
-    "campaigns/test_with_ray", "campaigns/test_campaign", "reproductions/test_radar_trial", "test_site",
-    "test_examples", "ui/test_verbs", "ui/test_flight", "ui/test_view", "ui/test_same_bytes", "gym/test_gym_docs",
-    "tasks/test_navigate", "airsim/test_airsim_clients", "links/test_ros2_out", "navigation/test_vio_backends",
-    "datasets/test_people_set", "datasets/test_click_missions", "sensors/radar/test_power", "sim/test_map_streams",
-    "gym/test_device_flight", "fabric/test_fabric_patterns", "links/test_coordinator", "links/test_targets",
-    "clients/test_cpp_sut", "reproductions/test_sync_hil",
+    "fabric/test_fabric_patterns", "ui/test_page", "test_docs_tutorials", "datasets/test_recording_run",
+    "datasets/test_flying_once", "perception/test_detection_training", "gym/test_device_environment",
+    "options/test_navigate_options", "sim/test_scenario", "test_examples", "test_readme", "test_docs_datasets",
+    "navigation/test_vio_filter", "datasets/test_people_set", "clients/test_cpp_sut", "campaigns/test_with_ray",
+    "tasks/test_navigate", "tasks/test_sync_hil_tasks", "test_site", "reproductions/test_sync_hil",
+    "gym/test_device_flight", "reproductions/test_radar_trial", "sim/test_snapshot_of_edits", "test_bad_input",
+    "test_folder_removed", "airsim/test_airsim_clients", "datasets/test_two_vehicles", "test_absurd_numbers",
+    "test_same_object", "ui/test_verbs", "clients/test_cpp_client", "campaigns/test_seeds", "campaigns/test_campaign",
+    "datasets/test_localising", "test_interrupts", "test_cli", "links/test_targets", "datasets/test_click_missions",
+    "ui/test_flight", "ui/test_view", "ui/test_same_bytes", "gym/test_gym_docs", "links/test_ros2_out",
+    "navigation/test_vio_backends", "sensors/radar/test_power", "sim/test_map_streams", "links/test_coordinator",
 )  # fmt: skip
 """Files of more than ten seconds. They come first, so that at the end no worker waits long for another."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airsim_clients import client_python, run_client
-from airsim_rpc import Running
+from airsim_rpc import Rpc, Running
 from PIL import Image
 
 from skyloop.links.airsim.methods import UNSUPPORTED
@@ -18,10 +18,26 @@ from skyloop.links.airsim.methods import UNSUPPORTED
 SCRIPT = Path(__file__).parent / "airsim_script.py"
 
 
-@pytest.fixture(scope="module", params=["airsim", "cosysairsim"])
-def found(request: pytest.FixtureRequest, server: Running, tmp_path_factory: pytest.TempPathFactory) -> Any:
+CLIENTS = ["airsim", "cosysairsim"]
+
+
+@pytest.fixture(scope="module")
+def prepared() -> None:
+    """Before the server: it flies as fast as it can, and would do so while they are installed."""
+    for client in CLIENTS:
+        client_python(client)
+
+
+@pytest.fixture(scope="module", params=CLIENTS)
+def found(
+    request: pytest.FixtureRequest, prepared: None, server: Running, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
     folder = tmp_path_factory.mktemp(request.param)
+    pausing = Rpc(server.port)
+    pausing("simPause", False)
     said = run_client(request.param, SCRIPT, request.param, str(server.port), str(folder))
+    pausing("simPause", True)
+    pausing.close()
     return {**json.loads(said.rpartition("FOUND ")[2]), "client": request.param, "folder": folder, "said": said}
 
 
@@ -59,7 +75,7 @@ def test_sensors_and_a_collision_arrive(found: Any) -> None:
             assert seen == listed, "as the client's own colour map has it"
 
 
-@pytest.mark.parametrize("client", ["airsim", "cosysairsim"])
+@pytest.mark.parametrize("client", CLIENTS)
 def test_every_method_the_client_can_call_is_answered(client: str, known_methods: set[str]) -> None:
     folder = client_python(client).parent.parent / "lib"
     (source,) = folder.rglob(f"{client}/client.py")

@@ -62,8 +62,19 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def planned(folder: Path, *, whole_flight: bool = False, frames: int = FRAMES, store: bool = True) -> Path:
-    scenario = make_scenario(SCENARIO)
+BLIND: dict[str, Any] = {
+    "name": "blind",
+    "world": {"name": "blocks"},
+    "vehicles": [{"name": "lead", "sensors": {"imu": {"kind": "imu", "rate_hz": 100}, "lidar": LIDAR}}],
+}
+"""Without cameras no process starts a renderer."""
+
+
+def planned(
+    folder: Path, data: dict[str, Any] = SCENARIO, *, whole_flight: bool = False, frames: int = FRAMES,
+    store: bool = True,
+) -> Path:  # fmt: skip
+    scenario = make_scenario(data)
     plan_recording(
         scenario, folder, frames=frames, rate_hz=20.0, formats=(), whole_flight=whole_flight, store=store
     )  # fmt: skip
@@ -143,7 +154,7 @@ def test_two_workers_mend_what_is_lost_or_cut_off(alone: Path, shared: Path) -> 
 
 
 def test_nothing_is_stored_if_so_planned(tmp_path: Path) -> None:
-    folder = planned(tmp_path / "dataset", frames=20, store=False)
+    folder = planned(tmp_path / "dataset", BLIND, frames=20, store=False)
     assert record(folder, 2)["frames_flown_now"] == 20
     assert list((folder / "journal").iterdir()) == []
 
@@ -184,7 +195,7 @@ def _state(pid: int) -> str:
 
 def test_an_error_in_flight_is_told_once(tmp_path: Path) -> None:
     faulty = {"kind": f"{THINGS}:Faulty", "options": {"how": "raises"}, "inputs": ["imu"]}
-    scenario = make_scenario(SCENARIO, {"vehicles.lead.estimators": {"faulty": faulty}})
+    scenario = make_scenario(BLIND, {"vehicles.lead.estimators": {"faulty": faulty}})
     plan_recording(scenario, tmp_path / "dataset", frames=FRAMES, rate_hz=20.0, formats=())
     with pytest.raises(DatasetError, match="no features"):
         record(tmp_path / "dataset", 2)

@@ -58,7 +58,7 @@ def _build(config: FabricConfig, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         folder = Path(name)
         write_rtlil(config, folder)
-        run_yosys("write_cxxrtl -g0 fabric.cpp", folder)
+        run_yosys("write_cxxrtl -g0 fabric.cpp", folder, plain=True)
         source = folder / "fabric.cpp"
         source.write_text(_fewer_writes(source.read_text(encoding="utf-8")), encoding="utf-8")
         shutil.copy(_HERE / "driver.cpp", folder)
