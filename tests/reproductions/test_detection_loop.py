@@ -22,9 +22,9 @@ def test_the_scenario_has_the_camera_and_the_detector_only() -> None:
 def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = []
 
-    def flown(detector: str, options: object, *, window: bool = False, seconds: float) -> Frames:
-        asked.append((detector, options, window, seconds))
-        return Frames(50, 2.5 if window else 2.0, 10.0)
+    def flown(detector: str, options: object, *, display: str | None, seconds: float) -> Frames:
+        asked.append((detector, options, display, seconds))
+        return Frames(50, 2.5 if display else 2.0, 10.0)
 
     monkeypatch.setattr(detection_loop, "frames_in_the_loop", flown)
     monkeypatch.setenv("DISPLAY", ":99")
@@ -34,7 +34,7 @@ def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.Monk
         ("in the loop: torch, window", 4.31, 20.0), ("in the loop: torch, no window", 4.6, 25.0),
         ("in the loop: optimised, window", 8.29, 20.0), ("in the loop: optimised, no window", 8.76, 25.0),
     ]  # fmt: skip
-    assert asked[0] == ("network", {"runtime": "torch"}, True, 10.0)
+    assert asked[0] == ("network", {"runtime": "torch"}, ":99", 10.0)
     assert results[0].conditions["per_second_of_all"] == 5.0
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,13 +46,15 @@ class Frames:
 
 
 def frames_in_the_loop(
-    detector: str, options: Mapping[str, Any] | None = None, *, window: bool = False, seconds: float = 10.0
+    detector: str, options: Mapping[str, Any] | None = None, *, display: str | None = None, seconds: float = 10.0
 ) -> Frames:
     """Fly park-people for some simulated seconds with the detector in a process of its own. What it loads before its
-    first image does not count."""
-    scenario = scenario_of(detector, options or {}, window=window, seconds=seconds)
+    first image does not count. display: the screen for its window; None: it has none."""
+    scenario = scenario_of(detector, options or {}, window=display is not None, seconds=seconds)
     changed, kind, vehicle, name = outside_estimator(scenario, DETECT)
     command = [sys.executable, "-m", "skyloop_client", "estimator", kind, "--vehicle", vehicle, "--name", name]
+    if display is not None:
+        command = ["env", f"DISPLAY={display}", *command]
     with tempfile.TemporaryDirectory(prefix="skyloop-detect-") as made:
         # by processor time, so that other programs do not count
         target = LocalProcess(command, clock="cpu")
@@ -88,13 +90,8 @@ def scenario_of(detector: str, options: Mapping[str, Any], *, window: bool, seco
 
 def in_the_loop(way: str, window: bool, seconds: float) -> dict[str, Any]:
     """One cell of Table 8, as a run that is kept."""
-    if not window:
-        flown = frames_in_the_loop("network", RUNTIMES[way], seconds=seconds)
-    else:
-        with screen() as name:
-            # for the detector's process, which inherits it
-            os.environ["DISPLAY"] = name
-            flown = frames_in_the_loop("network", RUNTIMES[way], window=True, seconds=seconds)
+    with screen() if window else nullcontext() as name:
+        flown = frames_in_the_loop("network", RUNTIMES[way], display=name, seconds=seconds)
     told = {"frames": flown.frames, "per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
     return {"way": way, "window": window, **told}
 
