@@ -1,0 +1,53 @@
+"""The shipped model on fifty images that it was not trained on: eighteen of the five worlds with other seeds, sixteen of
+new worlds, sixteen in fog, rain and dusk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skyloop.apps.train import score_model
+from skyloop.perception.detection.classes import CLASSES
+from skyloop.perception.detection.dataset_reader import read_samples
+from skyloop.perception.detection.detector import MODELS, SHIPPED, load_detector, model_file
+from skyloop.perception.detection.image_files import read_image
+
+IMAGES = Path(__file__).parent / "people_images"
+
+
+@pytest.fixture(scope="module")
+def whole() -> float:
+    """AP50 of persons with 32 bits in torch."""
+    return score_model(model_file("people-torch"), IMAGES)["ap50_person"]
+
+
+def test_it_finds_people(whole: float) -> None:
+    assert 0.87 < whole < 0.91
+
+
+@pytest.mark.parametrize(
+    ("model", "runtime", "off"),
+    [
+        ("people", "openvino", 0.02),
+        ("people", "onnxruntime", 0.02),
+        ("people-fp16", "openvino", 0.002),
+        ("people-fp16", "onnxruntime", 0.002),
+    ],
+)
+def test_fewer_bits_and_other_runtimes_find_nearly_as_well(whole: float, model: str, runtime: str, off: float) -> None:
+    assert score_model(model_file(model), IMAGES, runtime)["ap50_person"] == pytest.approx(whole, abs=off)
+
+
+def test_the_model_that_is_taken_without_a_name_has_8_bits_and_knows_all_classes() -> None:
+    detector = load_detector()
+    assert detector.classes == CLASSES and model_file(None) == MODELS / "people-int8.onnx"
+    sample = read_samples(IMAGES, "test")[0]
+    found = detector.find(read_image(sample.path))
+    assert "person" in found.classes and found.scores[0] > 0.5
+
+
+def test_what_is_shipped_is_small_and_has_its_card() -> None:
+    assert all((MODELS / name).stat().st_size <= 8_000_000 for name in SHIPPED.values())
+    card = (MODELS / "model-card.md").read_text(encoding="utf-8")
+    assert "places not trained on" in card and "600 world seeds from 1000 to 1989" in card
