@@ -1,5 +1,6 @@
-"""The shipped model on fifty images that it was not trained on: eighteen of the five worlds with other seeds, sixteen of
-new worlds, sixteen in fog, rain and dusk."""
+"""The shipped model on fifty images that it was not trained on.
+
+Eighteen are of the five worlds with other seeds, sixteen of new worlds, sixteen of fog, rain and dusk."""
 
 from __future__ import annotations
 
