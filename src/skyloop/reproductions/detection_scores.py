@@ -26,6 +26,7 @@ HIDDEN = (0.0, 0.05, 0.25, 1.0)
 FAILURES_SHOWN = 6
 """Of each kind and part."""
 TOUCHES = 0.1
+"""A box that overlaps a labelled person by less is around nobody."""
 
 
 def score_part(folder: str, model: str, runtime: str) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def failures(
                 missed.append(
                     {**shared, "kind": "missed", "box": box.tolist(), "rank": height, "hidden": float(hidden)}
                 )
-        # a box that touches any labelled person, counted or not, is not called wrong
+        # persons that do not count are persons all the same
         for box, score, best in zip(boxes, scores, reached.max(axis=0, initial=0.0), strict=True):
             if best < TOUCHES:
                 wrong.append({**shared, "kind": "nobody", "box": box.tolist(), "rank": float(score), "hidden": 0.0})
