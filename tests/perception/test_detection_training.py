@@ -23,9 +23,10 @@ from skyloop.perception.detection.dataset_reader import read_samples
 from skyloop.perception.detection.detector import load_detector
 from skyloop.perception.detection.exporting import FILES
 from skyloop.perception.detection.image_store import Canvas, load_images
+from skyloop.perception.detection.network import Network
 from skyloop.perception.detection.samples import Sample
 from skyloop.perception.detection.training import WEIGHTS, TrainingOptions
-from skyloop.perception.detection.weights import load_tensors
+from skyloop.perception.detection.weights import SHIPPED_WEIGHTS, begin_with, load_tensors
 from skyloop.perception.scoring.boxes import overlaps
 from skyloop_client.errors import DatasetError, SetupError
 
@@ -139,6 +140,25 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(data: Path, t
     assert all(torch.equal(first[name], second[name]) for name in first)
     with pytest.raises(DatasetError, match="other rate"):
         train("cut", options={"rate": 0.1})
+
+
+def test_a_training_begins_with_earlier_weights(data: Path, trained: Path, tmp_path: Path) -> None:
+    def first_score(name: str, start: str) -> float:
+        (tmp_path / name).mkdir()
+        options = TrainingOptions(epochs=1, batch=8, rate=1e-5, every=1, augment=False, start=start)
+        return float(training.train(tmp_path / name, loaded(data), ("person",), CPU, options)["val_ap50"])
+
+    assert first_score("new", "") < 0.1
+    assert first_score("begun", str(trained / WEIGHTS)) > 0.9
+    # the shipped ones tell five classes apart: all but that is taken over
+    network = Network(1)
+    begin_with(network, "people", ("person",))
+    shipped, _ = load_tensors(SHIPPED_WEIGHTS)
+    state = network.state_dict()
+    assert torch.equal(state["stem.conv.weight"], shipped["stem.conv.weight"])
+    assert state["class_heads.0.answer.bias"].shape != shipped["class_heads.0.answer.bias"].shape
+    with pytest.raises(DatasetError, match="no safetensors file"):
+        first_score("none", str(tmp_path / "missing.safetensors"))
 
 
 def test_minutes_end_a_training_that_is_slower_than_planned(data: Path, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def model_card(summary: dict[str, Any], data: Path) -> str:
     lines += [
         f"- {summary['epochs']} epochs, seed {options['seed']}, batch {options['batch']}, rate {options['rate']:g}; "
         f"{summary['seconds_per_epoch']:.1f} s per epoch on {summary['device']}, torch {summary['torch']}",
+        *([f"- begun with the weights of `{options['start']}`"] if options["start"] else []),
         f"- best AP50 of '{summary['classes'][0]}' on the validation images: {summary['val_ap50']:.3f}",
     ]
     lines += ["", "## Figures", "", *_figures(summary), "", "## Files", ""]

@@ -46,6 +46,7 @@ def train(
     rate: Annotated[float, typer.Option(help="The highest learning rate, for a batch of 64.")] = 2e-3,
     classes: Annotated[str, typer.Option(help="The classes to find, e.g. person,car. Default: all.")] = "",
     seed: Annotated[int, typer.Option(help="The seed of weights, order and changes.")] = 1,
+    start: Annotated[str, typer.Option(help="Weights to begin with: people, the shipped ones, or a file.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the training in --out.")] = False,
     json_: Json = False,
 ) -> None:
@@ -66,7 +67,7 @@ def train(
     from skyloop.perception.detection.training import TrainingOptions
 
     folder = _training_folder(out_, resume)
-    options = TrainingOptions(epochs=epochs, batch=batch, rate=rate, seed=seed, minutes=minutes)
+    options = TrainingOptions(epochs=epochs, batch=batch, rate=rate, seed=seed, minutes=minutes, start=start)
     with _bars(json_) as bar:
         loading = bar.add_task("loading", total=None, told="images")
         training = bar.add_task("training", total=None, told="", visible=False)

@@ -11,6 +11,7 @@ from skyloop.perception.detection.network import Network
 from skyloop_client.errors import DatasetError, MissingExtra
 
 FORMAT = "skyloop-detection-1"
+SHIPPED_NAME, SHIPPED_WEIGHTS = "people", Path(__file__).parent / "models" / "people.safetensors"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
@@ -53,6 +54,17 @@ def load_network(path: Path) -> tuple[Network, tuple[str, ...], dict[str, str]]:
         raise DatasetError(f"'{path}' holds weights of another network; train again with this version")
     network.load_state_dict(tensors, strict=False)
     return network.eval(), classes, facts
+
+
+def begin_with(network: Network, start: str, classes: tuple[str, ...]) -> None:
+    """Take over the weights of an earlier training: `people`, the shipped ones, or a file. For other classes the heads
+    that tell them apart stay new."""
+    earlier, known, _ = load_network(SHIPPED_WEIGHTS if start == SHIPPED_NAME else Path(start))
+    state = earlier.state_dict()
+    network.load_state_dict(
+        {name: value for name, value in state.items() if known == classes or not name.startswith("class_heads")},
+        strict=False,
+    )
 
 
 def _safetensors() -> Any:
