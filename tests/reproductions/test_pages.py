@@ -84,3 +84,26 @@ def test_a_figure_the_command_no_longer_gives_is_found(tmp_path: Path, monkeypat
     assert pages.differing("mission", [result]) == ["corner passed at: 0.5, docs/results/mission.json has 0.6"]
     timed = Result("airloop", "text", "corner passed at", None, 0.5, "ms")
     assert pages.differing("mission", [timed]) == [], "a time is another one on every machine"
+
+
+def test_results_are_of_the_machine_and_code_that_began_them(
+    mission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs may be made elsewhere and published here."""
+    known = pages.read("mission")
+    assert known is not None
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    monkeypatch.setattr(mission_page, "PICTURES", ())
+    pages.begin("mission", folder)
+    kept = json.loads((folder / pages.MEASURED_BY).read_text(encoding="utf-8"))
+    kept["machine"] |= {"cores": 999, "gpu": "one"}
+    kept["code"]["vehicle"] = "of another day"
+    (folder / pages.MEASURED_BY).write_text(json.dumps(kept), encoding="utf-8")
+    pages.begin("mission", folder)
+    pages.write("mission", known.results, folder=None)
+    assert "**Stale**" not in mission.read_text(encoding="utf-8")
+    changed = [path for path in pages.write("mission", known.results, (), folder) if path.suffix == ".md"]
+    assert changed == [mission]
+    text = mission.read_text(encoding="utf-8")
+    assert "on 999 cores" in text and "with a GPU" in text and "**Stale**" in text and "the code in vehicle" in text

@@ -238,9 +238,9 @@ def reproduce(
     if update_docs and (quick or recording is not None):
         raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
     options: dict[str, Any] = {} if recording is None else {"recording": recording}
-    if name in RESUMES:
-        options["told"] = _say
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
+    if name in RESUMES:
+        options["told"] = _noting(name, folder)
     again = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
     with _only_if_used(folder, goes_on=name in RESUMES):
         results = again(quick=quick, folder=folder, **options)
@@ -251,6 +251,18 @@ def reproduce(
         return
     _print_results(results)
     out.print(f"tables and plots: {folder}")
+
+
+def _noting(name: str, folder: Path | None) -> Callable[[str], None]:
+    """Says a line. The first one comes with the first result, and then the folder is told what made it."""
+    from skyloop.reproductions import pages
+
+    def told(line: str) -> None:
+        if folder is not None:
+            pages.begin(name, folder)
+        _say(line)
+
+    return told
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.reproductions.landing_flight import land, land_on_board
-from skyloop.reproductions.landing_plots import draw_errors, draw_starts
+from skyloop.reproductions.landing_plots import draw_errors, draw_failures, draw_starts
 from skyloop.reproductions.landing_protocol import ABLATION, BOARDS, CONDITIONS, QUICK, Protocol
 from skyloop.reproductions.landing_results import job_name, results_of
 from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
@@ -35,7 +35,16 @@ def reproduce(
             }
             draw_starts(next(iter(by_board.values())), folder / "landing-starts.png")
             draw_errors(by_board, folder / "landing-errors.png")
+            draw_failures(pictures_of_failures(folder / "failed"), folder / "landing-failures.jpg")
     return results
+
+
+def pictures_of_failures(folder: Path) -> list[Path]:
+    """The first picture of each board and of each change; the numbers at the end of the names are seeds."""
+    first: dict[str, Path] = {}
+    for path in sorted(folder.glob("*/failed.png")):
+        first.setdefault(path.parent.name.rpartition("-")[0], path)
+    return list(first.values())
 
 
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:

@@ -36,7 +36,7 @@ class Witness:
         self.events: list[Event] = []
         self.status: LandingStatus | None = None
         self.image: Any = None
-        """The newest one."""
+        """The newest one, or the last one before it gave up: then it flies home."""
         self.track: list[list[float]] = []
         self.gave_up = False
         simulation.bus.on("drone/events", lambda message: self.events.append(message.data))
@@ -50,7 +50,8 @@ class Witness:
             self.track.append([round(t, 3), *(round(value, 4) for value in message.data.position.tolist())])
 
     def _keep(self, message: Message) -> None:
-        self.image = message.data
+        if self.status is None or self.status.stage != "given up":
+            self.image = message.data
 
     def _listen(self, message: Message) -> None:
         if isinstance(message.data, LandingStatus):

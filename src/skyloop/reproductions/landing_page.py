@@ -9,7 +9,9 @@ from skyloop.core.results import Result
 from skyloop.reproductions.landing_protocol import PUBLISHED_MSE, PUBLISHED_TIME, Protocol
 from skyloop.reproductions.pages import Cells, table
 
-PICTURES = ("landing-starts.png", "landing-errors.png")
+PICTURES = ("landing-starts.png", "landing-errors.png", "landing-failures.jpg")
+SHOWN_SEEDS = 6
+"""Of a cause that is frequent, how many seeds are named."""
 
 
 def protocol() -> dict[str, Any]:
@@ -97,9 +99,13 @@ def _clocks(results: Sequence[Result]) -> str:
 
 
 def _failed(results: Sequence[Result]) -> str:
+    """How often each group failed for each cause, and with which seeds."""
+    seeds: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        for seed, cause in result.conditions.get("failed", {}).items():
+            seeds.setdefault((result.cell.partition(":")[0], cause), []).append(seed)
     rows = [
-        [result.cell.partition(":")[0], seed, cause]
-        for result in results
-        for seed, cause in result.conditions.get("failed", {}).items()
+        [group, cause, str(len(which)), ", ".join(which[:SHOWN_SEEDS]) + (", ..." if len(which) > SHOWN_SEEDS else "")]
+        for (group, cause), which in seeds.items()
     ]
-    return table(["group", "seed", "cause"], rows) if rows else "No landing failed.\n"
+    return table(["group", "cause", "landings", "seeds"], rows) if rows else "No landing failed.\n"

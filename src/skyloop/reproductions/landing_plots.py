@@ -38,6 +38,19 @@ def draw_starts(runs: list[Run], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
+def draw_failures(pictures: list[Path], path: Path) -> None:
+    """What the detector saw last in some of the landings that failed, one below the other; nothing if none did."""
+    from PIL import Image
+
+    shown = [Image.open(picture).convert("RGB") for picture in pictures] or [Image.new("RGB", (640, 20), "white")]
+    sheet = Image.new("RGB", (max(image.width for image in shown), sum(image.height for image in shown)), "white")
+    top = 0
+    for image in shown:
+        sheet.paste(image, (0, top))
+        top += image.height
+    sheet.save(path, quality=85)
+
+
 def draw_errors(by_board: dict[str, list[Run]], path: Path) -> None:
     """Where the vehicles stood at the end, over the marker, and their headings; one column for each board."""
     figure = Figure(figsize=(3.2 * len(by_board), 6), layout="constrained")

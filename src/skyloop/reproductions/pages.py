@@ -35,6 +35,8 @@ BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- e
 ALIKE = 1e-3
 """Allowed relative difference of a figure on another processor or renderer."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
+MEASURED_BY = "measured-by.json"
+"""In a folder of results: the machine and the state of the code by which it was begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,24 @@ def protocol(name: str) -> Any:
     return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
 
 
+def begin(name: str, folder: Path) -> None:
+    """Keep in a folder of results by which machine and code it was begun; others may finish and publish it."""
+    path = folder / MEASURED_BY
+    if not path.exists():
+        path.write_text(json.dumps(_measured_now(name), indent=1) + "\n", encoding="utf-8")
+
+
+def _measured_now(name: str) -> dict[str, Any]:
+    return {"machine": machine_description(), "code": code_state(REPRODUCTIONS[name][0])}
+
+
+def _measured_by(name: str, folder: Path | None) -> dict[str, Any]:
+    if folder is None or not (folder / MEASURED_BY).exists():
+        return _measured_now(name)
+    kept: dict[str, Any] = json.loads((folder / MEASURED_BY).read_text(encoding="utf-8"))
+    return kept
+
+
 def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), folder: Path | None = None) -> list[Path]:
     """Write the results file, every page that shows it, and its pictures from the folder. Returns the changed paths."""
     if not DOCS.is_dir():
@@ -99,8 +119,7 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
         "protocol": protocol(name),
-        "machine": machine_description(),
-        "code": code_state(REPRODUCTIONS[name][0]),
+        **_measured_by(name, folder),
         "results": [result.plain() for result in results],
         "quick": {result.cell: result.measured for result in quick if repeats(result)},
     }
