@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from landing_firmware import firmware, needs_board
-from skyloop.reproductions.landing import in_words, jobs_of
+from skyloop.reproductions.landing import in_words, jobs_of, pictures_of_failures
 from skyloop.reproductions.landing_flight import Witness, land, land_on_board, landing_scenario, scored
 from skyloop.reproductions.landing_page import blocks
-from skyloop.reproductions.landing_plots import draw_errors, draw_starts
+from skyloop.reproductions.landing_plots import draw_errors, draw_failures, draw_starts
 from skyloop.reproductions.landing_protocol import ABLATION, CONDITIONS, Protocol
 from skyloop.reproductions.landing_results import job_name, results_of
 from skyloop.sim.scenario import Scenario
@@ -79,7 +80,7 @@ def test_the_page_names_failures_and_shows_every_group() -> None:
     made = blocks(results_of(SMALL, small_runs()))
     assert "| landed | 100 of 100 | all | 4 of 4 | 3 of 4 |" in made["boards"]
     assert "| dusk | 0 of 2 |" in made["conditions"] and "| ours | 1 of 1 |" in made["ablation"]
-    assert "| qemu | 4 | gave up: no marker |" in made["failed"] and "| dusk | 6 |" in made["failed"]
+    assert "| qemu | gave up: no marker | 1 | 4 |" in made["failed"] and "| 2 | 5, 6 |" in made["failed"]
     assert "| 65 MHz | 1 of 1 | 0.50 | 2.00 | 3 |" in made["clock"]
     assert "| execution, mean, ms |  |  |  | 0.500 |" in made["times"]
 
@@ -90,6 +91,29 @@ def test_pictures_of_starts_and_errors_are_drawn(tmp_path: Path) -> None:
     draw_starts(by_board["qemu"], tmp_path / "starts.png")
     draw_errors(by_board, tmp_path / "errors.png")
     assert min((tmp_path / f"{name}.png").stat().st_size for name in ("starts", "errors")) > 10_000
+
+
+def test_one_picture_of_each_group_that_failed_is_shown(tmp_path: Path) -> None:
+    for name in ("board-late-12", "board-late-103", "ablation-ours-7"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (30, 20), "red").save(tmp_path / name / "failed.png")
+    shown = pictures_of_failures(tmp_path)
+    assert [path.parent.name for path in shown] == ["ablation-ours-7", "board-late-103"]
+    draw_failures(shown, tmp_path / "sheet.jpg")
+    with Image.open(tmp_path / "sheet.jpg") as sheet:
+        assert sheet.size == (30, 40)
+    draw_failures([], tmp_path / "sheet.jpg")
+    with Image.open(tmp_path / "sheet.jpg") as sheet:
+        assert sheet.size[0] == 640
+
+
+def test_the_picture_of_a_failure_is_not_that_of_the_way_home() -> None:
+    witness: Any = Witness.__new__(Witness)
+    witness.status = None
+    for stage, image in (("down", "marker"), ("given up", "grass")):
+        witness.status = SimpleNamespace(stage=stage)
+        witness._keep(SimpleNamespace(data=image))
+    assert witness.image == "marker"
 
 
 @pytest.mark.parametrize("name", [*CONDITIONS, *ABLATION])
@@ -140,7 +164,7 @@ def test_errors_are_in_the_axes_of_the_marker(tmp_path: Path) -> None:
     [
         ((7.0, 0.0, 0.1), ["landed"], "land", "landed 1.00 m beside the marker"),
         ((6.0, 0.0, 4.0), [], "seek", "still in the air after 150 s"),
-        ((0.0, 0.0, 0.1), ["landed"], "given up", "gave up: no square with a rectangle"),
+        ((0.0, 0.0, 0.1), ["landed"], "given up", "gave up; the last image: no square with a rectangle"),
         ((6.0, 0.0, 0.1), ["crash", "landed"], "land", "crashed at 20.0 s"),
     ],
 )

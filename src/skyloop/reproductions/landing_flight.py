@@ -152,7 +152,7 @@ def _cause(status: Any, witness: Witness, off: float, began: float) -> str:
     if witness.gave_up:
         return "gave up: the board did not land"
     if witness.status is not None and witness.status.stage == "given up":
-        return "gave up: " + (witness.status.reason or "no marker")
+        return "gave up; the last image: " + (witness.status.reason or "the marker, not steady enough to land")
     if not status.landed:
         return f"still in the air after {DURATION:g} s"
     return "" if off <= ON_MARKER else f"landed {off:.2f} m beside the marker"
