@@ -56,4 +56,4 @@ class Protocol:
         return {**asdict(self), **judged, **changes, "tracker": TrackerConfig().model_dump(mode="json")}
 
 
-QUICK = Protocol((1,), ("clear day",), duration=10.0)
+QUICK = Protocol((1,), ("clear day",), duration=15.0)
