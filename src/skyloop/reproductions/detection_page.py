@@ -32,7 +32,8 @@ def _accuracy(cells: Cells) -> str:
         found = [cells.get(f"{part}: {way}") for part in PARTS]
         rows.append([way, *("" if cell is None else f"{cell.measured:.3f}" for cell in found)])
     lost = [cells.get(f"{part}: lost by 8 bits") for part in PARTS]
-    rows.append(["lost by 8 bits on OpenVINO, aim ≤ 0.02", *("" if cell is None else f"{cell.measured:.3f}" for cell in lost)])
+    losses = ("" if cell is None else f"{cell.measured:.3f}" for cell in lost)
+    rows.append(["lost by 8 bits on OpenVINO, aim ≤ 0.02", *losses])
     shown = [cells[f"{part}: {SHOWN}"] for part in PARTS]
     counted = ["persons that count, in so many images", *(f"{c.n} in {c.conditions['images']}" for c in shown)]
     heads = [f"{part}, aim ≥ {AIMS[part]:.2f}" for part in PARTS]
