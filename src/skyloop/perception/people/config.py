@@ -59,8 +59,8 @@ class RadarModel(BaseModel):
     model_config = STRICT
 
     range_sd: Positive = 0.25
-    """m, one sigma: a body is no point. The sigmas are a quarter more than the medians of 4068 points in twelve flights
-    past people say; wider ones let in clutter, which four of ten points are."""
+    """m, one sigma: a body is no point. The sigmas are a quarter to a half more than the robust ones of 4068 points in
+    twelve flights past people; wider ones let in clutter, which four of ten points are."""
     speed_sd: Positive = 0.8
     """m/s, one sigma: the strongest echo may be that of a leg, and legs are up to twice as fast as the body."""
     azimuth_sd: Positive = 0.03
