@@ -206,17 +206,31 @@ def test_answers_come_in_the_order_asked(renderer: Renderer) -> None:
         renderer.collect()
 
 
-def test_requests_may_grow_but_not_behind_another(small_renderer: Renderer) -> None:
+def test_requests_may_grow(small_renderer: Renderer) -> None:
     renderer = small_renderer
     tiny, large = (request((0, 0, 0), (1, 0, 0), lens=Pinhole.from_fov(n, n, 1.2)) for n in (16, 200))
     for asked in (tiny, large, tiny):
         view = renderer.render([asked], SKY)[0]
         assert view.depth[asked.lens.height // 2, asked.lens.width // 2] == pytest.approx(6.0, abs=1e-4)
-    renderer.submit([large], SKY)
-    with pytest.raises(RendererError, match="larger request"):
-        renderer.submit([large] * 3, SKY)
-    assert len(renderer.collect()) == 1
+    renderer.submit([tiny], SKY)
+    renderer.submit([large] * 3, SKY)
+    for sizes in ([16], [200] * 3):
+        views = renderer.collect()
+        assert [len(view.depth) for view in views] == sizes
+        assert all(view.depth[sizes[0] // 2, sizes[0] // 2] == pytest.approx(6.0, abs=1e-4) for view in views)
     assert renderer.render([], SKY) == []
+
+
+def test_views_that_are_kept_stay_as_they_are(renderer: Renderer) -> None:
+    """More of them than slots are lent, and bigger ones in between."""
+    asked = [request((0.0, 0.0, 2.0), (np.cos(a), np.sin(a), 1.8), t=a) for a in range(9)]
+    kept, copies = [], []
+    for number, one in enumerate(asked):
+        view = renderer.render([one] * (1 + number % 3), SKY)[-1]
+        kept.append(view)
+        copies.append(view.surface.copy())
+    assert all(np.array_equal(view.surface, copy) for view, copy in zip(kept, copies, strict=True))
+    assert len({copy.tobytes() for copy in copies}) == len(copies)
 
 
 def test_an_unknown_quality_names_those_there_are(renderer: Renderer) -> None:

@@ -124,18 +124,18 @@ def _square(n: int) -> list[ViewPose]:
 
 
 def _pipelined(renderer: Renderer, requests: list[list[ViewRequest]]) -> tuple[float, list[View]]:
-    """Seconds for all requests. Each image is rendered while the previous one is read."""
+    """Seconds for all requests. While an image is read, the next is rendered, and one more waits."""
     seen: list[View] = []
     began = time.perf_counter()
-    for k, request in enumerate(requests):
-        renderer.submit(request, WEATHER)
-        if k:
-            seen = renderer.collect()
-            for view in seen:
-                everything(view)
-    seen = renderer.collect()
-    for view in seen:
-        everything(view)
+    waiting = list(reversed(requests))
+    for _ in requests:
+        while waiting and renderer.has_room:
+            renderer.submit(waiting.pop(), WEATHER)
+        seen = renderer.collect()
+        if waiting:
+            renderer.submit(waiting.pop(), WEATHER)
+        for view in seen:
+            everything(view)
     return time.perf_counter() - began, seen
 
 

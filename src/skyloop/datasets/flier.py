@@ -88,6 +88,7 @@ class Flier:
     def __init__(self, folder: Path, plan: dict[str, Any], hand: Hand) -> None:
         self.frames = RecordedFrames(folder, plan)
         self.stages = WorkerProfile()
+        """Of the flight as a whole: to time each small sensor and record would take a tenth of it."""
         self._stores: bool = plan.get("store", True)
         self._missing = set(self.frames.missing)
         self._parcels: dict[int, Parcel] = {}
@@ -104,7 +105,7 @@ class Flier:
 
     def _on_message(self, message: Message) -> None:
         if self.frames.group_at(message.arrival_ns) in self._missing:
-            record = self.stages.timed("journal", _record, message) if self._stores else b""
+            record = b"".join(record_of(message)) if self._stores else b""
             self._append(Entry(RECORD, message.arrival_ns, record=record))
 
     def _defer(self, number: int, simulation: Simulation, t_ns: int, index: int) -> None:
@@ -175,10 +176,6 @@ class Flier:
                 if first_ns is not None and self._sensing is not None:
                     parcel.looks = self._sensing.looks_since(first_ns)
                 self._hand.give(parcel.encoded())
-
-
-def _record(message: Message) -> bytes:
-    return b"".join(record_of(message))
 
 
 def fly_for_others(folder: Path, sockets: list[socket.socket]) -> None:

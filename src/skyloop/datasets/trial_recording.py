@@ -17,7 +17,7 @@ STAGES = {
     "rendering": "the renderer's processes",
     "sensors": "measuring, with views, rays, noise and labels",
     "journal": "encoding, checksums and writing",
-    "physics_and_rest": "flight (once for all workers), pilot, bus and asking the renderer",
+    "physics_and_rest": "flight with its small sensors (once for all workers), pilot, bus and asking the renderer",
 }
 
 

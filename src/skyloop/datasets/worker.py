@@ -59,6 +59,7 @@ def record_alone(folder: Path) -> None:
         describe(folder, plan, simulation)
         simulation.bus.on_every(worker.on_message)
         DeferredSensing(simulation).warm_up()
+        worker.stages.watch_sensors(simulation)
         fly(simulation, worker.frames, worker.stages)
         worker.finish()
         tell(core_seconds=worker.stages.core_seconds())
@@ -92,7 +93,6 @@ def fly(
 ) -> None:
     """Fly until the last missing group ends. Frames begin when the pilots begin their trajectories."""
     parent = os.getppid()
-    stages.watch_sensors(simulation)
     # objects that live for the whole flight need not be scanned by the garbage collector again
     gc.collect()
     gc.freeze()

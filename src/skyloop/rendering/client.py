@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import mmap
 import os
 import select
 import socket
@@ -17,17 +16,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
 from skyloop.rendering.answer_watchdog import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.vertex_buffers import pack_model, pack_rows, used_textures
+from skyloop.rendering.view_memory import Slot, ViewMemory
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
 from skyloop.world.scene import Meanwhile
-from skyloop.world.views import View, ViewRequest
+from skyloop.world.views import View, ViewRequest, without_alpha
 from skyloop.world.weather import Weather
 from skyloop_client.errors import RendererError
 
@@ -36,6 +35,8 @@ BYTES_PER_PIXEL = 20
 """Colour takes 4 bytes, the surface 16."""
 MOST_UNDER_WAY = 2
 """Requests: one is painted while the pixels of the other are read."""
+MOST_JOINED = 1 << 16
+"""Bytes of a message that is sent in one piece."""
 HOW_TO_INSTALL = (
     "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
     "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -47,7 +48,7 @@ class _Asked:
     requests: list[ViewRequest]
     shots: list[dict[str, Any]]
     motions: list[Motion]
-    second_half: bool
+    slot: Slot
 
 
 class Renderer:
@@ -59,14 +60,13 @@ class Renderer:
         """A callable that runs while `collect` waits."""
         self._model = model
         self._closed = False
-        self._shared: Any = b""
-        self._half = 0
         self._asked: deque[_Asked] = deque()
-        self._memory = _anonymous_memory()
+        self._sky: tuple[Weather, dict[str, Any]] | None = None
+        self._memory = ViewMemory()
         self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
         self._peer = ours
-        handed = (theirs.fileno(), self._memory)
+        handed = (theirs.fileno(), self._memory.file)
         # Ctrl-C must not end the renderer; only the client decides when it ends
         with kept_from_children():
             self._process = subprocess.Popen(
@@ -119,10 +119,10 @@ class Renderer:
         self.wait_ready()
         self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
 
-    def has_room(self, requests: Sequence[ViewRequest]) -> bool:
-        """Whether these requests can be submitted beside those under way."""
-        size = BYTES_PER_PIXEL * sum(request.lens.width * request.lens.height for request in requests)
-        return not self._asked or (len(self._asked) < MOST_UNDER_WAY and size <= self._half)
+    @property
+    def has_room(self) -> bool:
+        """Whether a request can be submitted beside those under way."""
+        return len(self._asked) < MOST_UNDER_WAY
 
     def submit(self, requests: Sequence[ViewRequest], weather: Weather) -> None:
         """Submits a request without waiting; at most two may be under way. `collect` returns their views in order."""
@@ -133,25 +133,21 @@ class Renderer:
         self.wait_ready()
         times = sorted({request.pose.t_ns for request in requests})
         motions = [self._model.motion(t_ns) for t_ns in times]
-        # two regions of shared memory, so that one is painted while the other is read
-        offset = start = self._half if self._asked and not self._asked[-1].second_half else 0
         shots: list[dict[str, Any]] = []
+        size = 0
         for request in requests:
-            shots.append(_shot(request, times.index(request.pose.t_ns), offset))
-            offset += BYTES_PER_PIXEL * request.lens.width * request.lens.height
-        self._reserve(offset - start)
-        sky = {
-            **weather.config.model_dump(),
-            "sun_direction": weather.sun_direction.tolist(),
-            "extinction": weather.extinction,
-        }
+            shots.append(_shot(request, times.index(request.pose.t_ns), size))
+            size += BYTES_PER_PIXEL * request.lens.width * request.lens.height
+        slot = self._memory.take(size)
+        for shot in shots:
+            shot["offset"] += slot.start
         arrays = {
             "eyes": np.array([request.pose.position for request in requests], np.float64),
             "rotations": np.array([matrix_from_quat(request.pose.quat_wxyz) for request in requests]),
             "moving": np.array([motion.poses for motion in motions]),
         }
-        self._send({"shots": shots, "sky": sky, "bytes": len(self._shared)}, arrays)
-        self._asked.append(_Asked(list(requests), shots, motions, start > 0))
+        self._send({"shots": shots, "sky": self._sky_of(weather), "bytes": self._memory.size}, arrays)
+        self._asked.append(_Asked(list(requests), shots, motions, slot))
 
     def collect(self) -> list[View]:
         """Returns the views of the oldest request under way."""
@@ -162,18 +158,21 @@ class Renderer:
             if self.meanwhile is not None:
                 self.meanwhile(self.has_answered)
             answer = self._receive()
-        if "error" in answer:
-            raise RendererError(f"the renderer could not paint: {answer['error']}")
-        views = []
-        for request, shot in zip(asked.requests, asked.shots, strict=True):
-            h, w, start = request.lens.height, request.lens.width, shot["offset"]
-            colour, surface = np.empty((0, 0, 3), np.uint8), np.empty((0, 0, 4), np.uint32)
-            if request.colour:
-                colour = _without_alpha(np.frombuffer(self._shared, np.uint8, 4 * w * h, start).reshape(h, w, 4))
-            if request.surface:
-                surface = np.frombuffer(self._shared, np.uint32, 4 * w * h, start + 4 * w * h).reshape(h, w, 4).copy()
-            views.append(View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface))
-        return views
+        try:
+            if "error" in answer:
+                raise RendererError(f"the renderer could not paint: {answer['error']}")
+            return [self._view(asked, *pair) for pair in zip(asked.requests, asked.shots, strict=True)]
+        finally:
+            self._memory.leave(asked.slot)
+
+    def _view(self, asked: _Asked, request: ViewRequest, shot: dict[str, Any]) -> View:
+        h, w, start = request.lens.height, request.lens.width, shot["offset"]
+        colour, surface = np.empty((0, 0, 3), np.uint8), np.empty((0, 0, 4), np.uint32)
+        if request.colour:
+            colour = without_alpha(self._memory.words(start, w * h)).reshape(h, w, 3)
+        if request.surface:
+            surface = self._memory.kept(asked.slot, start + 4 * w * h, (h, w, 4))
+        return View(request.lens, request.pose, self._model, asked.motions[shot["motion"]], colour, surface)
 
     def has_answered(self) -> bool:
         """Whether an answer has arrived, or the process has died."""
@@ -194,26 +193,23 @@ class Renderer:
             self._process.kill()
         self._exit_code()
         self._log.close()
-        os.close(self._memory)
-        if self._shared:
-            self._shared.close()
+        self._memory.close()
 
-    def _reserve(self, size: int) -> None:
-        """Makes room for two requests of this size."""
-        if size <= self._half:
-            return
-        if self._asked:
-            raise RendererError("a larger request cannot follow one that is under way; collect that one first")
-        self._half = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
-        os.ftruncate(self._memory, 2 * self._half)
-        if self._shared:
-            self._shared.close()
-        self._shared = mmap.mmap(self._memory, 2 * self._half)
+    def _sky_of(self, weather: Weather) -> dict[str, Any]:
+        """A weather in the form the process reads."""
+        if self._sky is None or self._sky[0] is not weather:
+            sun = weather.sun_direction.tolist()
+            self._sky = weather, {**weather.config.model_dump(), "sun_direction": sun, "extinction": weather.extinction}
+        return self._sky[1]
 
     def _send(self, header: dict[str, Any], arrays: Any) -> None:
+        pieces = encode(header, arrays)
+        if sum(map(len, pieces)) < MOST_JOINED:
+            # a request: to copy a little costs less than to call the system four times
+            pieces = [b"".join(pieces)]
         try:
             with self._patience.waiting():
-                for piece in encode(header, arrays):
+                for piece in pieces:
                     self._peer.sendall(piece)
         except OSError:
             raise self._gone() from None
@@ -275,21 +271,5 @@ def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
     }
 
 
-def _anonymous_memory() -> int:
-    """Shared memory that is freed with the last process that holds it."""
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("skyloop-views")
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
-
-
 def _python_path() -> list[str]:
     return [part for part in [os.environ.get("PYTHONPATH", "")] if part]
-
-
-def _without_alpha(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A copy of the first three channels; one after the other, which takes a fifth of the time of all at once."""
-    rgb = np.empty((*rgba.shape[:2], 3), np.uint8)
-    for channel in range(3):
-        rgb[..., channel] = rgba[..., channel]
-    return rgb

@@ -31,18 +31,21 @@ class Culler:
         self._first_lod, self._last_step, casts = (packed["first_lod"][shape] - [0, 1, 0]).T
         self._casts = casts > 0
         self._own_balls = packed["spheres"][shape]
-        self._ids = np.zeros((self.n_rows, 4), np.uint32)
-        self._ids[:, 0] = np.arange(1, self.n_rows + 1)
-        self._ids[:, 1], self._ids[:, 2] = packed["row_palette"], packed["row_variant"]
         # the movers' part of these is rewritten for each picture
-        self._poses = np.zeros((self.n_rows, 3, 4))
+        self._table = np.zeros((self.n_rows, 16), np.float32)
+        """Instances as INSTANCE has them, but for their positions."""
+        ids = self._table.view(np.uint32)[:, 12:]
+        ids[:, 0] = np.arange(1, self.n_rows + 1)
+        ids[:, 1], ids[:, 2] = packed["row_palette"], packed["row_variant"]
+        self._origins = np.zeros((self.n_rows, 3))
         self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
         self._put(packed["standing_poses"], slice(0, self.n_standing))
         self._moved: NDArray[Any] | None = None
 
     def _put(self, poses: NDArray[Any], rows: slice) -> None:
         balls = self._own_balls[rows]
-        self._poses[rows] = poses
+        self._table[rows, :12] = poses.reshape(-1, 12)
+        self._origins[rows] = poses[:, :, 3]
         self._centres[rows] = np.einsum("nij,nj->ni", poses[:, :, :3], balls[:, :3]) + poses[:, :, 3]
         largest_scale = np.sqrt(np.square(poses[:, :, :3]).sum(axis=1).max(axis=1, initial=0.0))
         self._radii[rows] = balls[:, 3] * largest_scale
@@ -58,16 +61,17 @@ class Culler:
     ) -> Draws:
         """What a camera at `eye` sees; planes (k, 4) are positive inside."""
         self._move(moving)
-        away = self._centres - eye
-        distance = np.sqrt(np.einsum("ni,ni->n", away, away))
         inside = self._touches(planes, slice(0, self.n_rows))
-        inside &= self._radii * focal > 0.5 * quality.smallest_px * distance
         if hidden is not None:
             inside[hidden[0] : hidden[1]] = False
         rows = np.flatnonzero(inside)
+        away = self._centres.take(rows, axis=0) - eye
+        distance, radii = np.sqrt(np.einsum("ni,ni->n", away, away)), self._radii.take(rows)
+        large = radii * focal > 0.5 * quality.smallest_px * distance
+        rows = rows[large]
         # by the nearest point of the bounding sphere, so that a long wall beside the camera does not count as far
-        near = np.maximum(distance[rows] - self._radii[rows], 0.0)
-        step = (near[:, None] > self._ranges[rows] * quality.detail).sum(axis=1)
+        near = np.maximum(distance[large] - radii[large], 0.0)
+        step = (near[:, None] > self._ranges.take(rows, axis=0) * quality.detail).sum(axis=1)
         return self._draws(rows, step, eye, near)
 
     def casters(self, planes: NDArray[Any], eye: NDArray[Any], moving: NDArray[Any] | None, step: int) -> Draws:
@@ -92,19 +96,18 @@ class Culler:
 
     def _draws(self, rows: NDArray[Any], step: NDArray[Any], eye: NDArray[Any], near: NDArray[Any]) -> Draws:
         """One command per level of detail, nearest first, so that hidden surfaces need not be shaded."""
-        lod = self._first_lod[rows] + np.minimum(step, self._last_step[rows])
+        lod = self._first_lod.take(rows) + np.minimum(step, self._last_step.take(rows))
         order = lod.argsort(kind="stable")
         rows, lod = rows[order], lod[order]
-        instances = np.empty(len(rows), INSTANCE)
-        poses = self._poses[rows]
-        poses[:, :, 3] -= eye
-        instances["pose"], instances["ids"] = poses, self._ids[rows]
+        instances = self._table.take(rows, axis=0)
+        instances[:, 3:12:4] = self._origins.take(rows, axis=0) - eye
         # where one level of detail ends and the next begins, with both ends
         bounds = np.concatenate([[0], np.flatnonzero(lod[1:] != lod[:-1]) + 1, [len(rows)]]) if len(rows) else NO_BOUNDS
         first = bounds[:-1]
-        commands = np.empty(len(first), COMMAND)
-        commands["first"], commands["count"], commands["base"] = self._lods[lod[first]].T
-        commands["base_instance"], commands["instances"] = first, bounds[1:] - first
+        commands = np.empty((len(first), 5), np.uint32)
+        # as COMMAND has them
+        commands[:, [2, 0, 3]] = self._lods[lod[first]]
+        commands[:, 4], commands[:, 1] = first, bounds[1:] - first
         if len(first):
             commands = commands[np.minimum.reduceat(near[order], first).argsort(kind="stable")]
-        return instances, commands
+        return instances.view(INSTANCE).reshape(len(rows)), commands.view(COMMAND).reshape(len(first))

@@ -200,7 +200,9 @@ class Fleet:
         """The parts of movers that a vehicle may meet in an interval, even if a collision gives it 30 m/s more."""
         period = self._per_interval * self.rate.period_s
         motion = self.states["motion"]
-        reach = self.params["hull_radius"] + period * (np.linalg.norm(motion[:, 3:6], axis=1) + 30.0)
+        velocity = motion[:, 3:6]
+        speed = np.sqrt(np.einsum("ni,ni->n", velocity, velocity))
+        reach = self.params["hull_radius"] + period * (speed + 30.0)
         return solids.moving(interval, period, motion[:, :3], reach)
 
     def state(self, i: int, t_ns: int) -> VehicleState:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,17 +60,35 @@ class Thing:
     rows: list[int] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Motion:
     """Poses and velocities of the movers' parts at one instant."""
 
     t_ns: int
     poses: Array
     """(m, 3, 4) world_from_part, rows in order from `Model.n_standing` on."""
-    velocities: Array
-    """(m, 3) m/s of the parts' origins, world."""
-    angular_velocities: Array
-    """(m, 3) rad/s, world axes."""
+    before: Array
+    """The poses DIFFERENCE_S earlier, and later; velocities are computed from these when they are first used."""
+    after: Array
+
+    @cached_property
+    def _rates(self) -> Array:
+        return (self.after - self.before) / (2.0 * DIFFERENCE_S)
+
+    @cached_property
+    def velocities(self) -> Array:
+        """(m, 3) m/s of the parts' origins, world."""
+        return np.ascontiguousarray(self._rates[:, :, 3])
+
+    @cached_property
+    def angular_velocities(self) -> Array:
+        """(m, 3) rad/s, world axes."""
+        # Ω = Ṙ Rᵀ, from its three entries off the diagonal; parts are rigid, so scale drops out of R
+        now = self.poses[:, :, :3]
+        turn = np.einsum("nij,nkj->nik", self._rates[:, :, :3], now)
+        size = np.einsum("nij,nij->n", now, now)[:, None] / 3.0
+        w = np.stack([turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1)
+        return np.asarray(0.5 * w / np.maximum(size, 1e-12))
 
 
 class Placed:
@@ -221,14 +240,7 @@ class Model:
         if self._motion is None or self._motion.t_ns != t_ns:
             t = t_ns / 1e9
             before, now, after = (self._poses(t + dt) for dt in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
-            rate = (after - before) / (2.0 * DIFFERENCE_S)
-            # Ω = Ṙ Rᵀ, from its three entries off the diagonal; parts are rigid, so scale drops out of R
-            turn = np.einsum("nij,nkj->nik", rate[:, :, :3], now[:, :, :3])
-            size = np.einsum("nij,nij->n", now[:, :, :3], now[:, :, :3])[:, None] / 3.0
-            w = np.stack(
-                [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
-            )
-            self._motion = Motion(t_ns, now, np.ascontiguousarray(rate[:, :, 3]), 0.5 * w / np.maximum(size, 1e-12))
+            self._motion = Motion(t_ns, now, before, after)
         return self._motion
 
     def moving_poses(self, t_ns: int) -> Array:

@@ -38,8 +38,9 @@ class Painter(Protocol):
     def collect(self) -> list[View]:
         """The views of the oldest request under way."""
 
-    def has_room(self, requests: Sequence[ViewRequest]) -> bool:
-        """Whether these requests can be submitted beside those under way."""
+    @property
+    def has_room(self) -> bool:
+        """Whether a request can be submitted beside those under way."""
 
     def has_answered(self) -> bool:
         """Whether `collect` would return at once."""
@@ -141,7 +142,7 @@ class Scene:
         """
         self.expect_views()
         assert self._painter is not None
-        while self._under_way and not self._painter.has_room(requests):
+        while self._under_way and not self._painter.has_room:
             self._finish_one()
         self._painter.submit(requests, self.weather)
         self._under_way.append(painting)

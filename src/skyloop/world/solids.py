@@ -64,11 +64,12 @@ class Solids:
         number = interval // per_outlook
         if self._outlook[0] != number:
             start, length = number * per_outlook * period, per_outlook * period
-            self._outlook = (number, [self._sphere(k, start, length) for k in range(len(self.movers))])
+            self._outlook = (number, np.array([self._sphere(k, start, length) for k in range(len(self.movers))]))
             self._places.clear()
-        spheres = np.array(self._outlook[1])
-        gaps = np.linalg.norm(places[:, None] - spheres[None, :, :3], axis=2) - reach[:, None] - spheres[None, :, 3]
-        return np.flatnonzero((gaps < 0.0).any(axis=0))
+        spheres = self._outlook[1]
+        away = places[:, None] - spheres[:, :3]
+        touch = reach[:, None] + spheres[:, 3]
+        return (np.einsum("vmi,vmi->vm", away, away) < touch * touch).any(axis=0).nonzero()[0]
 
     def _sphere(self, k: int, start: float, length: float) -> Array:
         """Centre and radius of a sphere that holds mover k for `length` s from `start` on."""

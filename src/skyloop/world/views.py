@@ -81,26 +81,58 @@ class ViewRequest:
     """Whether the surface buffer is needed."""
 
 
+@kernel(void(types.Array(uint32, 1, "C", readonly=True), uint32[::1]))
+def _drop_alpha(pixels: Any, out: Any) -> None:
+    # four pixels of four bytes become three words; the lowest byte of a word, which is its first, is red
+    last = len(pixels) - 1
+    for k in range(len(out) // 3):
+        a, b = pixels[4 * k], pixels[min(4 * k + 1, last)]
+        c, d = pixels[min(4 * k + 2, last)], pixels[min(4 * k + 3, last)]
+        out[3 * k] = (a & uint32(0xFFFFFF)) | (b << uint32(24))
+        out[3 * k + 1] = ((b >> uint32(8)) & uint32(0xFFFF)) | (c << uint32(16))
+        out[3 * k + 2] = ((c >> uint32(16)) & uint32(0xFF)) | (d << uint32(8))
+
+
+def without_alpha(pixels: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """(3 n,) red, green and blue of (n,) pixels of four bytes."""
+    n = len(pixels)
+    words = np.empty(3 * -(-n // 4), np.uint32)
+    _drop_alpha(pixels, words)
+    return words.view(np.uint8)[: 3 * n]
+
+
 _SURFACE = types.Array(uint32, 3, "C", readonly=True)
 
 
-@kernel(void(_SURFACE, float32[:, :, ::1]))
-def _decode_normals(surface: Any, out: Any) -> None:
+OCTAHEDRAL = np.arange(4096) / 2047.0 - 1.0
+"""The coordinates that 12 bits stand for."""
+_OCTAHEDRAL = types.Array(float64, 1, "C", readonly=True)
+NO_CODE, SKY = 0xFFFFFFFF, 0xFFFFFFFE
+"""No normal has these codes, which need 24 bits."""
+
+
+@kernel(void(_SURFACE, _OCTAHEDRAL, float32[:, :, ::1]))
+def _decode_normals(surface: Any, coordinates: Any, out: Any) -> None:
+    # neighbours often show the same plane, so the last normal is kept
+    last = uint32(NO_CODE)
+    nx = ny = nz = float32(0.0)
     for i in range(surface.shape[0]):
         for j in range(surface.shape[1]):
-            if surface[i, j, 1] == 0:
-                out[i, j, 0] = out[i, j, 1] = out[i, j, 2] = 0.0
-                continue
-            packed = surface[i, j, 2]
-            x = ((packed >> 8) & 0xFFF) / 2047.0 - 1.0
-            y = ((packed >> 20) & 0xFFF) / 2047.0 - 1.0
-            z = 1.0 - abs(x) - abs(y)
-            if z < 0.0:
-                ox = (1.0 - abs(y)) * (1.0 if x >= 0.0 else -1.0)
-                y = (1.0 - abs(x)) * (1.0 if y >= 0.0 else -1.0)
-                x = ox
-            size = 1.0 / np.sqrt(x * x + y * y + z * z)
-            out[i, j, 0], out[i, j, 1], out[i, j, 2] = x * size, y * size, z * size
+            code = surface[i, j, 2] >> 8 if surface[i, j, 1] != 0 else uint32(SKY)
+            if code != last:
+                last = code
+                if code == SKY:
+                    nx = ny = nz = float32(0.0)
+                else:
+                    x, y = coordinates[code & 0xFFF], coordinates[code >> 12]
+                    z = 1.0 - abs(x) - abs(y)
+                    if z < 0.0:
+                        ox = (1.0 - abs(y)) * (1.0 if x >= 0.0 else -1.0)
+                        y = (1.0 - abs(x)) * (1.0 if y >= 0.0 else -1.0)
+                        x = ox
+                    size = 1.0 / np.sqrt(x * x + y * y + z * z)
+                    nx, ny, nz = float32(x * size), float32(y * size), float32(z * size)
+            out[i, j, 0], out[i, j, 1], out[i, j, 2] = nx, ny, nz
 
 
 @kernel(
@@ -210,7 +242,7 @@ class View:
     def normals(self) -> NDArray[np.float32]:
         """(height, width, 3) unit, world axes, towards the camera; zero where the sky is."""
         out = np.empty((*self.surface.shape[:2], 3), np.float32)
-        _decode_normals(self.surface, out)
+        _decode_normals(self.surface, OCTAHEDRAL, out)
         return out
 
     @cached_property
