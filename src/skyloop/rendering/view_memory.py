@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_LENT = 4
-"""Slots whose pixels are still used; beyond these, pixels are copied."""
+MOST_LENT = 6
+"""Slots in use, with those of requests under way; beyond these, pixels are copied."""
 
 
 @dataclass(slots=True, eq=False)
