@@ -125,9 +125,9 @@ class GpuEchoes:
                 self._echo_mirrors(
                     (-(-MOST_MIRRORS // THREADS),), (THREADS,), (sent, at, standing, materials, pattern, *which, *out)
                 )
-        sums = cupy.empty((FEW * THREADS, 2))
+        sums = cupy.empty((2, FEW * THREADS))
         self._add_energies((FEW,), (THREADS,), (by_echo, np.int32(n), sums))
-        energies.late.append(lambda: np.asarray(cupy.asnumpy(sums)))
+        energies.late.append(lambda: cupy.asnumpy(sums).sum(axis=1, keepdims=True).T)
         return [Echoes(paths, rates, strengths)]
 
     def joined(self, parts: list[Echoes]) -> Echoes:

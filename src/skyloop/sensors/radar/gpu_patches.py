@@ -54,7 +54,7 @@ KERNEL add_energies(const double* energies, int n_echoes, double* sums)
         a += energies[2 * s];
         b += energies[2 * s + 1];
     }
-    sums[2 * first] = a;
-    sums[2 * first + 1] = b;
+    sums[first] = a;
+    sums[step + first] = b;
 }
 """
