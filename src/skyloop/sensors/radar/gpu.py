@@ -22,8 +22,9 @@ MOST_CHIRPS = 64
 """Chirps that one thread sums, in registers."""
 PARTS = 264
 """Parts into which the echoes are divided; with three antennas, as many blocks as an H200 runs at once."""
-TILE = 32
-"""Neighbouring echoes that go to the same part: their numbers share lines of memory."""
+TILE = 8
+"""Neighbouring echoes that go to the same part: their numbers share lines of memory. With more of them, sky and ground
+are divided less evenly."""
 
 # one block: one part of the echoes, one antenna, one group of chirps; one thread: one sample
 SOURCE = r"""
