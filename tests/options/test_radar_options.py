@@ -233,6 +233,6 @@ def test_backend(monkeypatch: pytest.MonkeyPatch) -> None:
         backends.backend_on("gpu", waveform)
     monkeypatch.setattr(backends, "_gpu", lambda: ("a device", ""))
     monkeypatch.setattr(backends, "GpuSum", lambda _, cupy: f"sums on {cupy}")
-    monkeypatch.setattr(backends, "GpuPatches", lambda cupy: f"finds on {cupy}")
+    monkeypatch.setattr(backends, "GpuEchoes", lambda cupy: f"finds on {cupy}")
     made: list[Any] = [backends.backend_on(backend, waveform) for backend in ("auto", "gpu")]
     assert made == [("finds on a device", "sums on a device")] * 2

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.fmcw import Waveform
-from skyloop.sensors.radar.echoes import Antennas, CpuPatches, Echoes, Labels, Picture, Receiver, Things
+from skyloop.sensors.radar.cpu_echoes import CpuEchoes
+from skyloop.sensors.radar.echoes import Echoes, Energies, Labels, Picture, Things, Way
 from skyloop.sensors.radar.gpu import GpuSum
-from skyloop.sensors.radar.gpu_patches import GpuPatches
+from skyloop.sensors.radar.gpu_echoes import GpuEchoes
+from skyloop.sensors.radar.specular import Mirrors
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
@@ -25,27 +27,33 @@ class BurstSum(Protocol):
     ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]: ...
 
 
-class PatchFinder(Protocol):
-    """Finds the echoes of matt surfaces, where the sum wants them."""
+class EchoFinder(Protocol):
+    """Finds the echoes of matt surfaces and of mirror points, where the sum wants them."""
 
     def found(
-        self, picture: Picture, things: Things, labels: Labels, antennas: Antennas, receiver: Receiver, energies: Array
-    ) -> Echoes: ...
+        self,
+        pictures: list[Picture],
+        things: Things,
+        labels: Labels,
+        ways: list[Way],
+        mirrors: Mirrors | None,
+        energies: Energies,
+    ) -> list[Echoes]: ...
 
     def joined(self, parts: list[Echoes]) -> Echoes: ...
 
 
-def backend_on(backend: str, waveform: Waveform) -> tuple[PatchFinder, BurstSum]:
+def backend_on(backend: str, waveform: Waveform) -> tuple[EchoFinder, BurstSum]:
     """`auto` uses a GPU that CuPy supports, else the CPU."""
     if backend != "cpu":
         cupy, reason = _gpu()
         if cupy is not None:
-            return GpuPatches(cupy), GpuSum(waveform, cupy)
+            return GpuEchoes(cupy), GpuSum(waveform, cupy)
         if backend == "gpu":
             raise SetupError(
                 f"radar backend 'gpu': {reason}; install cupy for your CUDA, or choose backend auto or cpu"
             )
-    return CpuPatches(), Synthesis(waveform)
+    return CpuEchoes(), Synthesis(waveform)
 
 
 def _gpu() -> tuple[Any, str]:

@@ -9,6 +9,7 @@ its position in the thing's own axes, so that it stays with a moving thing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -36,6 +37,21 @@ class Echoes:
     """(n, n_rx) m/s at which the half paths grow."""
     strengths: NDArray[np.complex64]
     """(n,) V, peak, at the converter."""
+
+
+@dataclass(slots=True, eq=False)
+class Energies:
+    """V² of a burst's echoes: of those that fold, and of all."""
+
+    sums: Array = field(default_factory=lambda: np.zeros(2))
+    late: list[Callable[[], Array]] = field(default_factory=list)
+    """Give (n, 2) further terms. Who asks waits for the GPU that works on them."""
+
+    def folded_share(self) -> float:
+        sums = self.sums
+        for terms in self.late:
+            sums = sums + terms().sum(axis=0)
+        return float(sums[FOLDED] / sums[ALL]) if sums[ALL] > 0.0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,6 +248,9 @@ class Receiver(NamedTuple):
     """m above the sensor; things below it give no echo."""
 
 
+Way = tuple[Antennas, Receiver]
+"""One path of a wave to a patch and back."""
+
 SURFACE = types.Array(uint32, 3, "C", readonly=True)
 A1, A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
 _I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
@@ -309,29 +328,3 @@ def patch_echoes(view, model, known, ends, chain, out):
             energies[FOLDED] += energy if folds else 0.0
             count += 1
     return count
-
-
-class CpuPatches:
-    """Finds the echoes of patches in one thread."""
-
-    def found(
-        self, picture: Picture, things: Things, labels: Labels, antennas: Antennas, receiver: Receiver, energies: Array
-    ) -> Echoes:
-        """Adds their energy, and the part of it that folds, to `energies`."""
-        size, n_rx = picture.surface.shape[0] * picture.surface.shape[1], len(antennas.rx)
-        half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
-        strengths = np.empty(size, np.complex64)
-        count = patch_echoes(
-            tuple(picture), tuple(things), tuple(labels), tuple(antennas), tuple(receiver),
-            (half_paths, rates, strengths, energies),
-        )  # fmt: skip
-        return Echoes(half_paths[:count], rates[:count], strengths[:count])
-
-    def joined(self, parts: list[Echoes]) -> Echoes:
-        if len(parts) == 1:
-            return parts[0]
-        return Echoes(
-            np.concatenate([part.half_paths for part in parts]),
-            np.concatenate([part.rates for part in parts]),
-            np.concatenate([part.strengths for part in parts]),
-        )

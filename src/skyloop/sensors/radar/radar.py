@@ -36,8 +36,8 @@ class Radar:
         self.waveform = config.waveform()
         self.lens = Pinhole.from_fov(n.width, n.height, math.radians(n.horizontal_fov_deg))
         self.latency = 0.5 * self.waveform.duration if config.latency is None else config.latency
-        patches, self.synthesis = backend_on(config.backend, self.waveform)
-        self.paths = Paths(config, pattern_table(config.pattern, folder), patches)
+        finder, self.synthesis = backend_on(config.backend, self.waveform)
+        self.paths = Paths(config, pattern_table(config.pattern, folder), finder)
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()
@@ -50,7 +50,7 @@ class Radar:
         self, kinematics: Kinematics, scene: Scene, state: tuple[()], rng: KeyedRandom
     ) -> tuple[RadarScan, tuple[()]]:
         view = scene.views(self.requests(kinematics, state))[0]
-        echoes, folded = self.paths.echoes(view, kinematics, scene)
+        echoes, energies = self.paths.found(view, kinematics, scene)
         n = self.numbers
         if n.leakage:
             echoes = self.paths.joined([echoes, self._leak()])
@@ -62,7 +62,8 @@ class Radar:
             signal = (signal + 2j / LIGHT_SPEED * walk * far).astype(np.complex64)
         else:
             signal = self.synthesis.burst(*what)
-        return RadarScan(kinematics.t_ns, received(signal, n, self.waveform, rng), folded), state
+        volts = received(signal, n, self.waveform, rng)
+        return RadarScan(kinematics.t_ns, volts, energies.folded_share()), state
 
     def _leak(self) -> Echoes:
         shape = (1, self.numbers.n_rx)

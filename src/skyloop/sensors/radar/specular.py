@@ -16,11 +16,13 @@ zones echoes less or more. Fresnel integrals over its visible part account for t
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import float64, int64, uint32
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, class_shown, labels_type, unpacked_normal
+from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, Picture, class_shown, labels_type, unpacked_normal
 from skyloop_client.messages import Array
 
 WIDEST = 0.6
@@ -35,6 +37,18 @@ WALK = 200
 """px to each side within which the edge is searched."""
 COLUMNS = 14
 """Columns of `found`, see `mirror_points`."""
+MOST_MIRRORS = 512
+SHARPEST = 0.02
+"""The least |det J|: a hollow that focuses on the radar is at most fifty times as bright as a plane."""
+
+
+class Mirrors(NamedTuple):
+    """What makes surfaces mirrors."""
+
+    amplitudes: Any
+    """The share of the field that each material reflects."""
+    wavelength: float
+    """m."""
 
 
 @inlined
@@ -201,6 +215,28 @@ def mirror_points(surface, lens, world_from_camera, amplitudes, known, found):
             line[11] = _extent(surface, i, j, -1, 0) + off_i
             line[12] = _extent(surface, i, j, 1, 0) - off_i
     return count
+
+
+def mirror_fields(found: Array, picture: Picture, mirrors: Mirrors) -> tuple[Array, Any]:
+    """The points of `mirror_points`, m in world axes from the sensor, and complex roots of their cross sections, m."""
+    lens, through = picture.lens, picture.through
+    row, column, _, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T
+    sight = np.stack([(column - lens[2]) / lens[0], (row - lens[3]) / lens[1], np.ones_like(row)], 1)
+    slant = np.linalg.norm(sight, axis=1)
+    points = (sight / slant[:, None] * distance[:, None]) @ picture.world_from_camera.T
+    det = jxx * jyy - jxy * jyx
+    sizes = mirrors.amplitudes[materials.astype(int)] * np.sqrt(np.pi / np.maximum(np.abs(det), SHARPEST)) * distance
+    edges: Any = 1.0
+    for low, high, focal, j, tilt in ((9, 10, lens[0], jxx, 0), (11, 12, lens[1], jyy, 1)):
+        # of a pixel, across the line of sight
+        metres = distance * np.sqrt(1.0 + sight[:, 1 - tilt] ** 2) / (focal * slant**2)
+        zone = 0.5 * np.sqrt(mirrors.wavelength * distance / np.maximum(np.abs(j), SHARPEST))
+        edges = edges * edge_factor(found[:, low] * metres, found[:, high] * metres, zone)
+    # every reflection turns the phase by half a turn, and every direction in which it focuses by a quarter back
+    hollows = (det < 0.0).astype(int) + 2 * ((det > 0.0) & (jxx + jyy < 0.0))
+    by_pixel = int(through.shape == picture.surface.shape[:2])
+    at = (np.rint(row).astype(int) * by_pixel, np.rint(column).astype(int) * by_pixel)
+    return points, -sizes * edges * (-1j) ** hollows * through[at]
 
 
 def edge_factor(low: Array, high: Array, zone: Array) -> Array:

@@ -1,0 +1,203 @@
+"""Finds echoes (`echoes`, `specular`) on a GPU, with arrays that stay there.
+
+Needs CuPy. The kernels are C that a C++ compiler takes as well, so that they are tested where there is no GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.sensors.radar.echoes import (
+    Antennas,
+    Echoes,
+    Energies,
+    Labels,
+    Picture,
+    Receiver,
+    Things,
+    Way,
+    row_visibility,
+)
+from skyloop.sensors.radar.gpu_mirrors import MIRRORS, ORDERED, RECORD, fresnel_table
+from skyloop.sensors.radar.gpu_patches import PATCHES
+from skyloop.sensors.radar.gpu_source import FIXED, MATERIALS, SHARED, TOLD
+from skyloop.sensors.radar.specular import MOST_MIRRORS, Mirrors
+from skyloop_client.messages import Array
+
+SOURCE = SHARED + PATCHES + MIRRORS
+THREADS = 128
+FEW = 8
+"""Blocks of threads that each do several things."""
+ALIGNMENT = 256
+"""Bytes; enough for every type, and a line of the GPU's memory is not shared."""
+
+
+class Parcel:
+    """Arrays of one burst that go to the GPU in one copy, from memory that the GPU reads by itself."""
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        self._here = np.empty(0, np.uint8)
+        self._there: Any = None
+        self._arrays: list[tuple[int, NDArray[np.uint8]]] = []
+        self._size = 0
+
+    def add(self, array: NDArray[Any]) -> int:
+        """Returns where the array will begin, in bytes."""
+        at = self._size
+        self._arrays.append((at, np.ascontiguousarray(array).reshape(-1).view(np.uint8)))
+        self._size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+        return at
+
+    def sent(self) -> Any:
+        """All arrays, on the GPU until the next parcel is sent."""
+        cupy, size = self._cupy, self._size
+        # the last copy may not have been made yet
+        cupy.cuda.get_current_stream().synchronize()
+        if size > len(self._here):
+            self._here = np.frombuffer(cupy.cuda.alloc_pinned_memory(size), np.uint8, size)
+            self._there = cupy.empty(size, np.uint8)
+        for at, array in self._arrays:
+            self._here[at : at + len(array)] = array
+        self._arrays, self._size = [], 0
+        self._there[:size].set(self._here[:size])
+        return self._there
+
+
+class GpuEchoes:
+    """As `CpuEchoes`, for one radar; `cupy` is the module CuPy."""
+
+    def __init__(self, cupy: Any) -> None:
+        self._cupy = cupy
+        # without contraction a phase is that of the CPU: a point beside the edge of a grain must not fall into another
+        module = cupy.RawModule(code=SOURCE, options=("--fmad=false",))
+        self._find_patches, self._add_energies, self._find_mirrors, self._order, self._unite, self._echo_mirrors = (
+            module.get_function(name)
+            for name in (
+                "find_patches", "add_energies", "find_mirrors", "order_mirrors", "unite_mirrors", "echo_mirrors",
+            )
+        )  # fmt: skip
+        self._parcel = Parcel(cupy)
+        self._kept: dict[str, tuple[tuple[Any, ...], Any]] = {}
+        self._count, self._chosen = cupy.empty(1, np.int32), cupy.empty(MOST_MIRRORS + 1, np.int32)
+        self._candidates = self._ordered = cupy.empty(0)
+
+    def found(
+        self,
+        pictures: list[Picture],
+        things: Things,
+        labels: Labels,
+        ways: list[Way],
+        mirrors: Mirrors | None,
+        energies: Energies,
+    ) -> list[Echoes]:
+        """All echoes in one part. The energies are added up when somebody asks for them."""
+        cupy, n_rx = self._cupy, len(ways[0][0].rx)
+        n_pixels = pictures[0].surface.shape[0] * pictures[0].surface.shape[1]
+        n_patches = n_pixels * len(pictures) * len(ways)
+        n = n_patches + (MOST_MIRRORS * len(pictures) if mirrors else 0)
+        told = self._told(pictures, things, ways, mirrors, (n_pixels, n_patches))
+        sent = self._parcel.sent()
+        standing = self._unchanged("standing", cupy.asarray, things.standing)
+        seen = self._unchanged("seen", lambda *known: cupy.asarray(row_visibility(Labels(*known))), *labels)
+        shares, amplitudes = ways[0][1].shares, mirrors.amplitudes if mirrors else None
+        materials = self._unchanged("materials", self._materials, shares, amplitudes)
+        pattern = self._unchanged("pattern", cupy.asarray, ways[0][0].pattern)
+        paths, rates = cupy.empty((n, n_rx)), cupy.empty((n, n_rx))
+        strengths, by_echo = cupy.empty(n, np.complex64), cupy.empty((n, 2))
+        out, blocks = (paths, rates, strengths, by_echo), (-(-n_pixels // THREADS),)
+        for at in told:
+            self._find_patches(blocks, (THREADS,), (sent, at, standing, seen, materials, pattern, *out))
+        if mirrors:
+            table = self._unchanged("table", lambda: cupy.asarray(fresnel_table()))
+            self._make_room(n_pixels)
+            # the first way to each picture is the straight one
+            for at in told[:: len(ways)]:
+                self._count.fill(0)
+                self._find_mirrors(blocks, (THREADS,), (sent, at, seen, materials, self._count, self._candidates))
+                self._order((FEW,), (THREADS,), (self._count, self._candidates, self._ordered))
+                self._unite((1,), (1,), (self._count, self._ordered, self._chosen))
+                which = (table, self._candidates, self._chosen)
+                self._echo_mirrors(
+                    (-(-MOST_MIRRORS // THREADS),), (THREADS,), (sent, at, standing, materials, pattern, *which, *out)
+                )
+        sums = cupy.empty((2, FEW * THREADS))
+        self._add_energies((FEW,), (THREADS,), (by_echo, np.int32(n), sums))
+        energies.late.append(lambda: cupy.asnumpy(sums).sum(axis=1, keepdims=True).T)
+        return [Echoes(paths, rates, strengths)]
+
+    def joined(self, parts: list[Echoes]) -> Echoes:
+        cupy = self._cupy
+        if len(parts) == 1:
+            return parts[0]
+        fields = ("half_paths", "rates", "strengths")
+        return Echoes(*(cupy.concatenate([cupy.asarray(getattr(part, name)) for part in parts]) for name in fields))
+
+    def _told(
+        self, pictures: list[Picture], things: Things, ways: list[Way], mirrors: Mirrors | None, counts: tuple[int, int]
+    ) -> list[np.int32]:
+        """Packs what the kernels read; returns where each picture and way is told of."""
+        parcel, (n_pixels, n_patches) = self._parcel, counts
+        by_way = []
+        for antennas, receiver in ways:
+            wavelength = mirrors.wavelength if mirrors else 0.0
+            numbers = _numbers(pictures[0], things, antennas, receiver, wavelength)
+            by_way.append((parcel.add(numbers), parcel.add(antennas.mirror)))
+        told: list[np.int32] = []
+        for k, picture in enumerate(pictures):
+            surface_at, through_at = parcel.add(picture.surface), parcel.add(picture.through)
+            for (antennas, receiver), (numbers_at, mirror_at) in zip(ways, by_way, strict=True):
+                values = {
+                    "surface_at": surface_at, "through_at": through_at, "numbers_at": numbers_at,
+                    "mirror_at": mirror_at, "first_patch": len(told) * n_pixels,
+                    "first_mirror": n_patches + k * MOST_MIRRORS, **_sizes(picture, things, antennas, receiver),
+                }  # fmt: skip
+                told.append(np.int32(parcel.add(np.array([values[name] for name in TOLD], np.int32))))
+        return told
+
+    def _unchanged(self, name: str, make: Callable[..., Any], *of: Any) -> Any:
+        """An array on the GPU, made anew only where it is made of others than before. They never change in place."""
+        made = self._kept.get(name)
+        if made is None or any(old is not new for old, new in zip(made[0], of, strict=True)):
+            made = self._kept[name] = (of, make(*of))
+        return made[1]
+
+    def _materials(self, shares: Array, amplitudes: Array | None) -> Any:
+        """The share that each material scatters, and after them the amplitudes that they reflect."""
+        out = np.zeros((2, MATERIALS))
+        out[0, : len(shares)] = shares
+        if amplitudes is not None:
+            out[1, : len(amplitudes)] = amplitudes
+        return self._cupy.asarray(out)
+
+    def _make_room(self, n_pixels: int) -> None:
+        """For a mirror in every pixel."""
+        if len(self._candidates) < n_pixels * RECORD:
+            self._candidates = self._cupy.empty(n_pixels * RECORD)
+            self._ordered = self._cupy.empty(n_pixels * ORDERED)
+
+
+def _numbers(picture: Picture, things: Things, antennas: Antennas, receiver: Receiver, wavelength: float) -> Array:
+    """What the source reads at its places."""
+    fixed = {
+        "LENS": picture.lens, "CAMERA": picture.world_from_camera, "POSITION": picture.position,
+        "TURN": antennas.sensor_from_world, "TX": antennas.tx, "TX_VELOCITY": antennas.tx_velocity,
+        "RX_VELOCITY": antennas.rx_velocity, "WAVELENGTH": wavelength,
+    }  # fmt: skip
+    fixed |= {name: getattr(receiver, name.lower()) for name in FIXED if name not in fixed}
+    rest = (antennas.rx, things.poses, things.velocities, things.turns)
+    return np.concatenate([np.ravel(part) for part in (*(fixed[name] for name in FIXED), *rest)])
+
+
+def _sizes(picture: Picture, things: Things, antennas: Antennas, receiver: Receiver) -> dict[str, int]:
+    height, width = picture.surface.shape[:2]
+    return {
+        "height": height, "width": width, "n_rx": len(antennas.rx), "n_standing": things.n_standing,
+        "n_moving": len(things.poses), "order": receiver.order, "table": len(antennas.pattern),
+        "mirror": len(antennas.mirror), "by_pixel": picture.through.shape == (height, width),
+        "tx_mirrored": antennas.tx_mirrored, "rx_mirrored": antennas.rx_mirrored,
+    }  # fmt: skip
