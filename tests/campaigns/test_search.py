@@ -45,6 +45,15 @@ def test_it_finds_a_narrow_place_that_chance_would_miss() -> None:
     assert len(failed) > 20 > sum(run < 24 for run in failed) + 15, "more and more of them"
 
 
+def test_it_finds_both_ends_where_the_middle_is_good() -> None:
+    """Wind from either side breaks it, if the light is low too."""
+    rows = searched(lambda wind, light: abs(wind - 10.0) / 9.0 - 0.3 * light, search={"generations": 5, "runs": 32})
+    failed = [[row["parameters"]["wind"] for row in rows if row["run"] // 32 == k and row["outcome"] == "failed"]
+              for k in range(5)]  # fmt: skip
+    assert len(failed[0]) < 4 and len(failed[4]) > 12, "more and more of them"
+    assert min(failed[4]) < 1.0 and max(failed[4]) > 19.0
+
+
 def test_it_goes_to_a_corner_and_by_an_objective() -> None:
     rows = searched(lambda wind, light: wind - 10 * light, search={"objective": "error", "generations": 5})
     worst = max(rows, key=lambda row: row["metrics"]["error"])["parameters"]

@@ -1,7 +1,8 @@
-"""Looks for the worst case: the cross-entropy method, a generation of runs after the other.
+"""Looks for the worst case: an evolution strategy, a generation of runs after the other.
 
-Points are drawn around the worst ones so far, more and more closely (Rubinstein, 1999). A generation is drawn only when
-the one before it is complete, so the search is the same for any number of workers, and goes on after a kill."""
+Each point is drawn around one of the worst ones so far, more and more closely. It is not drawn around their mean: wind
+from the left and wind from the right may both break a mission, and in between it flies well. A generation is drawn only
+when the one before it is complete, so the search is the same for any number of workers, and goes on after a kill."""
 
 from __future__ import annotations
 
@@ -18,13 +19,12 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 ELITE = 0.25
-"""The share of the worst runs from which the next generation is drawn."""
-LEAST_SD = 0.03
-"""Of the whole span: points do not fall together, and each generation still looks around."""
+"""The worst runs so far around which the next generation is drawn, as a share of a generation."""
+FIRST_SD, SHRINK, LEAST_SD = 0.15, 0.6, 0.03
+"""Of the whole span: how far from these the second generation is drawn, by what that shrinks with each generation, and
+the least, so that points do not fall together and each generation still looks around."""
 EVERYWHERE = 0.15
 """The share of each later generation that is drawn from the whole space, in case something worse lies elsewhere."""
-KEPT = 0.3
-"""How much of the mean and spread stays as it was."""
 
 Row = dict[str, Any]
 
@@ -63,33 +63,30 @@ def generations(plan: Plan, rows: dict[int, Row]) -> Iterator[list[Run]]:
     assert isinstance(plan.space, dict)
     count = plan.search.runs
     drawn: list[Array] = []
-    mean, sd = np.full(len(plan.space), 0.5), np.full(len(plan.space), math.inf)
+    elite = np.empty((0, len(plan.space)))
     for generation in range(plan.search.generations):
-        shares = _drawn(plan, generation, mean, sd)
+        shares = _drawn(plan, generation, elite)
         drawn.append(shares)
         first = generation * count
         yield [
             Run(first + k, first + k, 0, seed_of(plan, first + k), at_shares(plan.space, shares[k]))
             for k in range(count)
         ]
-        worst = _worst(plan, rows, first + count)
-        elite = np.array([drawn[number // count][number % count] for number in worst[: max(2, round(ELITE * count))]])
-        if len(elite):
-            kept = KEPT if np.isfinite(sd).all() else 0.0
-            mean = (1.0 - kept) * elite.mean(axis=0) + kept * mean
-            sd = np.maximum((1.0 - kept) * elite.std(axis=0) + (kept * sd if kept else 0.0), LEAST_SD)
+        worst = _worst(plan, rows, first + count)[: max(2, round(ELITE * count))]
+        elite = np.array([drawn[number // count][number % count] for number in worst]).reshape(-1, len(plan.space))
 
 
-def _drawn(plan: Plan, generation: int, mean: Array, sd: Array) -> Array:
+def _drawn(plan: Plan, generation: int, elite: Array) -> Array:
     """Places along each parameter. The first generation is a Latin hypercube over everything."""
     chance = np.random.Generator(np.random.Philox(key=int(stream_key(plan.seed, f"search generation {generation}"))))
-    count, width = plan.search.runs, len(mean)
+    count, width = plan.search.runs, elite.shape[1]
     spread = np.empty((count, width))
     for column in range(width):
         spread[:, column] = (chance.permutation(count) + chance.random(count)) / count
-    if not np.isfinite(sd).all():
+    if not len(elite):
         return spread
-    shares = mean + sd * chance.standard_normal((count, width))
+    sd = max(FIRST_SD * SHRINK ** (generation - 1), LEAST_SD)
+    shares = elite[chance.integers(len(elite), size=count)] + sd * chance.standard_normal((count, width))
     # reflected at the ends, where the worst case often is
     shares = np.abs(shares) % 2.0
     shares = np.where(shares > 1.0, 2.0 - shares, shares)
