@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.reproductions.e2es_mission_flight import explore, fly_mission
 from skyloop.reproductions.e2es_missions_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_missions_results import results_of
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs, slots_for
 from skyloop.reproductions.result_files import write_results
+
+CORES = 1
+"""Cores that a flight keeps busy: its process and its renderer take turns."""
 
 
 def reproduce(
@@ -27,8 +29,7 @@ def reproduce(
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        # a flight's process and its renderer take turns, so that together they keep one core busy
-        runs = all_runs(jobs_of(chosen, place), usable_cores(), told, in_words)
+        runs = all_runs(jobs_of(chosen, place), slots_for(CORES), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)

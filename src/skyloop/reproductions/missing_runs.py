@@ -13,6 +13,7 @@ from typing import Any
 from skyloop.campaigns.making import outcomes
 from skyloop.campaigns.pools import local_pool
 from skyloop.campaigns.run_process import Work
+from skyloop.core.machine_info import usable_cores
 from skyloop.reproductions.result_files import begin_or_go_on, keep
 from skyloop_client.errors import SkyloopError
 
@@ -28,6 +29,13 @@ class Job:
     kept: Path
     call: Callable[..., dict[str, Any]]
     arguments: tuple[Any, ...]
+    timed: bool = False
+    """Its result depends on the wall clock of the machine that makes it, and is another one each time."""
+
+
+def slots_for(cores: float) -> int:
+    """How many runs this machine makes at once, if each keeps so many cores busy."""
+    return max(1, int(usable_cores() // cores))
 
 
 def make_missing(

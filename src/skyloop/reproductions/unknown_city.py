@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs, slots_for
 from skyloop.reproductions.result_files import write_results
 from skyloop.reproductions.unknown_city_computers import fly_on
 from skyloop.reproductions.unknown_city_computers import in_words as computers_in_words
@@ -31,6 +30,9 @@ from skyloop.reproductions.unknown_city_protocol import (
 
 Run = dict[str, Any]
 TABLE = "section V-E2"
+
+CORES = 1
+"""Cores that a flight keeps busy."""
 
 
 def reproduce(
@@ -56,7 +58,8 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
         picture = str(place / "pictures" / f"{name}.png")
         more = (arguments[-1],) if isinstance(arguments[-1], dict) else ()
         plain = arguments[: len(arguments) - len(more)]
-        return Job(name, place / "runs" / f"{name}.json", call, (*plain, protocol.duration, picture, *more))
+        kept = place / "runs" / f"{name}.json"
+        return Job(name, kept, call, (*plain, protocol.duration, picture, *more), timed=call is fly_on)
 
     jobs = [job(f"{group}-{seed}", fly, seed, group) for group, seed in protocol.flights()]
     for number, changes in enumerate(TROUBLES.values(), 1):
@@ -69,8 +72,8 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
 def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> dict[str, Run]:
     """Fly the missing flights, as many at once as there are cores, and read all of them."""
     jobs = jobs_of(protocol, place)
-    timed = [job for job in jobs if job.name.startswith("computer")]
-    runs = all_runs([job for job in jobs if job not in timed], usable_cores(), told, in_words)
+    timed = [job for job in jobs if job.timed]
+    runs = all_runs([job for job in jobs if not job.timed], slots_for(CORES), told, in_words)
     # one after the other: their times are measured, and a flight over the link has two processes
     return runs | all_runs(timed, 1, told, computers_in_words)
 
