@@ -17,7 +17,7 @@ from skyloop.reproductions.e2es_missions_protocol import Protocol as MissionProt
 from skyloop.reproductions.e2es_missions_published import as_published, stored
 from skyloop.reproductions.figures_compared import Comparison
 from skyloop.reproductions.flown_again import chosen
-from skyloop.reproductions.registry import PAGES, REPRODUCTIONS
+from skyloop.reproductions.registry import NOT_RUN_BY_RUN, PAGES, REPRODUCTIONS
 
 PAGE = "<!-- results: throws state -->\n<!-- end -->\n"
 TODAY = {"vehicle": "today"}
@@ -49,7 +49,6 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     monkeypatch.setattr(pages, "DOCS", tmp_path / "docs")
     monkeypatch.setitem(REPRODUCTIONS, "throws", ("throws", "balls"))
     monkeypatch.setitem(PAGES, "throws", "throws")
-    monkeypatch.setattr(flown_again, "AGAIN", ("throws",))
     monkeypatch.setattr(pages, "code_state", lambda module: {"vehicle": "yesterday"})
     made.runs.mkdir(parents=True)
     pages.write("throws", throws.reproduce(folder=made.runs), (), None)
@@ -131,11 +130,11 @@ def test_runs_that_are_not_there_or_of_other_results_are_refused(
     assert "has other results than docs/results/throws.json" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", sorted(set(REPRODUCTIONS) - set(flown_again.AGAIN)))
+@pytest.mark.parametrize("name", sorted(NOT_RUN_BY_RUN))
 def test_an_experiment_of_times_is_refused_with_the_reason(name: str, capsys: Any) -> None:
     assert execute(["reproduce", name, "--again", "1"]) == 1
     said = capsys.readouterr().err
-    assert flown_again.WHY_NOT[name] in " ".join(said.split()) and "--update-docs" in said
+    assert NOT_RUN_BY_RUN[name] in " ".join(said.split()) and "--update-docs" in said
 
 
 def test_other_options_do_not_go_with_it(capsys: Any) -> None:
@@ -175,9 +174,9 @@ def test_the_published_missions_have_figures_of_each_flight(tmp_path: Path) -> N
 
 
 def test_every_experiment_that_is_flown_again_has_what_it_takes(tmp_path: Path) -> None:
-    for name in flown_again.AGAIN:
+    for name in set(REPRODUCTIONS) - set(NOT_RUN_BY_RUN):
         module = importlib.import_module(REPRODUCTIONS[name][0])
         jobs = module.jobs_of(module.Protocol(), tmp_path)
         assert jobs and module.CORES >= 1 and callable(module.in_words)
         assert {job.timed for job in jobs} == ({True, False} if name == "unknown-city" else {False})
-    assert set(flown_again.AGAIN) | set(flown_again.WHY_NOT) == set(REPRODUCTIONS)
+    assert set(NOT_RUN_BY_RUN) < set(REPRODUCTIONS)

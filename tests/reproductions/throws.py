@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.results import Result
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs, slots_for
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
 
 CORES = 1
@@ -42,10 +42,14 @@ def in_words(run: dict[str, Any]) -> str:
 
 
 def reproduce(
-    *, quick: bool = False, folder: Path | None = None, told: Callable[[str], None] = lambda line: None
+    *,
+    quick: bool = False,
+    folder: Path | None = None,
+    told: Callable[[str], None] = lambda line: None,
+    makers: Makers = ALL_CORES,
 ) -> list[Result]:
     with folder_of_runs(folder, Protocol().plain()) as place:
-        runs = all_runs(jobs_of(Protocol(), place), slots_for(CORES), told, in_words)
+        runs = all_runs(jobs_of(Protocol(), place), makers.pool(CORES), told, in_words)
     results = [Result("airloop", "text", name, None, run["distance"], "m") for name, run in runs.items()]
     if folder is not None:
         write_results(folder, results)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from rich.table import Table
 
 from skyloop.cli.console import Json, err, next_folder, out
 from skyloop.cli.logs import Verbs
-from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
+from skyloop.reproductions.registry import NOT_RUN_BY_RUN, REPRODUCTIONS, RESUMES
 from skyloop_client.errors import RunFolderError, ScenarioError, SkyloopError, unknown_name
 
 if TYPE_CHECKING:
@@ -48,10 +49,19 @@ Again = Annotated[
         "If all are the same, the page says so instead of stale.",
     ),
 ]
+Workers = Annotated[
+    int,
+    typer.Option(help="For landing, fusion, e2es-missions, unknown-city: cores of this machine that fly; 0 is all."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="For the same: fly the missing runs on the Ray cluster at this address."),
+]
 
 
 @app.command()
 def reproduce(
+    *,
     name: str,
     json_: Json = False,
     quick: Quick = False,
@@ -59,6 +69,8 @@ def reproduce(
     update_docs: UpdateDocs = False,
     recording: Recording = None,
     again: Again = None,
+    workers: Workers = 0,
+    address: Address = None,
 ) -> None:
     """Repeat an experiment of a paper and print our numbers beside the published ones.
 
@@ -67,7 +79,7 @@ def reproduce(
     Examples: `skyloop reproduce drag --quick` · `skyloop reproduce all --out report`
     """
     if name == "all":
-        other = update_docs or recording is not None or again is not None
+        other = update_docs or recording is not None or again is not None or workers != 0 or address is not None
         _reproduce_all(out_ or next_folder("report"), quick=quick, json_=json_, other=other)
         return
     if name not in REPRODUCTIONS:
@@ -77,16 +89,18 @@ def reproduce(
     if update_docs and (quick or recording is not None):
         raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
     if again is not None:
-        if quick or update_docs or recording is not None:
+        if quick or update_docs or recording is not None or workers or address is not None:
             raise ScenarioError("--again takes --out and --json only")
         _fly_again(name, again, out_, json_=json_)
         return
     options: dict[str, Any] = {} if recording is None else {"recording": recording}
+    options |= _makers(name, workers, address)
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
     if name in RESUMES:
-        options["told"] = _noting(name, folder)
+        options["told"] = _noting(name, folder, cluster=address is not None)
     repeat = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
-    with _only_if_used(folder, goes_on=name in RESUMES):
+    # Ray prints to stdout when a worker dies
+    with _only_if_used(folder, goes_on=name in RESUMES), redirect_stdout(sys.stderr):
         results = repeat(quick=quick, folder=folder, **options)
     if update_docs:
         _put_into_docs(name, results, repeat, folder)
@@ -120,13 +134,27 @@ def _fly_again(name: str, count: int, folder: Path | None, *, json_: bool) -> No
         _say(f"written: {path}")
 
 
-def _noting(name: str, folder: Path | None) -> Callable[[str], None]:
+def _makers(name: str, workers: int, address: str | None) -> dict[str, Any]:
+    """Who flies, if that was chosen."""
+    if not workers and address is None:
+        return {}
+    if name in NOT_RUN_BY_RUN:
+        option = "--workers" if address is None else "--address"
+        raise ScenarioError(f"{option}: {name} is not flown run by run: {NOT_RUN_BY_RUN[name]}; leave it out")
+    if workers < 0 or (workers and address is not None):
+        raise ScenarioError(f"--workers {workers}: give 1 or more, or 0 for all cores; a cluster has its own")
+    from skyloop.reproductions.missing_runs import Makers
+
+    return {"makers": Makers(workers or None, address)}
+
+
+def _noting(name: str, folder: Path | None, *, cluster: bool) -> Callable[[str], None]:
     """Says a line. The first one comes with the first result, and then the folder is told what made it."""
     from skyloop.reproductions import pages
 
     def told(line: str) -> None:
         if folder is not None:
-            pages.begin(name, folder)
+            pages.begin(name, folder, cluster=cluster)
         _say(line)
 
     return told

@@ -19,22 +19,12 @@ from typing import Any
 from skyloop.core.machine_info import machine_description
 from skyloop.reproductions import pages
 from skyloop.reproductions.figures_compared import Comparison, Figures
-from skyloop.reproductions.missing_runs import Job, all_runs, slots_for
-from skyloop.reproductions.registry import REPRODUCTIONS
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, all_runs
+from skyloop.reproductions.registry import NOT_RUN_BY_RUN, REPRODUCTIONS
 from skyloop.reproductions.result_files import begin_or_go_on
 from skyloop_client.errors import RunFolderError, ScenarioError, SetupError
 
-AGAIN = ("landing", "fusion", "e2es-missions", "unknown-city")
-"""Experiments whose modules have Protocol, jobs_of, in_words and CORES, and whose runs are the same each time."""
 WHOLE = "fly it whole with --update-docs"
-TIMES = "its figures are times of this machine, which are others each time"
-WHY_NOT = {
-    **dict.fromkeys(("drag", "depth-noise", "radar", "mission"), "it keeps no single runs"),
-    **dict.fromkeys(("offline", "online"), TIMES),
-    "sync-hil": "its targets keep the pace of a wall clock",
-    "e2es": "its flights are timed for each pair of images, and these times are not kept apart",
-    "detection": "its runs are trainings and times, not flights",
-}
 PUBLISHED = {"e2es-missions": "skyloop.reproductions.e2es_missions_published"}
 """Experiments whose results file has figures of each run: module with stored and as_published."""
 
@@ -80,7 +70,7 @@ def fly_again(
         code = pages.code_now(name)
         names = chosen(jobs, count, code)
         before = {one: stored.figures(jobs[one]) for one in names}
-        flown = all_runs([jobs[one] for one in names], slots_for(experiment.CORES), told, experiment.in_words)
+        flown = all_runs([jobs[one] for one in names], ALL_CORES.pool(experiment.CORES), told, experiment.in_words)
     compared = Comparison()
     for one in names:
         compared.add(one, before[one], stored.shown(flown[one], before[one]))
@@ -97,8 +87,8 @@ def fly_again(
 
 def _published(name: str) -> pages.Published:
     """The results that the runs gave; refused if none can be flown again."""
-    if name not in AGAIN:
-        raise ScenarioError(f"--again: {name} cannot be flown again run by run: {WHY_NOT[name]}; {WHOLE}")
+    if name in NOT_RUN_BY_RUN:
+        raise ScenarioError(f"--again: {name} cannot be flown again run by run: {NOT_RUN_BY_RUN[name]}; {WHOLE}")
     if not pages.DOCS.is_dir():
         raise SetupError("results are kept only in a checkout of skyloop; use --again there")
     published = pages.read(name)

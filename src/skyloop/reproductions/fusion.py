@@ -11,7 +11,7 @@ from skyloop.reproductions.fusion_flight import track_people
 from skyloop.reproductions.fusion_plot import draw_figures
 from skyloop.reproductions.fusion_protocol import QUICK, Protocol
 from skyloop.reproductions.fusion_results import job_name, results_of
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs, slots_for
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
 
 CORES = 2
@@ -24,11 +24,12 @@ def reproduce(
     folder: Path | None = None,
     protocol: Protocol | None = None,
     told: Callable[[str], None] = lambda line: None,
+    makers: Makers = ALL_CORES,
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        runs = all_runs(jobs_of(chosen, place), slots_for(CORES), told, in_words)
+        runs = all_runs(jobs_of(chosen, place), makers.pool(CORES), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)

@@ -96,11 +96,15 @@ def protocol(name: str) -> Any:
     return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
 
 
-def begin(name: str, folder: Path) -> None:
-    """Keep in a folder of results by which machine and code it was begun; others may finish and publish it."""
+def begin(name: str, folder: Path, *, cluster: bool = False) -> None:
+    """Keep in a folder of results by which machine and code it was begun; others may finish and publish it.
+
+    cluster: the machine only asked, and those of a Ray cluster flew."""
     path = folder / MEASURED_BY
-    if not path.exists():
-        path.write_text(json.dumps(_measured_now(name), indent=1) + "\n", encoding="utf-8")
+    kept = _measured_by(name, folder)
+    if not path.exists() or (cluster and "cluster" not in kept["machine"]):
+        kept["machine"] |= {"cluster": True} if cluster else {}
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def _measured_now(name: str) -> dict[str, Any]:
@@ -218,7 +222,10 @@ def state_in_words(name: str, published: Published) -> str:
 def machine_in_words(published: Published) -> str:
     """The machine that made the results; empty if it was not kept."""
     told = published.machine
-    return "" if told is None else f"{told['cores']} cores of {told['cpu']}" + (", with a GPU" if told["gpu"] else "")
+    if told is None:
+        return ""
+    cluster = "a Ray cluster, asked from " if told.get("cluster") else ""
+    return f"{cluster}{told['cores']} cores of {told['cpu']}" + (", with a GPU" if told["gpu"] else "")
 
 
 def state_in_a_word(name: str, published: Published) -> str:
