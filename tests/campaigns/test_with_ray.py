@@ -1,8 +1,9 @@
-"""Campaigns on Ray, as users start them: the page's commands, a worker and a run's process killed, nothing lost."""
+"""Campaigns and reproductions on Ray: the page's commands, a worker and a run's process killed, nothing lost."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shlex
@@ -19,11 +20,13 @@ import pandas
 import pytest
 import yaml
 from campaign_rig import campaign
+from drops import drops
 
 from skyloop import cli
 from skyloop.campaigns import report
 from skyloop.campaigns.campaign import results
 from skyloop.campaigns.pools import RayPool, ray_pool
+from skyloop.reproductions.missing_runs import ALL_CORES, Makers, all_runs
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "campaigns.md").read_text(encoding="utf-8")
 PATIENCE_S = 60.0
@@ -95,6 +98,22 @@ def test_a_killed_worker_and_a_killed_run_lose_nothing(ray: RayPool, tmp_path: P
     assert (frame["outcome"] == "success").all()
     # the other run of a worker that died may have waited for it, too
     assert frame["attempts"][1] >= 2 and frame["attempts"][4] >= 2 and frame["attempts"].sum() <= 12
+
+
+def test_a_reproduction_flies_there_and_a_killed_worker_costs_one_run(ray: RayPool, tmp_path: Path) -> None:
+    """The same files as here: results, what the runs wrote, and where they say it is."""
+    far, here = drops(tmp_path / "far", 4), drops(tmp_path / "here", 4)
+    killer = threading.Thread(target=killed, args=(tmp_path / "far" / "log", "1", 2))
+    killer.start()
+    told: list[str] = []
+    made = all_runs(far, Makers(address="auto").pool(1.0), told.append, str)
+    killer.join()
+    assert len(told) == 4 and len(list((tmp_path / "far" / "log").glob("1-*"))) >= 2, "one was made again"
+    same = all_runs(here, ALL_CORES.pool(1.0), told.append, str)
+    assert json.dumps(made).replace("/far/", "/here/") == json.dumps(same)
+    for job in far:
+        assert job.leaves is not None and (job.leaves / "plots" / "drop.txt").read_text().endswith(" m")
+    assert sorted(path.name for path in (tmp_path / "far" / "failed").iterdir()) == [f"drop-{h}" for h in range(4)]
 
 
 def test_ray_listens_on_this_machine_only_and_tells_nobody(ray: RayPool) -> None:

@@ -35,6 +35,11 @@ class Pool(Protocol):
     @property
     def slots(self) -> int: ...
 
+    @property
+    def is_far(self) -> bool:
+        """Its machines may have other disks than this one."""
+        ...
+
     def submit(self, number: int, work: Work) -> None: ...
 
     def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
@@ -48,6 +53,8 @@ class Pool(Protocol):
 
 class LocalPool:
     """Threads that each wait for a process. Needs nothing but Python."""
+
+    is_far = False
 
     def __init__(self, slots: int, environment: dict[str, str] | None = None) -> None:
         self.slots = slots
@@ -97,6 +104,8 @@ def run_on_worker(work: Work) -> Outcome:
 
 
 class RayPool:
+    is_far = True
+
     def __init__(self, ray: Any, cores_per_run: float) -> None:
         self._ray = ray
         self._cores = cores_per_run

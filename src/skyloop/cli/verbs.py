@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -24,7 +22,6 @@ from skyloop.cli.console import (
     Sets,
     err,
     give_back_empty_folders,
-    next_folder,
     out,
     overrides,
     with_places,
@@ -37,13 +34,10 @@ from skyloop.cli.localise import app as localise
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.cli.loop import app as loop
 from skyloop.cli.mavlink import app as mavlink
+from skyloop.cli.reproduce import app as reproduce
 from skyloop.cli.run import app as run
 from skyloop.cli.serve import app as serve
-from skyloop.reproductions.registry import REPRODUCTIONS, RESUMES
-from skyloop_client.errors import Interrupted, RunFolderError, ScenarioError, SkyloopError, unknown_name
-
-if TYPE_CHECKING:
-    from skyloop.core.results import Result
+from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 
 app = Verbs(
     no_args_is_help=True,
@@ -62,6 +56,7 @@ app.add_typer(land)
 app.add_typer(localise)
 app.add_typer(loop)
 app.add_typer(mavlink)
+app.add_typer(reproduce)
 app.add_typer(serve)
 
 
@@ -196,133 +191,6 @@ def bench(name: str, json_: Json = False) -> None:
             sign = "≤" if figure.lower_is_better else "≥"
             verdict = f", aim {sign} {figure.aim:g}: " + ("[green]holds[/]" if figure.holds else "[red]missed[/]")
         out.print(f"[bold]{figure.key}[/] {figure.value:,.4g} {figure.unit}{verdict}\n    [dim]{figure.note}[/]")
-
-
-@app.command()
-def reproduce(
-    name: str,
-    json_: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Run a short form with fewer or shorter flights.")] = False,
-    out_: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="The folder for tables and plots: new, empty, or of a run of sync-hil, online... to continue.",
-        ),
-    ] = None,
-    update_docs: Annotated[
-        bool, typer.Option("--update-docs", help="In a checkout: put the results into docs/results and the page.")
-    ] = False,
-    recording: Annotated[
-        Path | None,
-        typer.Option(
-            "--recording", metavar="FILE.npy", help="Only for radar: compare with bursts of a real BGT60TR13C."
-        ),
-    ] = None,
-) -> None:
-    """Repeat an experiment of a paper and print our numbers beside the published ones.
-
-    `all` repeats every experiment, goes on where it was stopped, and writes one report with a verdict for each number.
-
-    Examples: `skyloop reproduce drag --quick` · `skyloop reproduce all --out report`
-    """
-    if name == "all":
-        _reproduce_all(
-            out_ or next_folder("report"), quick=quick, json_=json_, other=update_docs or recording is not None
-        )
-        return
-    if name not in REPRODUCTIONS:
-        raise unknown_name("reproduction", name, [*REPRODUCTIONS, "all"])
-    if recording is not None and name != "radar":
-        raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
-    if update_docs and (quick or recording is not None):
-        raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
-    options: dict[str, Any] = {} if recording is None else {"recording": recording}
-    folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
-    if name in RESUMES:
-        options["told"] = _noting(name, folder)
-    again = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
-    with _only_if_used(folder, goes_on=name in RESUMES):
-        results = again(quick=quick, folder=folder, **options)
-    if update_docs:
-        _put_into_docs(name, results, again, folder)
-    if json_:
-        print(json.dumps([result.plain() for result in results], indent=2))
-        return
-    _print_results(results)
-    out.print(f"tables and plots: {folder}")
-
-
-def _noting(name: str, folder: Path | None) -> Callable[[str], None]:
-    """Says a line. The first one comes with the first result, and then the folder is told what made it."""
-    from skyloop.reproductions import pages
-
-    def told(line: str) -> None:
-        if folder is not None:
-            pages.begin(name, folder)
-        _say(line)
-
-    return told
-
-
-@contextmanager
-def _only_if_used(folder: Path | None, *, goes_on: bool) -> Iterator[None]:
-    """Make the folder of a reproduction. If it fails before anything is in it, there is none."""
-    made: list[Path] = []
-    if folder is not None and not (goes_on and (folder / "protocol.json").exists()):
-        from skyloop.recording.run_folder import make_empty_folder
-
-        made = make_empty_folder(folder)
-    try:
-        yield
-    except SkyloopError:
-        for path in made:
-            if not any(path.iterdir()):
-                path.rmdir()
-        raise
-
-
-def _reproduce_all(folder: Path, *, quick: bool, json_: bool, other: bool) -> None:
-    if other:
-        raise ScenarioError("'all' takes --quick, --out and --json only; update a page by its own name")
-    from skyloop.reproductions.all_papers import reproduce_all
-    from skyloop.reproductions.report import write_report
-
-    measured = reproduce_all(folder, quick=quick, told=_say)
-    path = write_report(folder, measured, quick=quick)
-    if json_:
-        print(json.dumps({one.name: [result.plain() for result in one.results] for one in measured}, indent=2))
-    else:
-        out.print(f"report: {path} and report.pdf")
-    failed = [one.name for one in measured if one.failed]
-    if failed:
-        raise RunFolderError(f"{', '.join(failed)} failed; the report says why, and the same command tries again")
-
-
-def _say(line: str) -> None:
-    err.print(f"skyloop: {line}", highlight=False, markup=False)
-
-
-def _put_into_docs(
-    name: str, results: Sequence[Result], again: Callable[..., list[Result]], folder: Path | None
-) -> None:
-    """Includes the results of the quick form, if a test can measure those again."""
-    from skyloop.reproductions import pages
-
-    quick = [] if name in RESUMES else again(quick=True, folder=None)
-    for path in pages.write(name, results, quick, folder):
-        _say(f"written: {path}")
-    for line in pages.out_of_date(name):
-        _say(line)
-
-
-def _print_results(results: Sequence[Result]) -> None:
-    table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
-    for r in results:
-        published = "" if r.published is None else f"{r.published:g}"
-        sd = "" if r.sd is None else f"{r.sd:.2g}"
-        table.add_row(r.table, r.cell, published, f"{r.measured:.4g}", r.unit, str(r.n), sd)
-    out.print(table)
 
 
 def execute(words: list[str]) -> int:

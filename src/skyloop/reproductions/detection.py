@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.datasets.people_set import make_people, plan_tests
@@ -48,10 +49,12 @@ def reproduce(
         plan_tests(data, chosen.per_part, chosen.per_place)
         made = make_people(data, usable_cores())
         told(f"{made['images']} images, {made['images_made_now']} of them made now")
-        scores = all_runs(score_jobs(chosen, place), usable_cores(), told, _score_in_words)
+        scores = all_runs(score_jobs(chosen, place), local_pool(usable_cores()), told, _score_in_words)
         # one after the other, so that none waits for a core
-        speeds = all_runs(speed_jobs(chosen, place), 1, told, _speed_in_words)
-        flown = all_runs(loop_jobs(chosen, place), 1, told, lambda run: f"{run['per_second']:.1f} frames per second")
+        speeds = all_runs(speed_jobs(chosen, place), local_pool(1), told, _speed_in_words)
+        flown = all_runs(
+            loop_jobs(chosen, place), local_pool(1), told, lambda run: f"{run['per_second']:.1f} frames per second"
+        )
         results = results_of(chosen, scores, speeds) + loop_results(flown) + training_results(chosen, data)
         if folder is not None:
             write_results(folder, results)

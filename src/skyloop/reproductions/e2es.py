@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.datasets.hard_cases import CASES, SEED
@@ -69,7 +70,7 @@ def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> Run
     """Fly the missing runs, and read all of them."""
     jobs = jobs_of(protocol, place)
     # a flight keeps its own process and that of its renderer busy
-    made = all_runs(jobs, max(1, 3 * usable_cores() // 4), told, _in_words)
+    made = all_runs(jobs, local_pool(max(1, 3 * usable_cores() // 4)), told, _in_words)
     runs: Runs = {}
     for job in jobs:
         scored = made[job.name]

@@ -8,13 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.reproductions.e2es_mission_flight import explore, fly_mission
 from skyloop.reproductions.e2es_missions_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_missions_results import results_of
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
+
+CORES = 1
+"""Cores that a flight keeps busy: its process and its renderer take turns."""
 
 
 def reproduce(
@@ -23,12 +25,12 @@ def reproduce(
     folder: Path | None = None,
     protocol: Protocol | None = None,
     told: Callable[[str], None] = lambda line: None,
+    makers: Makers = ALL_CORES,
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        # a flight's process and its renderer take turns, so that together they keep one core busy
-        runs = all_runs(jobs_of(chosen, place), usable_cores(), told, in_words)
+        runs = all_runs(jobs_of(chosen, place), makers.pool(CORES), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)
@@ -37,7 +39,8 @@ def reproduce(
 
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     def job(name: str, call: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
-        return Job(name, place / "runs" / f"{name}.json", call, (*arguments, str(place / "missions" / name)))
+        flown = place / "missions" / name
+        return Job(name, place / "runs" / f"{name}.json", call, (*arguments, str(flown)), leaves=flown)
 
     # the longest first, so that no core waits at the end for one of them
     jobs = [job(f"explore-{world}-{seed}", explore, world, seed) for world, seed in protocol.explored]

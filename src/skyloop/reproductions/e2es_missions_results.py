@@ -19,6 +19,17 @@ from skyloop.reproductions.e2es_missions_protocol import (
 
 Run = dict[str, Any]
 WITH_WALKERS = "with walkers"
+FLIGHT_FIGURES = {
+    "farthest from a goal": "farthest_from_goal_m", "top speed": "fastest_m_s", "least clearance": "least_clearance_m",
+    "way": "way_m", "error of the estimate, rms": "estimate_error_m",
+}  # fmt: skip
+"""By cell, the figure of a flight that it is the mean of."""
+MAP_FIGURES = {"map_on_truth": "true poses", "map_on_vio": "odometry"}
+
+
+def shown(value: float) -> float:
+    """The digits of a single flight that are published."""
+    return round(value, 4)
 
 
 def results_of(missions: Protocol, runs: dict[str, Run]) -> list[Result]:
@@ -45,31 +56,33 @@ def _group(name: str, runs: list[Run]) -> list[Result]:
     )
     out = [whole, Result(PAPER, "missions", f"{name}: collisions", None, hits, "1", n, None, {"aim": 0})]
 
-    def add(what: str, key: str, unit: str, aim: float | None, least: bool = False) -> None:
+    def add(what: str, unit: str, aim: float | None, least: bool = False) -> None:
+        key = FLIGHT_FIGURES[what]
         values = [run[key] for run in good if run.get(key) is not None]
         if values:
             worst = min(values) if least else max(values)
-            told = {"worst": worst, "aim": aim, "values": [round(value, 4) for value in values]}
+            told = {"worst": worst, "aim": aim, "values": [shown(value) for value in values]}
             mean = statistics.fmean(values)
             out.append(Result(PAPER, "missions", f"{name}: {what}", None, mean, unit, len(values), None, told))
 
-    add("farthest from a goal", "farthest_from_goal_m", "m", GOAL_WITHIN)
-    add("top speed", "fastest_m_s", "m/s", TOP_SPEED)
-    add("least clearance", "least_clearance_m", "m", None, least=True)
-    add("way", "way_m", "m", None)
-    add("error of the estimate, rms", "estimate_error_m", "m", None)
+    add("farthest from a goal", "m", GOAL_WITHIN)
+    add("top speed", "m/s", TOP_SPEED)
+    add("least clearance", "m", None, least=True)
+    add("way", "m", None)
+    add("error of the estimate, rms", "m", None)
     return out
 
 
 def _maps(name: str, runs: list[Run]) -> list[Result]:
-    out = []
-    for key, poses, aim in (("map_on_truth", "true poses", AIM_IOU_TRUTH), ("map_on_vio", "odometry", AIM_IOU_VIO)):
+    out, aims = [], {"map_on_truth": AIM_IOU_TRUTH, "map_on_vio": AIM_IOU_VIO}
+    for key, poses in MAP_FIGURES.items():
+        aim = aims[key]
         scores = [run[key] for run in runs if key in run]
         if not scores:
             continue
         ious = [score["iou"] for score in scores]
         met = sum(iou >= aim for iou in ious)
-        told = {"worst": min(ious), "aim": aim, "met": met, "values": [round(iou, 4) for iou in ious]}
+        told = {"worst": min(ious), "aim": aim, "met": met, "values": [shown(iou) for iou in ious]}
         out.append(
             Result(PAPER, "maps", f"{name}: IoU on {poses}", None, statistics.fmean(ious), "1", len(ious), None, told)
         )

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.reproductions.fusion_flight import track_people
 from skyloop.reproductions.fusion_plot import draw_figures
 from skyloop.reproductions.fusion_protocol import QUICK, Protocol
 from skyloop.reproductions.fusion_results import job_name, results_of
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
+
+CORES = 2
+"""Cores that a flight keeps busy: one with drawing and another one with everything else."""
 
 
 def reproduce(
@@ -22,12 +24,12 @@ def reproduce(
     folder: Path | None = None,
     protocol: Protocol | None = None,
     told: Callable[[str], None] = lambda line: None,
+    makers: Makers = ALL_CORES,
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        # each flight keeps a core busy with drawing and another one with everything else
-        runs = all_runs(jobs_of(chosen, place), max(1, usable_cores() // 2), told, in_words)
+        runs = all_runs(jobs_of(chosen, place), makers.pool(CORES), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
 from skyloop.reproductions.landing_flight import land, land_on_board
 from skyloop.reproductions.landing_plots import draw_errors, draw_failures, draw_starts
 from skyloop.reproductions.landing_protocol import ABLATION, BOARDS, CONDITIONS, QUICK, Protocol
 from skyloop.reproductions.landing_results import job_name, results_of
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
+
+CORES = 1
+"""Cores that a flight keeps busy."""
 
 
 def reproduce(
@@ -22,11 +24,12 @@ def reproduce(
     folder: Path | None = None,
     protocol: Protocol | None = None,
     told: Callable[[str], None] = lambda line: None,
+    makers: Makers = ALL_CORES,
 ) -> list[Result]:
     """All landings of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        runs = all_runs(jobs_of(chosen, place), usable_cores(), told, in_words)
+        runs = all_runs(jobs_of(chosen, place), makers.pool(CORES), told, in_words)
         results = results_of(chosen, runs)
         if folder is not None:
             write_results(folder, results)
@@ -50,7 +53,8 @@ def pictures_of_failures(folder: Path) -> list[Path]:
 def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     def job(group: str, which: str, seed: int, call: Callable[..., dict[str, Any]], *arguments: Any) -> Job:
         name = job_name(group, which, seed)
-        return Job(name, place / "runs" / f"{name}.json", call, (seed, *arguments, str(place / "failed" / name)))
+        failed = place / "failed" / name
+        return Job(name, place / "runs" / f"{name}.json", call, (seed, *arguments, str(failed)), leaves=failed)
 
     rate = protocol.camera_rate_hz
     jobs = [

@@ -52,6 +52,8 @@ class Published:
     code: dict[str, str] | None = None
     """The state of the code that gave the results; see `code_state`."""
     machine: dict[str, Any] | None = None
+    flown_again: dict[str, Any] | None = None
+    """Runs that later code flew again with the same figures; see `flown_again`."""
 
 
 class Cells(Mapping[str, Result]):
@@ -84,7 +86,8 @@ def read(name: str) -> Published | None:
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
     results = [Result(**result) for result in plain["results"]]
-    return Published(results, plain["quick"], plain.get("protocol"), plain.get("code"), plain.get("machine"))
+    kept = {key: plain.get(key) for key in ("protocol", "code", "machine", "flown_again")}
+    return Published(results, plain["quick"], **kept)
 
 
 def protocol(name: str) -> Any:
@@ -93,15 +96,24 @@ def protocol(name: str) -> Any:
     return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
 
 
-def begin(name: str, folder: Path) -> None:
-    """Keep in a folder of results by which machine and code it was begun; others may finish and publish it."""
+def begin(name: str, folder: Path, *, cluster: bool = False) -> None:
+    """Keep in a folder of results by which machine and code it was begun; others may finish and publish it.
+
+    cluster: the machine only asked, and those of a Ray cluster flew."""
     path = folder / MEASURED_BY
-    if not path.exists():
-        path.write_text(json.dumps(_measured_now(name), indent=1) + "\n", encoding="utf-8")
+    kept = _measured_by(name, folder)
+    if not path.exists() or (cluster and "cluster" not in kept["machine"]):
+        kept["machine"] |= {"cluster": True} if cluster else {}
+        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def _measured_now(name: str) -> dict[str, Any]:
-    return {"machine": machine_description(), "code": code_state(REPRODUCTIONS[name][0])}
+    return {"machine": machine_description(), "code": code_now(name)}
+
+
+def code_now(name: str) -> dict[str, str]:
+    """The state of the code that a command's figures depend on."""
+    return code_state(REPRODUCTIONS[name][0])
 
 
 def _measured_by(name: str, folder: Path | None) -> dict[str, Any]:
@@ -115,7 +127,6 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
     """Write the results file, every page that shows it, and its pictures from the folder. Returns the changed paths."""
     if not DOCS.is_dir():
         raise SetupError("the pages are only in a checkout of skyloop; leave out --update-docs")
-    path = results_file(name)
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
         "protocol": protocol(name),
@@ -123,6 +134,20 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
         "results": [result.plain() for result in results],
         "quick": {result.cell: result.measured for result in quick if repeats(result)},
     }
+    changed = _put(name, plain)
+    pictures = getattr(importlib.import_module(PAGES[name]), "PICTURES", ())
+    return changed + [_replaced(folder / picture) for picture in pictures if folder is not None]
+
+
+def write_flown_again(name: str, record: dict[str, Any]) -> list[Path]:
+    """Keep with published results that runs were flown again with the same figures. Returns the changed paths."""
+    plain = json.loads(results_file(name).read_text(encoding="utf-8"))
+    return _put(name, {**plain, "flown_again": record})
+
+
+def _put(name: str, plain: dict[str, Any]) -> list[Path]:
+    """Write the results file and every page that shows it. Returns the changed paths."""
+    path = results_file(name)
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     changed = [path]
@@ -132,8 +157,7 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
         if after != before:
             page.write_text(after, encoding="utf-8")
             changed.append(page)
-    pictures = getattr(importlib.import_module(PAGES[name]), "PICTURES", ())
-    return changed + [_replaced(folder / picture) for picture in pictures if folder is not None]
+    return changed
 
 
 def _replaced(picture: Path) -> Path:
@@ -181,21 +205,54 @@ def block(name: str, which: str) -> str:
 
 def state_in_words(name: str, published: Published) -> str:
     """Whether the figures are of the code as it is now, for the top of a page."""
-    told = published.machine
-    where = (
-        "" if told is None else f" on {told['cores']} cores of {told['cpu']}" + (", with a GPU" if told["gpu"] else "")
-    )
+    machine = machine_in_words(published)
+    where = f" on {machine}" if machine else ""
     changed = stale_rooms(name, published)
+    if changed == []:
+        return f"Measured by the code as it is now,{where}." if where else "Measured by the code as it is now."
+    before = "" if changed is None else f", before the code in {', '.join(changed)} was changed"
+    again = runs_again(name, published)
+    if again:
+        return f"Flown with older code{where}{before}; {again} flown again with today's code gave {same(published)}."
     if changed is None:
         return "**Stale**: measured by an earlier state of the code, which was not kept with the figures."
-    if not changed:
-        return f"Measured by the code as it is now,{where}." if where else "Measured by the code as it is now."
-    return f"**Stale**: measured{where}, before the code in {', '.join(changed)} was changed. Figures may differ today."
+    return f"**Stale**: measured{where}{before}. Figures may differ today."
+
+
+def machine_in_words(published: Published) -> str:
+    """The machine that made the results; empty if it was not kept."""
+    told = published.machine
+    if told is None:
+        return ""
+    cluster = "a Ray cluster, asked from " if told.get("cluster") else ""
+    return f"{cluster}{told['cores']} cores of {told['cpu']}" + (", with a GPU" if told["gpu"] else "")
+
+
+def state_in_a_word(name: str, published: Published) -> str:
+    """The same for a table."""
+    if stale_rooms(name, published) == []:
+        return "present"
+    again = runs_again(name, published)
+    return f"older; {again} flown again, the same" if again else "stale"
+
+
+def runs_again(name: str, published: Published) -> str:
+    """How many runs today's code flew again with the same figures, as "2 of 9 runs"; empty if it flew none."""
+    record = published.flown_again
+    if record is None or record["code"] != code_now(name):
+        return ""
+    return f"{len(record['runs'])} of {record['of']} runs"
+
+
+def same(published: Published) -> str:
+    """What was the same when runs were flown again."""
+    short = published.flown_again is not None and published.flown_again["of_published_digits"]
+    return f"the same {'published ' if short else ''}figures to the last digit"
 
 
 def stale_rooms(name: str, published: Published) -> list[str] | None:
     """The rooms changed since the results were measured. None if the state of the code was not kept."""
-    return None if published.code is None else changed_rooms(published.code, code_state(REPRODUCTIONS[name][0]))
+    return None if published.code is None else changed_rooms(published.code, code_now(name))
 
 
 def out_of_date(name: str) -> list[str]:

@@ -58,6 +58,14 @@ REPRODUCTIONS = {
 
 RESUMES = ("sync-hil", "online", "offline", "e2es", "e2es-missions", "unknown-city", "landing", "detection", "fusion")
 """Long ones, which report their progress and continue in a folder that has their protocol.json."""
+NOT_RUN_BY_RUN = {
+    **dict.fromkeys(("drag", "depth-noise", "radar", "mission"), "it keeps no single runs"),
+    **dict.fromkeys(("offline", "online", "detection"), "it measures times of this machine"),
+    "e2es": "it measures the time for each pair of images on this machine",
+    "sync-hil": "its targets keep the pace of this machine's clock",
+}
+"""Why runs of these cannot be flown apart from each other: again, or on a cluster. The modules of all others have
+Protocol, jobs_of, in_words and CORES, and their reproduce takes `makers`."""
 PROTOCOLS = ("sync-hil", "e2es", "e2es-missions", "unknown-city", "landing", "detection", "fusion")
 """Those with a page of their own about what is flown."""
 NAMES = (*REPRODUCTIONS, *(f"{name}-protocol" for name in PROTOCOLS), "report")

@@ -24,8 +24,6 @@ def blocks(results: Sequence[Result]) -> dict[str, str]:
             continue
         counted = verdict_counts(name, published.results)
         papers = sorted({PAPERS[result.paper] for result in published.results})
-        stale = pages.stale_rooms(name, published) != []
-        rows.append(
-            [f"`{name}`", ", ".join(papers), *(str(counted[word]) for word in SHOWN), "stale" if stale else "present"]
-        )
+        state = pages.state_in_a_word(name, published)
+        rows.append([f"`{name}`", ", ".join(papers), *(str(counted[word]) for word in SHOWN), state])
     return {"summary": pages.table(("`skyloop reproduce`", "paper", *SHOWN, "code"), rows, right=2)}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import run_loop
+from skyloop.campaigns.pools import local_pool
 from skyloop.core.results import Result
 from skyloop.reproductions.missing_runs import Job, make_missing
 from skyloop.reproductions.result_files import begin_or_go_on, write_results
@@ -108,7 +109,7 @@ def fly_all(runs: list[Run], board: float, folder: Path, told: Callable[[str], N
     if not runs:
         return
     jobs = [Job(f"{run.table.name}, {run.setup}, run {run.k}", _kept(run, folder), fly, (run, board)) for run in runs]
-    make_missing(jobs, AT_ONCE.get(runs[0].setup, 2), told, _in_words)
+    make_missing(jobs, local_pool(AT_ONCE.get(runs[0].setup, 2)), told, _in_words)
 
 
 def _in_words(score: dict[str, Any]) -> str:

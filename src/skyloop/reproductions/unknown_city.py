@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.machine_info import usable_cores
+from skyloop.campaigns.pools import local_pool
 from skyloop.core.results import Result
-from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
+from skyloop.reproductions.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
 from skyloop.reproductions.unknown_city_computers import fly_on
 from skyloop.reproductions.unknown_city_computers import in_words as computers_in_words
@@ -32,6 +32,9 @@ from skyloop.reproductions.unknown_city_protocol import (
 Run = dict[str, Any]
 TABLE = "section V-E2"
 
+CORES = 1
+"""Cores that a flight keeps busy."""
+
 
 def reproduce(
     *,
@@ -39,11 +42,12 @@ def reproduce(
     folder: Path | None = None,
     protocol: Protocol | None = None,
     told: Callable[[str], None] = lambda line: None,
+    makers: Makers = ALL_CORES,
 ) -> list[Result]:
     """All flights of the protocol. A folder with some of them is continued."""
     chosen = protocol or (QUICK if quick else Protocol())
     with folder_of_runs(folder, chosen.plain()) as place:
-        results = results_of(fly_all(chosen, place, told))
+        results = results_of(fly_all(chosen, place, told, makers))
         if folder is not None:
             write_results(folder, results)
     return results
@@ -53,10 +57,12 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     """The flights that are scored; those with trouble; and those on other computers."""
 
     def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
-        picture = str(place / "pictures" / f"{name}.png")
+        picture = place / "pictures" / f"{name}.png"
         more = (arguments[-1],) if isinstance(arguments[-1], dict) else ()
         plain = arguments[: len(arguments) - len(more)]
-        return Job(name, place / "runs" / f"{name}.json", call, (*plain, protocol.duration, picture, *more))
+        kept = place / "runs" / f"{name}.json"
+        told = (*plain, protocol.duration, str(picture), *more)
+        return Job(name, kept, call, told, timed=call is fly_on, leaves=picture)
 
     jobs = [job(f"{group}-{seed}", fly, seed, group) for group, seed in protocol.flights()]
     for number, changes in enumerate(TROUBLES.values(), 1):
@@ -66,13 +72,13 @@ def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
     return jobs
 
 
-def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None]) -> dict[str, Run]:
+def fly_all(protocol: Protocol, place: Path, told: Callable[[str], None], makers: Makers = ALL_CORES) -> dict[str, Run]:
     """Fly the missing flights, as many at once as there are cores, and read all of them."""
     jobs = jobs_of(protocol, place)
-    timed = [job for job in jobs if job.name.startswith("computer")]
-    runs = all_runs([job for job in jobs if job not in timed], usable_cores(), told, in_words)
-    # one after the other: their times are measured, and a flight over the link has two processes
-    return runs | all_runs(timed, 1, told, computers_in_words)
+    timed = [job for job in jobs if job.timed]
+    runs = all_runs([job for job in jobs if not job.timed], makers.pool(CORES), told, in_words)
+    # here and one after the other: their times are measured, and a flight over the link has two processes
+    return runs | all_runs(timed, local_pool(1), told, computers_in_words)
 
 
 def in_words(scored: Run) -> str:
