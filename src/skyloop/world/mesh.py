@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Mesh:
     """Faces are visible from both sides; the normal at a face's corners points to its front."""
 
@@ -52,7 +53,7 @@ class Mesh:
             raise ScenarioError(f"mesh faces refer to vertices beyond the {n} there are")
         object.__setattr__(self, "faces", faces)
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """m from the origin to the farthest vertex."""
         return float(np.sqrt(np.sum(np.square(self.positions), axis=1).max(initial=0.0)))
