@@ -236,3 +236,13 @@ def test_the_height_of_a_standing_vehicle_may_be_given() -> None:
 
 def test_thin_air_and_weak_gravity_are_weighed_together() -> None:
     build(make_scenario({"earth": {"altitude": 9000, "gravity": 3.71}}))
+
+
+def test_a_start_inside_a_thing_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    for position, told in (([15.0, 0.0], 1), ([0.0, 0.0], 0)):
+        caplog.clear()
+        with build(load_scenario("park-people", {"seed": 109, "vehicles.0.position": position}), renders=False):
+            pass
+        lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+        assert len(lines) == told
+        assert all("is in the way above the start of 'drone'; choose another position" in line for line in lines)

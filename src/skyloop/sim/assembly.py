@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 from collections.abc import Callable
 from functools import cache, partial
@@ -66,6 +67,8 @@ from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+
+log = logging.getLogger(__name__)
 
 AUTOPILOT_RATE = Rate(50)
 FASTEST_CONTROLLER_HZ = 500.0
@@ -166,6 +169,13 @@ def _build_scene(
     for i, vehicle in enumerate(scenario.vehicles):
         if len(vehicle.position) == 2:
             fleet.step_up(i)
+        if thing := fleet.in_the_way(i):
+            log.warning(
+                "%s: '%s' is in the way above the start of '%s'; choose another position",
+                scenario.name,
+                thing,
+                vehicle.name,
+            )
     topics = scenario.world.randomise
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0

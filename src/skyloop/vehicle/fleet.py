@@ -34,6 +34,8 @@ NOTHING_MOVES = np.zeros(0, MOVING)
 MOST_FREE_STEPS = 64
 MOST_STEP_UP = 0.3
 """m, the greatest height above the ground of a thing that a vehicle is placed on."""
+MOST_ABOVE = 1.0
+"""m above a vehicle in which a thing is in the way of its take-off."""
 ABOVE = 5e-6
 """m above a solid thing at which a vehicle is placed, because triangles are float32."""
 PARTS = (("legs", "hit"), ("body", "hits"), ("rotor", "hits"))
@@ -147,6 +149,17 @@ class Fleet:
             motion[2] += (1.0 - min(shares)) * MOST_STEP_UP + ABOVE
             self.states[i]["motion_before"] = motion
             self._read.clear()
+
+    def in_the_way(self, i: int) -> str | None:
+        """The name of the nearest thing within a metre above a vehicle's points of contact, if there is one.
+
+        A vehicle that is inside a thing has its upper side above it."""
+        assert self.solids is not None
+        motion = self.states[i]["motion"]
+        # records have room for more points than a vehicle has; the others are its middle
+        points = motion[:3] + rotate(motion[6:10], self.params[i]["contact_position"])
+        over = [self.solids.above(point, MOST_ABOVE) for point in points]
+        return min((one for one in over if one is not None), default=(0.0, None))[1]
 
     def set_charge(self, i: int, state_of_charge: float) -> None:
         params, state = self.params[i], self.states[i]

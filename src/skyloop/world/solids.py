@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.model import Model, Mover, Shape
-from skyloop.world.solid_grids import MOVING, Grids, SolidArrays
+from skyloop.world.solid_grids import MOVING, Grids, SolidArrays, cast_segment
 from skyloop_client.messages import Array
 
 OUTLOOK_S = 0.5
@@ -95,6 +95,14 @@ class Solids:
         """Drops the cached positions of movers, because something was moved by hand."""
         self._outlook = (-1, None)
         self._places.clear()
+
+    def above(self, place: ArrayLike, reach: float) -> tuple[float, str] | None:
+        """How far above a place a standing thing is, m, and its name; None if there is none within `reach`."""
+        x, y, z = np.asarray(place, float).tolist()
+        share, triangle = cast_segment(self.arrays, 0, (x, y, z), (x, y, z + reach))
+        if share > 1.0:
+            return None
+        return share * reach, self.thing(int(self.arrays.rows[int(triangle)]), place)[1]
 
     def thing(self, row: int, place: ArrayLike) -> tuple[int, str]:
         """Instance number and name of the thing touched at a position; row -1 is the ground."""
