@@ -19,7 +19,7 @@ from campaign_rig import HERE, WINDY, campaign
 from skyloop.reproductions.two_machines import APART, why_not_apart
 
 RUNS = int(os.environ.get("SKYLOOP_MANY_RUNS", "300"))
-KILL_EVERY_S = float(os.environ.get("SKYLOOP_KILL_EVERY_S", "60"))
+KILL_EVERY_S = float(os.environ.get("SKYLOOP_KILL_EVERY_S", "8"))
 PATIENCE_S = 240.0
 NODES = ("10.78.0.1", "10.78.0.2", "10.78.0.3")
 
