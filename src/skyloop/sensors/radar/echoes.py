@@ -18,7 +18,7 @@ from numba import boolean, complex64, float32, float64, int32, int64, types, uin
 from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined, kernel, record_type
-from skyloop.sensors.radar.synthesis import cos_sin
+from skyloop.sensors.radar.spreading import cos_sin
 from skyloop.world.model import BY_MATERIAL
 from skyloop_client.messages import Array
 
