@@ -15,8 +15,8 @@ from skyloop.sensors.radar.echoes import (
     Receiver,
     Things,
     Way,
-    patch_echoes,
 )
+from skyloop.sensors.radar.patches import patch_echoes
 from skyloop.sensors.radar.points import point_echoes
 from skyloop.sensors.radar.specular import COLUMNS, MOST_MIRRORS, Mirrors, mirror_fields, mirror_points
 from skyloop_client.messages import Array
