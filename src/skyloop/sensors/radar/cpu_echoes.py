@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from skyloop.sensors.radar.echoes import (
-    Antennas,
     Echoes,
     Energies,
     Labels,
     Picture,
-    Receiver,
     Things,
     Way,
 )
@@ -35,11 +33,26 @@ class CpuEchoes:
         energies: Energies,
     ) -> list[Echoes]:
         """Of the patches of each picture by each way, and of mirror points by the first way."""
-        sums = energies.sums
-        parts = [_patches(picture, things, labels, *way, sums) for picture in pictures for way in ways]
-        if mirrors is not None:
-            parts += [_mirrors_in(picture, things, labels, mirrors, ways[0], sums) for picture in pictures]
-        return parts
+        sums, n_rx = energies.sums, len(ways[0][0].rx)
+        pixels = sum(picture.surface.shape[0] * picture.surface.shape[1] for picture in pictures)
+        most = pixels * len(ways) + MOST_MIRRORS * len(pictures)
+        # all in the same arrays, one part after the other, so that nothing is copied when they are joined
+        half_paths, rates, strengths = np.empty((most, n_rx)), np.empty((most, n_rx)), np.empty(most, np.complex64)
+        count = 0
+        for picture in pictures:
+            for antennas, receiver in ways:
+                count += patch_echoes(
+                    tuple(picture), tuple(things), tuple(labels), tuple(antennas), tuple(receiver),
+                    (half_paths[count:], rates[count:], strengths[count:], sums),
+                )  # fmt: skip
+        for picture in pictures:
+            if mirrors is None:
+                break
+            part = _mirrors_in(picture, things, labels, mirrors, ways[0], sums)
+            here = slice(count, count + len(part.strengths))
+            half_paths[here], rates[here], strengths[here] = part.half_paths, part.rates, part.strengths
+            count = here.stop
+        return [Echoes(half_paths[:count], rates[:count], strengths[:count])]
 
     def joined(self, parts: list[Echoes]) -> Echoes:
         if len(parts) == 1:
@@ -49,20 +62,6 @@ class CpuEchoes:
             np.concatenate([part.rates for part in parts]),
             np.concatenate([part.strengths for part in parts]),
         )
-
-
-def _patches(
-    picture: Picture, things: Things, labels: Labels, antennas: Antennas, receiver: Receiver, energies: Array
-) -> Echoes:
-    """Adds their energy, and the part of it that folds, to `energies`."""
-    size, n_rx = picture.surface.shape[0] * picture.surface.shape[1], len(antennas.rx)
-    half_paths, rates = np.empty((size, n_rx)), np.empty((size, n_rx))
-    strengths = np.empty(size, np.complex64)
-    count = patch_echoes(
-        tuple(picture), tuple(things), tuple(labels), tuple(antennas), tuple(receiver),
-        (half_paths, rates, strengths, energies),
-    )  # fmt: skip
-    return Echoes(half_paths[:count], rates[:count], strengths[:count])
 
 
 def _mirrors_in(
