@@ -233,6 +233,25 @@ def test_views_that_are_kept_stay_as_they_are(renderer: Renderer) -> None:
     assert len({copy.tobytes() for copy in copies}) == len(copies)
 
 
+def test_an_error_meanwhile_leaves_the_next_picture_right(renderer: Renderer) -> None:
+    first, second = (request((0.0, 0.0, 2.0), (np.cos(a), np.sin(a), 1.8)) for a in (0, 2))
+    right = renderer.render([second], SKY)[0]
+
+    def fails(answered: object) -> None:
+        raise ValueError("the link broke")
+
+    size = renderer._memory.size
+    for _ in range(8):
+        renderer.meanwhile = fails
+        try:
+            with pytest.raises(ValueError, match="the link broke"):
+                renderer.render([first], SKY)
+        finally:
+            renderer.meanwhile = None
+        assert same(renderer.render([second], SKY)[0], right)
+    assert renderer._memory.size <= 2 * size, "slots are used again"
+
+
 def test_an_unknown_quality_names_those_there_are(renderer: Renderer) -> None:
     with pytest.raises(RendererError, match="no quality 'ultra'; choose one of low, medium"):
         renderer.render([request((0, 0, 1), (1, 0, 1), "ultra")], SKY)

@@ -97,8 +97,22 @@ def test_one_digit_is_told_and_nothing_is_written(
     lines = [line for line in said.out.splitlines() if line.startswith(run)]
     assert len(lines) == 2 and lines[0].startswith(f"{run}: distance was ")
     assert "track was " in lines[1] and "that differ" in lines[1]
-    assert "nothing was written" in said.err and "last digits" in said.err
+    assert "nothing is said to be the same" in said.err and "last digits" in said.err
     assert (file.read_bytes(), checkout.page.read_bytes()) == before and checkout.state == "stale"
+
+
+def test_a_difference_takes_an_earlier_record_away(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    flown_again.fly_again("throws", 1, checkout.runs)
+    assert checkout.state.startswith("older")
+    monkeypatch.setenv(throws.GRAVITY, "9.8100000000000023")
+    assert flown_again.fly_again("throws", 2, checkout.runs).differing
+    assert checkout.state == "stale" and "**Stale**" in checkout.says
+
+
+def test_a_figure_that_is_gone_differs_from_none() -> None:
+    compared = Comparison()
+    compared.add("run", {"map": {"iou": 1.0, "gone": None}}, {"map": {"iou": 1.0}})
+    assert compared.differing == ['run: map.gone was null, is "(not there)"']
 
 
 def test_other_code_is_stale_again_and_new_results_need_no_record(
@@ -151,7 +165,7 @@ def test_what_is_compared() -> None:
     compared.add("two", run, other)
     assert compared.differing == [
         "two: failed is stored, but was not given now", "two: more was not stored",
-        "two: scores.a was 1, is 1.0", "two: scores.c was null, is 2",
+        "two: scores.a was 1, is 1.0", 'two: scores.c was "(not there)", is 2',
         "two: track was 3, is 3.5, the first of 2 that differ", "two: x was 0.1, is -0.1",
     ]  # fmt: skip
 

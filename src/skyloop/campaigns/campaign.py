@@ -33,7 +33,7 @@ from skyloop.campaigns.plan import (
 from skyloop.campaigns.pools import Pool, pickled_by_value, ray_pool
 from skyloop.campaigns.report import write_report
 from skyloop.campaigns.run_process import Outcome, Work
-from skyloop.campaigns.search import check_search, found, generations
+from skyloop.campaigns.search import WAY, check_search, found, generations
 from skyloop.campaigns.space import corners
 from skyloop.campaigns.task_run import task_run
 from skyloop.core.jit import is_cold, prepare
@@ -111,7 +111,9 @@ class Campaign:
     def identity(self) -> dict[str, Any]:
         """What a folder belongs to: the plan and the scenario that it names."""
         plan = self.plan.model_dump(mode="json", exclude=set(NO_MATTER))
-        return {**plan, "searching": self.search, "scenario_data": self.loaded.scenario}
+        # the way of searching too: runs of another one lie elsewhere
+        searching = WAY if self.search else False
+        return {**plan, "searching": searching, "scenario_data": self.loaded.scenario}
 
     def work(self, run: Run, *, keep: bool = False) -> Work:
         told = {"run": run.number, "seed": run.seed, "parameters": run.parameters}

@@ -16,18 +16,20 @@ SMALL = ("scenario.yaml", "summary.json", "versions.json", "run.json")
 
 
 def packed(folder: Path) -> bytes:
-    """The folder as a ZIP file."""
+    """The folder as a ZIP file. One that is too large comes without its subfolders."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    above = [path for path in files if path.parent == folder]
     if sum(path.stat().st_size for path in files) > 4 * MOST_PARCEL_BYTES:
-        files = [path for path in files if path.parent == folder]
+        return _zipped(folder, above)
+    parcel = _zipped(folder, files)
+    return parcel if len(parcel) <= MOST_PARCEL_BYTES else _zipped(folder, above)
+
+
+def _zipped(folder: Path, files: list[Path]) -> bytes:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as parcel:
         for path in files:
             parcel.write(path, path.relative_to(folder).as_posix())
-    if held.tell() > MOST_PARCEL_BYTES and any(path.parent != folder for path in files):
-        shutil.rmtree(folder / "streams", ignore_errors=True)
-        shutil.rmtree(folder / "pictures", ignore_errors=True)
-        return packed(folder)
     return held.getvalue()
 
 

@@ -26,6 +26,9 @@ the least, so that points do not fall together and each generation still looks a
 EVERYWHERE = 0.15
 """The share of each later generation that is drawn from the whole space, in case something worse lies elsewhere."""
 
+WAY = "around each of the worst"
+"""Part of what a folder belongs to: another way of searching would have drawn other points."""
+
 Row = dict[str, Any]
 
 

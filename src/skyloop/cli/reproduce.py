@@ -125,8 +125,8 @@ def _fly_again(name: str, count: int, folder: Path | None, *, json_: bool) -> No
         out.print(f"left out: {left_out or 'nothing'}", highlight=False, markup=False)
     if flown.differing:
         raise SkyloopError(
-            f"{name}: {len(flown.differing)} figures of {count} runs are not the stored ones, so nothing was written; "
-            f"the stored ones are of {flown.stored_on}, and other processors and renderers may change the last digits"
+            f"{name}: {len(flown.differing)} figures of {count} runs are not the stored ones, so nothing is said to be "
+            f"the same; those are of {flown.stored_on}, and other processors and renderers may change the last digits"
         )
     told = f"{count} of {record['of']} runs, {record['figures']} figures: the same to the last digit"
     _say(told) if json_ else out.print(told, highlight=False)

@@ -138,15 +138,19 @@ class Renderer:
         for request in requests:
             shots.append(_shot(request, times.index(request.pose.t_ns), size))
             size += BYTES_PER_PIXEL * request.lens.width * request.lens.height
-        slot = self._memory.take(size)
-        for shot in shots:
-            shot["offset"] += slot.start
         arrays = {
             "eyes": np.array([request.pose.position for request in requests], np.float64),
             "rotations": np.array([matrix_from_quat(request.pose.quat_wxyz) for request in requests]),
             "moving": np.array([motion.poses for motion in motions]),
         }
-        self._send({"shots": shots, "sky": self._sky_of(weather), "bytes": self._memory.size}, arrays)
+        slot = self._memory.take(size)
+        try:
+            for shot in shots:
+                shot["offset"] += slot.start
+            self._send({"shots": shots, "sky": self._sky_of(weather), "bytes": self._memory.size}, arrays)
+        except BaseException:
+            self._memory.leave(slot)
+            raise
         self._asked.append(_Asked(list(requests), shots, motions, slot))
 
     def collect(self) -> list[View]:
@@ -154,11 +158,14 @@ class Renderer:
         if not self._asked:
             raise RendererError("no request is under way; submit one first")
         asked = self._asked.popleft()
-        with self._patience.waiting():
-            if self.meanwhile is not None:
-                self.meanwhile(self.has_answered)
-            answer = self._receive()
         try:
+            with self._patience.waiting():
+                try:
+                    if self.meanwhile is not None:
+                        self.meanwhile(self.has_answered)
+                finally:
+                    # after an error too, or the next request would be given this answer
+                    answer = self._receive()
             if "error" in answer:
                 raise RendererError(f"the renderer could not paint: {answer['error']}")
             return [self._view(asked, *pair) for pair in zip(asked.requests, asked.shots, strict=True)]

@@ -14,6 +14,7 @@ LEFT_OUT = {
     "stages": "shares of the processor time", "again": "names a folder",
 }  # fmt: skip
 """By the name of a figure, why it is another one each time."""
+NOT_THERE = "(not there)"
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class Comparison:
     def _compare(self, run: str, name: str, stored: Any, flown: Any) -> None:
         if isinstance(stored, dict) and isinstance(flown, dict):
             for key in sorted({*stored, *flown}):
-                self._compare(run, f"{name}.{key}", stored.get(key), flown.get(key))
+                self._compare(run, f"{name}.{key}", stored.get(key, NOT_THERE), flown.get(key, NOT_THERE))
             return
         self.figures += sum(1 for _ in _numbers(stored))
         # as text: it has every digit, and NaN is then the same as NaN

@@ -2,7 +2,7 @@
 
 A change that makes the code faster makes every result stale, and flying all of them again costs hours. A few that give
 the same figures are evidence, and the pages say how many they were. Which ones is up to the state of the code and
-their names, so that nobody picks those that suit."""
+their names; only how many is up to whoever calls it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def fly_again(
         "left_out": {**compared.left_out, **timed, **stored.without},
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(), "machine": machine_description(),
     }  # fmt: skip
-    written = [] if compared.differing else pages.write_flown_again(name, record)
+    # a difference also ends what fewer runs of the same code showed before
+    written = pages.write_flown_again(name, None if compared.differing else record)
     return FlownAgain(record, compared.differing, written, pages.machine_in_words(published) or "an unknown machine")
 
 

@@ -104,7 +104,7 @@ def begin(name: str, folder: Path, *, cluster: bool = False) -> None:
     kept = _measured_by(name, folder)
     if not path.exists() or (cluster and "cluster" not in kept["machine"]):
         kept["machine"] |= {"cluster": True} if cluster else {}
-        path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        _write_whole(path, json.dumps(kept, indent=1) + "\n")
 
 
 def _measured_now(name: str) -> dict[str, Any]:
@@ -139,17 +139,22 @@ def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), fo
     return changed + [_replaced(folder / picture) for picture in pictures if folder is not None]
 
 
-def write_flown_again(name: str, record: dict[str, Any]) -> list[Path]:
-    """Keep with published results that runs were flown again with the same figures. Returns the changed paths."""
+def write_flown_again(name: str, record: dict[str, Any] | None) -> list[Path]:
+    """Keep with published results that runs were flown again with the same figures, or take such a record away.
+
+    Returns the changed paths."""
     plain = json.loads(results_file(name).read_text(encoding="utf-8"))
-    return _put(name, {**plain, "flown_again": record})
+    kept = plain.pop("flown_again", None)
+    if record is None and kept is None:
+        return []
+    return _put(name, plain if record is None else {**plain, "flown_again": record})
 
 
 def _put(name: str, plain: dict[str, Any]) -> list[Path]:
     """Write the results file and every page that shows it. Returns the changed paths."""
     path = results_file(name)
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write_whole(path, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
     changed = [path]
     for page in pages():
         before = page.read_text(encoding="utf-8")
@@ -158,6 +163,13 @@ def _put(name: str, plain: dict[str, Any]) -> list[Path]:
             page.write_text(after, encoding="utf-8")
             changed.append(page)
     return changed
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """A process that is killed meanwhile leaves the file as it was."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def _replaced(picture: Path) -> Path:

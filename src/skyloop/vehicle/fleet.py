@@ -158,6 +158,8 @@ class Fleet:
         motion = self.states[i]["motion"]
         # records have room for more points than a vehicle has; the others are its middle
         points = motion[:3] + rotate(motion[6:10], self.params[i]["contact_position"])
+        # what it stands on is not above it
+        points[:, 2] += 2.0 * ABOVE
         over = [self.solids.above(point, MOST_ABOVE) for point in points]
         return min((one for one in over if one is not None), default=(0.0, None))[1]
 

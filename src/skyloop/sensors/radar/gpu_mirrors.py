@@ -226,7 +226,7 @@ INLINE Complex fresnel(const double* table, double x)
 {
     const double t = fabs(x) * FRESNEL_STEPS, sign = x < 0.0 ? -1.0 : 1.0;
     Complex out = {0.5, 0.5};
-    if (x > FARTHEST) return out;
+    if (fabs(x) > FARTHEST) return out;
     const int k = (int)t;
     const double p = t - k, *at = table + 2 * k;
     const double a = -p * (p - 1.0) * (p - 2.0) / 6.0, b = 0.5 * (p + 1.0) * (p - 1.0) * (p - 2.0);

@@ -80,7 +80,8 @@ class Synthesis:
         w, n_rx = self._waveform, half_paths.shape[1]
         if not len(half_paths):
             return [np.zeros((n_rx, w.n_chirps, w.n_samples), np.complex64)] * (2 if weighted else 1)
-        first, last = (math.floor(float(end) / self._rate_cell) for end in (rates.min(), rates.max()))
+        # as `spread` finds cells, so that none of them is beyond the grid
+        first, last = (math.floor(float(end) * (1.0 / self._rate_cell)) for end in (rates.min(), rates.max()))
         first, last = first - WIDTH // 2, last + WIDTH // 2 + 1
         self._reach(first, last)
         columns = -(-2 * (last - first) // LANES) * LANES
