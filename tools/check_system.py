@@ -20,11 +20,12 @@ BOARD_PACKAGE_OF = {"qemu-system-arm": "qemu-system-arm", "arm-none-eabi-gcc": "
 TEST_PACKAGE_OF = {
     "chromium": "chromium",
     "Xvfb": "xvfb",
+    "g++": "g++",
     "aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu",
     "qemu-aarch64": "qemu-user",
 }
-"""What some tests need: a browser for the cockpit, a screen for windows, an emulated ARM board for programs of users.
-Named, and installed on a CI machine only: together they are about 600 MB."""
+"""What some tests need: a browser for the cockpit, a screen for windows, a C++ compiler, an emulated ARM board for
+programs of users. Named, and installed on a CI machine only: together they are about 600 MB."""
 APT_TIMEOUT_S = 180
 LARGE_TIMEOUT_S = 900
 
