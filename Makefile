@@ -7,15 +7,18 @@ LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint(
 
 # Containers often set this. The tests start hundreds of Python processes, and each would compile all its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Workers of the tests share the cores already; threads of BLAS and torch beside them would only wait for each other.
+TEST_THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: firmware help setup fly test pytest test-slow bench gallery docs pages lint lock release clean
+.PHONY: firmware help setup fly check test pytest test-slow bench gallery docs pages lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
 	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
 	@echo "make firmware   the landing board's firmware, for 'skyloop land --board qemu'"
-	@echo "make test       lint, types, the site and the tests (what .ci/run calls)"
-	@echo "make test-slow  the tests marked slow"
+	@echo "make check      lint, types and the tests that need neither rendering nor processes: a minute"
+	@echo "make test       lint, types, the site and the tests (what .ci/run calls): five minutes"
+	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
@@ -44,15 +47,21 @@ fly: setup
 firmware:
 	@$(MAKE) --no-print-directory -s -C boards/landing/firmware
 
-# four workers on two cores, and lint beside them: a sixth of the tests' time is waiting
+# lint beside the tests: a sixth of their time is waiting
 test: $(TORCH)
+	@.venv/bin/python tools/system_packages.py flights tests
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
 pytest: $(TORCH)
-	@.venv/bin/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 3 --dist loadfile
 
+check: lint
+	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m 'not slow and not renders and not processes'
+
+# can be stopped and started again; `rm -r .pytest_cache/slow` begins anew
 test-slow: $(TORCH)
-	@.venv/bin/python -m pytest -q -n 2 -m slow
+	@.venv/bin/python tools/system_packages.py flights tests "slow tests"
+	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in .pytest_cache/slow
 
 gallery: setup
 	@.venv/bin/python tools/gallery.py

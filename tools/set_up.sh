@@ -43,6 +43,6 @@ pip install --no-deps --no-compile -r requirements.lock ||
 echo "set-up 3/4: installing skyloop and its client"
 pip install --no-deps --no-build-isolation -e clients/python -e . || fail "pip could not install skyloop from this folder (see above)"
 
-echo "set-up 4/4: looking for system libraries"
-.venv/bin/python tools/check_system.py
+echo "set-up 4/4: looking for system packages"
+.venv/bin/python tools/system_packages.py flights
 pwd -P >"$stamp"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import numba
@@ -12,25 +13,28 @@ from typer.testing import CliRunner
 from skyloop.apps import doctor
 from skyloop.cli.verbs import app
 from skyloop.core import machine_info
+from skyloop.core.system_packages import package_of
 from skyloop.rendering.client import HOW_TO_INSTALL
 from skyloop.rendering.egl_devices import HOW_TO_USE_A_GPU
 
 
-def finding(name: str) -> doctor.Finding:
-    return {each.name: each for each in doctor.examine()}[name]
+@pytest.fixture(scope="module")
+def findings() -> list[doctor.Finding]:
+    return doctor.examine()
 
 
-def test_this_machine_can_fly() -> None:
-    findings = doctor.examine()
+@pytest.mark.renders
+def test_this_machine_can_fly(findings: list[doctor.Finding]) -> None:
     assert [each.name for each in findings if each.state == "missing"] == []
     assert len({each.name for each in findings}) == len(findings)
     assert all(each.found for each in findings)
     assert all(each.advice for each in findings if each.state != "ok")
 
 
-def test_versions_are_those_imported() -> None:
-    assert finding("numpy").found == np.__version__
-    assert finding("numba").found == numba.__version__
+@pytest.mark.renders
+def test_versions_are_those_imported(findings: list[doctor.Finding]) -> None:
+    found = {each.name: each.found for each in findings}
+    assert (found["numpy"], found["numba"]) == (np.__version__, numba.__version__)
 
 
 def test_an_absent_package_is_missing_and_says_how_to_get_it() -> None:
@@ -39,6 +43,7 @@ def test_an_absent_package_is_missing_and_says_how_to_get_it() -> None:
     assert "make setup" in absent.advice
 
 
+@pytest.mark.processes
 def test_gpu_is_what_nvidia_smi_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake = tmp_path / "nvidia-smi"
     fake.write_text("#!/bin/sh\necho 'Some GPU, 8192 MiB, 600.1'\n")
@@ -74,6 +79,7 @@ def test_kernel_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest
     assert "XDG_CACHE_HOME" in cache.advice
 
 
+@pytest.mark.renders
 def test_opengl_is_really_started(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch(r".+, OpenGL \d\.\d.*: the [CG]PU draws", doctor._opengl().found)
     monkeypatch.setenv("GLCONTEXT_LINUX_LIBEGL", "libnothing.so")
@@ -107,6 +113,7 @@ def test_a_gpu_that_does_not_draw_is_told_with_the_remedy(monkeypatch: pytest.Mo
     assert doctor._opengl().found == "NVIDIA H200/PCIe/SSE2, OpenGL 4.6: the GPU draws"
 
 
+@pytest.mark.renders
 def test_a_driver_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The loader is there, and its folder of vendor files is empty."""
     monkeypatch.setenv("__EGL_VENDOR_LIBRARY_DIRS", str(tmp_path))
@@ -115,9 +122,10 @@ def test_a_driver_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert (opengl.state, opengl.advice) == ("missing", HOW_TO_INSTALL)
 
 
-def test_every_extra_is_listed_with_what_is_missing() -> None:
+@pytest.mark.renders
+def test_every_extra_is_listed_with_what_is_missing(findings: list[doctor.Finding]) -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    found = {each.name: each for each in doctor.examine() if each.name.startswith("extra: ")}
+    found = {each.name: each for each in findings if each.name.startswith("extra: ")}
     assert sorted(found) == [f"extra: {name}" for name in sorted(project["optional-dependencies"])]
     assert all(name.removeprefix("extra: ") in doctor.WHAT_FOR for name in found)
     assert found["extra: mavlink"].state == "ok" and "pymavlink 2." in found["extra: mavlink"].found
@@ -129,6 +137,30 @@ def test_an_absent_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> 
     mavlink = {each.name: each for each in doctor._extras()}["extra: mavlink"]
     assert (mavlink.state, mavlink.found) == ("optional", "not installed: pyserial")
     assert mavlink.advice.endswith("pip install 'skyloop[mavlink]'")
+
+
+def test_without_its_metadata_skyloop_says_where_it_runs_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> None:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "metadata", absent)
+    (extras,) = doctor._extras()
+    assert extras.name == "extras" and extras.state == "optional" and "is not installed" in extras.found
+    assert str(Path(doctor.__file__).parents[1]) in extras.found and "make setup" in extras.advice
+
+
+def test_missing_system_packages_are_told_with_their_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = [package_of("chromium"), package_of("npm")]
+    monkeypatch.setattr(doctor, "missing_packages", lambda *wanted_by: lacking)
+    found = doctor._system_packages()
+    assert [(each.name, each.state) for each in found] == [
+        ("system: chromium", "optional"),
+        ("system: npm", "optional"),
+    ]
+    assert found[0].advice == f"for {lacking[0].purpose}: sudo apt-get install chromium"
+    monkeypatch.setattr(doctor, "missing_packages", lambda *wanted_by: [])
+    (everything,) = doctor._system_packages()
+    assert (everything.name, everything.state) == ("system packages", "ok")
 
 
 def test_brackets_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from typing import Literal
 from packaging.requirements import Requirement
 
 from skyloop.core.machine_info import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
+from skyloop.core.system_packages import install_command, missing_packages
 
 ENOUGH_MEMORY_GIB = 2.0
 
@@ -65,6 +66,7 @@ def examine() -> list[Finding]:
         _kernel_cache(),
         _opengl(),
         _gpu(),
+        *_system_packages(),
         *_extras(),
     ]
 
@@ -99,7 +101,12 @@ def _package(name: str) -> Finding:
 
 def _extras() -> list[Finding]:
     """One finding for each extra of pyproject.toml, from the metadata of this installation. Nothing is imported."""
-    about = metadata.metadata("skyloop")
+    try:
+        about = metadata.metadata("skyloop")
+    except metadata.PackageNotFoundError:
+        folder = Path(__file__).parents[1]
+        found = f"unknown: skyloop runs from {folder} and is not installed"
+        return [Finding("extras", "optional", found, "run `make setup` there")]
     requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
     return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
 
@@ -116,6 +123,17 @@ def _extra(name: str, requirements: list[Requirement]) -> Finding:
         return Finding(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
     told = [f"{package} {version}" for package, version in versions.items()]
     return Finding(f"extra: {name}", "ok", ", ".join(told) if len(told) < 5 else f"all {len(told)} packages")
+
+
+def _system_packages() -> list[Finding]:
+    """One finding for each that is missing, or one for all. OpenGL is tried for real, not looked for."""
+    missing = missing_packages("tests", "slow tests")
+    if not missing:
+        return [Finding("system packages", "ok", "all that flights and tests use are installed")]
+    return [
+        Finding(f"system: {each.name}", "optional", "not installed", f"for {each.purpose}: {install_command([each])}")
+        for each in missing
+    ]
 
 
 def _kernel_cache() -> Finding:

@@ -36,7 +36,7 @@ from skyloop.campaigns.run_process import Outcome, Work
 from skyloop.campaigns.search import WAY, check_search, found, generations
 from skyloop.campaigns.space import corners
 from skyloop.campaigns.task_run import task_run
-from skyloop.core.jit import is_cold, prepare
+from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description
 from skyloop.recording.files import write_whole
 from skyloop.recording.run_folder import plain
@@ -214,12 +214,14 @@ class _Making:
     def _ready(self) -> Pool:
         if self._pool is None:
             loaded = self._campaign.loaded
-            if loaded.scenario is not None and is_cold():
+            if loaded.scenario is not None:
                 from skyloop.sim.assembly import needed_rooms
 
-                # once, before several workers compile the same kernels
                 first = next(iter(corners(loaded.plan.space)), {})
-                prepare(*needed_rooms(scenario_of(loaded.spec(), first, 1)))
+                rooms = needed_rooms(scenario_of(loaded.spec(), first, 1))
+                if not are_compiled(*rooms):
+                    # once and with a word, before several workers compile the same kernels in silence
+                    prepare(*rooms)
             self._pool = self._stack.enter_context(self._open())
         return self._pool
 

@@ -111,6 +111,8 @@ class _Kernel:
 
     def first_call(self, *arguments: Any, **keywords: Any) -> Any:
         """What Numba calls when it has no machine code yet; it then calls what this returns."""
+        if not self.done and not self.is_cached():
+            _say_that_it_compiles()
         self.compile()
         return self.dispatcher
 
@@ -164,17 +166,28 @@ def prepare(*rooms: str, when_called: bool = False) -> None:
     needed = [e for e in _kernels if not rooms or (e.turn in turns and e.name.startswith(rooms))]
     missing = [entry for entry in needed if not entry.done and not entry.is_cached()]
     if missing:
-        # a program that never set up logging is told all the same: half a minute of silence looks like a hang
-        level = logging.INFO if log.hasHandlers() else logging.WARNING
-        log.log(
-            level, "compiling %d kernels of skyloop, once per installation; this may take minutes ...", len(missing)
-        )
+        _say_that_it_compiles(len(missing))
         if len(missing) > 3:
             _compile_on_two_cores([entry.name for entry in sorted(missing, key=lambda entry: entry.turn)])
     for entry in needed:
         if entry.turn != FIRST:
             entry.compile()
     log.debug("%d kernels ready, cached in %s", len(needed), numba.config.CACHE_DIR)
+
+
+_said = False
+
+
+def _say_that_it_compiles(count: int = 0) -> None:
+    """Once per process, unless `prepare` knows how many: half a minute of silence looks like a hang.
+
+    A program that never set up logging is told all the same."""
+    global _said
+    if count or not _said:
+        level = logging.INFO if log.hasHandlers() else logging.WARNING
+        kernels = f"{count} kernels" if count > 1 else "a kernel" if count else "kernels"
+        log.log(level, "compiling %s of skyloop, once per installation; this may take a minute or two ...", kernels)
+    _said = True
 
 
 def kernel_cache_folder() -> Path:
@@ -188,9 +201,9 @@ def kernels_in_cache() -> int:
     return sum(mark.read_text(encoding="utf-8").startswith(package) for mark in marks)
 
 
-def is_cold() -> bool:
-    """Was nothing compiled on this machine yet?"""
-    return not any(kernel_cache_folder().rglob(f"*{MARK}"))
+def are_compiled(*rooms: str) -> bool:
+    """Would `prepare` have nothing to compile?"""
+    return all(entry.done or entry.is_cached() for entry in _kernels if entry.name.startswith(rooms))
 
 
 def _compile_on_two_cores(names: list[str]) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skyloop_client.errors import SetupError
+from skyloop.core.system_packages import find_program
 
 
 def has_screen() -> bool:
@@ -28,11 +28,9 @@ def screen() -> Iterator[str]:
 @contextmanager
 def virtual_screen(size: str = "1280x720x24") -> Iterator[str]:
     """One in memory. size: width, height and bits per pixel."""
-    if shutil.which("Xvfb") is None:
-        raise SetupError("there is no screen, and none in memory: install Xvfb (Debian: xvfb)")
     ready, tell = os.pipe()
     made = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(tell), "-screen", "0", size, "-nolisten", "tcp"],
+        [find_program("Xvfb"), "-displayfd", str(tell), "-screen", "0", size, "-nolisten", "tcp"],
         pass_fds=[tell], stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(tell)

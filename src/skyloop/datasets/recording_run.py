@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.interrupts import Interruption
-from skyloop.core.jit import is_cold, prepare
+from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import versions
 from skyloop.datasets.export import Exporter, check_formats
 from skyloop.datasets.recorded_frames import RecordedFrames
@@ -23,6 +23,7 @@ from skyloop.recording.files import write_whole
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
+from skyloop.sim.assembly import needed_rooms
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, SkyloopError
@@ -131,11 +132,10 @@ def record(
     # a first start compiles for a minute, and without a terminal there is no progress bar
     log.info("preparing the recording of %d frames in %s ...", plan["frames"], folder)
     began = time.perf_counter()
-    if is_cold():
+    rooms = needed_rooms(make_scenario(plan["scenario"]))
+    if not are_compiled(*rooms):
         # once, before several workers compile the same kernels
-        from skyloop.sim.assembly import needed_rooms
-
-        prepare(*needed_rooms(make_scenario(plan["scenario"])))
+        prepare(*rooms)
     tally = Tally()
     exporter = Exporter(folder, tuple(plan["formats"]))
     # a worker without groups would start for nothing

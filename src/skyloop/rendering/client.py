@@ -19,6 +19,7 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
+from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.answer_watchdog import LOOK_S, MOST_LOOKS, Patience
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.vertex_buffers import pack_model, pack_rows, used_textures
@@ -38,8 +39,8 @@ MOST_UNDER_WAY = 2
 MOST_JOINED = 1 << 16
 """Bytes of a message that is sent in one piece."""
 HOW_TO_INSTALL = (
-    "install Mesa's EGL (Debian, Ubuntu: sudo apt-get install libegl1 libgl1 libgl1-mesa-dri; Fedora: sudo dnf install "
-    "mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
+    f"install Mesa's EGL (Debian, Ubuntu: {install_command(CAMERAS)}; "
+    "Fedora: sudo dnf install mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
 )
 
 

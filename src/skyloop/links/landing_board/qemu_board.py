@@ -12,7 +12,6 @@ guest's time: a turn takes `instructions x cycles per instruction / clock`.
 from __future__ import annotations
 
 import mmap
-import shutil
 import signal
 import socket
 import struct
@@ -23,12 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.system_packages import find_program
 from skyloop.links.autopilots.launching import AutopilotProcess
 from skyloop.links.landing_board.board_turns import ObjectWords, Turn
 from skyloop_client.errors import LinkEnded, LinkError, SetupError
 
 EMULATOR = "qemu-system-arm"
-PACKAGE = "qemu-system-arm"
 FIRMWARE = Path("boards/landing/build/landing.elf")
 """In a checkout, after `make firmware`."""
 CLOCK_HZ = 650e6
@@ -97,9 +96,7 @@ class QemuProgram:
         if rules not in RULES:
             raise LinkError(f"no rules named '{rules}' for the landing marker; give {' or '.join(RULES)}")
         program = firmware_path(firmware)
-        emulator = shutil.which(EMULATOR)
-        if emulator is None:
-            raise SetupError(f"there is no {EMULATOR} here; install the Debian package {PACKAGE}")
+        emulator = find_program(EMULATOR)
         self.name = f"firmware under QEMU at {clock_hz / 1e6:g} MHz"
         self.report = TurnReport(0, 0, 32, 0, (0, 0, 0), -1, False, 0, 0)
         """Of the last turn."""

@@ -6,7 +6,6 @@ import hashlib
 import logging
 import os
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import Protocol
 
 from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.system_packages import find_program
 from skyloop_client.clocks import source_of
-from skyloop_client.errors import LinkError, SetupError
+from skyloop_client.errors import LinkError
 
 log = logging.getLogger(__name__)
 GRACE_S = 0.5
@@ -206,7 +206,7 @@ class Remote(LocalProcess):
             f"127.0.0.1:{port}:{host}:{port}",
         ]
         started = f"SKYLOOP_ADDRESS=127.0.0.1:{port} {shlex.join(self._command)}"
-        return [_tool("ssh", "openssh-client"), *self._options, *tunnel, self._ssh, f"env {started}"]
+        return [find_program("ssh"), *self._options, *tunnel, self._ssh, f"env {started}"]
 
 
 def reachable(address: str) -> str:
@@ -278,18 +278,18 @@ def agent_command(told: Sequence[str], command: Sequence[str]) -> list[str]:
 
 def runnable(command: Sequence[str], *, board: bool = False, includes: Sequence[Path] = ()) -> list[str]:
     """A command that can be started. A C++ source in first place is compiled, for this machine or for the board."""
-    program = command[0]
-    if Path(program).suffix in SOURCES:
-        program = str(compiled(Path(program), board=board, includes=includes))
-    emulator = [_tool(EMULATOR, "qemu-user")] if board else []
-    return [*emulator, program, *command[1:]]
+    first = command[0]
+    if Path(first).suffix in SOURCES:
+        first = str(compiled(Path(first), board=board, includes=includes))
+    emulator = [find_program(EMULATOR)] if board else []
+    return [*emulator, first, *command[1:]]
 
 
 def compiled(source: Path, *, board: bool = False, includes: Sequence[Path] = ()) -> Path:
     """The program for a C++ source, from the cache if neither it nor its headers have changed."""
     folders = [*includes, *_client_folders(source)]
     flags = [*(["-static"] if board else []), "-O2", "-std=c++17", *(f"-I{folder}" for folder in folders)]
-    compiler = _tool(COMPILER, "g++-aarch64-linux-gnu") if board else _tool("g++", "g++")
+    compiler = find_program(COMPILER if board else "g++")
     if not source.is_file():
         raise LinkError(f"no source '{source}' to compile")
     expanded = _ran([compiler, *flags, "-E", "-P", str(source)], source)
@@ -320,10 +320,3 @@ def _ran(command: list[str], source: Path) -> bytes:
         said = next((line for line in words.splitlines() if "error" in line), words.strip())
         raise LinkError(f"'{source}' cannot be compiled: {said[:300]}")
     return done.stdout
-
-
-def _tool(name: str, package: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise SetupError(f"there is no {name} here; install the Debian package {package}")
-    return found
