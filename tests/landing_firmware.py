@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -11,11 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "boards" / "landing" / "firmware"
-PACKAGES = {"arm-none-eabi-gcc": "gcc-arm-none-eabi", "qemu-system-arm": "qemu-system-arm", "make": "make"}
-MISSING = [package for program, package in PACKAGES.items() if shutil.which(program) is None]
-needs_board = pytest.mark.skipif(
-    bool(MISSING), reason=f"the emulated landing board is not tested here; missing Debian packages: {' '.join(MISSING)}"
-)
+needs_board = pytest.mark.needs("arm-none-eabi-gcc", "qemu-system-arm", "make")
 
 
 @cache

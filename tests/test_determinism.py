@@ -11,8 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_flights import NOISY_FLIGHT, SECONDS, Tape, hashes, noisy_flight
+import core_flights
+from core_flights import NOISY_FLIGHT, Tape, noisy_flight
+from skyloop.sim.simulation import Simulation
 from skyloop_client.messages import Goal
+
+SECONDS = 3.0
+
+
+def hashes(simulation: Simulation) -> dict[str, str]:
+    return core_flights.hashes(simulation, SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +31,9 @@ def expected() -> dict[str, str]:
 def test_the_flight_is_worth_comparing() -> None:
     simulation = noisy_flight()
     simulation.run_until(SECONDS)
-    assert simulation.truth().position[2] > 1.0
+    assert simulation.truth().position[2] > 0.8
     assert np.linalg.norm(simulation.truth().wind_world) > 0.5
-    assert simulation.bus.counts["drone/estimate"] > 1000
+    assert simulation.bus.counts["drone/estimate"] > 500
 
 
 def test_repeated_runs_are_identical(expected: dict[str, str]) -> None:
@@ -68,16 +76,17 @@ def test_the_size_of_the_steps_changes_nothing(expected: dict[str, str]) -> None
 
     simulation = noisy_flight()
     fingerprint = Fingerprint(simulation.bus)
-    for piece in [0.0001, 1e-9, 0.4999999, 1.23456789, 0.02]:
+    for piece in [0.0001, 1e-9, 0.4999999, 0.23456789, 0.02]:
         simulation.run_for(piece)
-    while simulation.schedule.next_ns() < 3_000_000_000:
+    while simulation.schedule.next_ns() < 2_000_000_000:
         simulation.step()
     simulation.run_until(SECONDS)
     assert fingerprint.hexdigests() == expected
 
 
+@pytest.mark.processes
 def test_a_fresh_process_gives_the_same(expected: dict[str, str]) -> None:
-    code = "import json, core_flights as c; print(json.dumps(c.hashes(c.noisy_flight())))"
+    code = f"import json, core_flights as c; print(json.dumps(c.hashes(c.noisy_flight(), {SECONDS})))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, check=True, text=True
     )
@@ -87,16 +96,16 @@ def test_a_fresh_process_gives_the_same(expected: dict[str, str]) -> None:
 def test_going_back_and_on_gives_the_same_messages(expected: dict[str, str]) -> None:
     simulation = noisy_flight()
     tape = Tape(simulation.bus)
-    simulation.run_until(4.3217)
+    simulation.run_until(1.3217)
     before = tape.cut()
     saved = simulation.snapshot()
     simulation.run_until(SECONDS)
     first = tape.cut()
     simulation.restore(saved)
-    assert simulation.now == 4.3217
+    assert simulation.now == 1.3217
     simulation.send(Goal(np.array([-9.0, -9.0, 5.0])))
-    simulation.run_until(6.0)
-    assert tape.cut() != [m for m in first if m[3] < 6_000_000_000]
+    simulation.run_until(2.5)
+    assert tape.cut() != [m for m in first if m[3] < 2_500_000_000]
     for _ in range(2):
         simulation.restore(saved)
         simulation.run_until(SECONDS)
@@ -107,11 +116,11 @@ def test_going_back_and_on_gives_the_same_messages(expected: dict[str, str]) -> 
 
 def test_a_snapshot_fits_another_build_of_its_scenario() -> None:
     here, there = noisy_flight(), noisy_flight()
-    here.run_until(4.3217)
+    here.run_until(1.3217)
     assert "drone/gnss" in {m.stream for m in here.schedule.snapshot()[1].values()}, "a fix is under way"
     saved = here.snapshot()
     there.restore(saved)
-    assert there.now == 4.3217
+    assert there.now == 1.3217
     assert hashes(here) == hashes(there)
     assert here.bus.counts == there.bus.counts
 

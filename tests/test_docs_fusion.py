@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import skyloop
+from page_runs import plot_nothing
 from skyloop.apps import people_scores
 from skyloop.cli import main
 from skyloop.perception.people.config import TrackerConfig
@@ -58,10 +59,13 @@ def test_every_command_is_a_scenario_with_a_detector() -> None:
         assert "detect" in scenario_of(words).vehicles[0].estimators
 
 
+@pytest.mark.slow("a detector in a process of its own beside a flight")
+@pytest.mark.renders
 def test_the_detector_runs_outside_and_its_boxes_feed_the_tracker_inside(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (line,) = (words for words in commands() if words[1] == "loop" and "--speed" not in words)
+    plot_nothing(monkeypatch)
     changes = [word for key, value in CHEAP.items() for word in ("--set", f"{key}={value}")]
     assert typed(monkeypatch, *line[1:], *changes, "--out", str(tmp_path / "run"), "--json") == 0
     summary: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from skyloop.core.system_packages import SYSTEM_PACKAGES
+
 ROOT = Path(__file__).parent.parent
 INSTALL = ROOT / "docs" / "how-to" / "install.md"
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
@@ -34,14 +36,25 @@ def test_only_one_page_says_how_to_install(page: Path) -> None:
 
 
 def test_the_table_names_every_extra() -> None:
-    rows = re.findall(r"^\| (`.*?`) \|", INSTALL.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(EXTRAS)
+    assert sorted(first_column("extra")) == sorted(EXTRAS)
+
+
+def test_the_table_names_every_system_package() -> None:
+    assert first_column("package") == [each.name for each in SYSTEM_PACKAGES]
+
+
+def first_column(title: str) -> list[str]:
+    page = INSTALL.read_text(encoding="utf-8")
+    (table,) = re.findall(rf"^\| {title} \|.*\n((?:\|.*\n)*)", page, flags=re.MULTILINE)
+    return [name for row in table.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
 
 
 def test_the_readme_leads_there() -> None:
     assert "(docs/how-to/install.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow("starts pip")
+@pytest.mark.processes
 def test_an_installed_skyloop_needs_no_index_for_an_extra() -> None:
     """What errors and `doctor` advise: pip keeps the skyloop it finds."""
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "skyloop[mavlink]"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
+import pytest
 import yaml
 
 import skyloop
@@ -26,6 +27,7 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.renders
 def test_the_estimator_of_the_page_is_a_scenario() -> None:
     (told,) = blocks("yaml")
     scenario = yaml.safe_load(told)

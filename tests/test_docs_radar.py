@@ -41,6 +41,7 @@ def test_the_commands_are_scenarios() -> None:
         assert radar.rate_hz == 10 or 0.95 < float(radar.rate_hz) * burst <= 1.0, "bursts are back to back, and fit"
 
 
+@pytest.mark.renders
 def test_the_snippet_runs_and_has_the_streams_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     exec(blocks("python")[0], names)

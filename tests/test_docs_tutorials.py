@@ -15,25 +15,41 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from page_runs import DOCS, PageRun
+from page_runs import DOCS, PageRun, make_commands_once, plot_nothing, record_here
 
+pytestmark = pytest.mark.renders
 RECORD = ["--world", "radar-lab", "--frames", "3", "--speed", "1", "--sensors", "rgb,imu", "--workers", "1",
           "--size", "64x48"]  # fmt: skip
 SHORT: dict[str, dict[str, Sequence[str]]] = {
     "tutorials/dataset": {"skyloop record": RECORD},
     "tutorials/controller": {
-        # from where the circle begins
-        "skyloop run circle-wind": ["--set", "vehicles.drone.position=[10, 0]", "--set", "duration=17"],
+        # from where the circle begins, and low
+        "skyloop run circle-wind": [
+            "--set",
+            "vehicles.drone.position=[10, 0]",
+            "--set",
+            "vehicles.drone.pilot.takeoff_altitude=2",
+            "--set",
+            "vehicles.drone.pilot.trajectory.centre=[0, 0, 2]",
+            "--set",
+            "duration=9",
+        ],
         "skyloop run gps-outage": ["--set", "duration=4"],
         "skyloop run examples/own_estimator.yaml": ["--set", "duration=4"],
-        "skyloop loop": ["--set", "duration=3"],
+        "skyloop loop": ["--set", "duration=1"],
     },
-    "tutorials/reinforcement-learning": {"python learn.py": ["1"], "skyloop run": ["--set", "duration=3"]},
-    "how-to/recipes": {"skyloop run": ["--set", "duration=1"], "skyloop look": ["--quality", "low"]},
+    "tutorials/reinforcement-learning": {"python learn.py": ["1"], "skyloop run": ["--set", "duration=0.5"]},
 }
+LEFT = {command for command in PageRun("tutorials/dataset", Path(), {}).commands() if "--seeds 2..3" in command}
+"""Only in full: test_docs_datasets.py types nearly the same command."""
 TYPED = [
-    pytest.param(name, short, marks=[] if short else pytest.mark.slow, id=f"{name}{'' if short else ' in full'}")
-    for name, short in [*SHORT.items(), *((name, {}) for name in SHORT)]
+    pytest.param(
+        name,
+        short,
+        marks=[] if short else pytest.mark.slow("flights and recordings of full length"),
+        id=f"{name}{'' if short else ' in full'}",
+    )
+    for name, short in [*SHORT.items(), *((name, {}) for name in (*SHORT, "how-to/recipes"))]
 ]
 
 
@@ -46,7 +62,11 @@ def test_the_page_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shutil.copytree(DOCS.parent / "examples", tmp_path / "examples")
-    page = PageRun(name, tmp_path, short)
+    page = PageRun(name, tmp_path, short, LEFT if short else ())
+    if short:
+        plot_nothing(monkeypatch)
+        record_here(monkeypatch)
+        make_commands_once(monkeypatch)
     page.run(monkeypatch, capsys)
     assert page.printed and all(page.printed.values())
     JUDGED[name](page)
@@ -70,8 +90,8 @@ def dataset(page: PageRun) -> None:
         and "nothing is wrong" in page.printed["skyloop check data/park"]
     )
     assert (page.folder / "data/park/report.html").stat().st_size > 10_000
-    labels = json.loads(next((page.folder / "data/parks/coco").rglob("*.json")).read_text())
-    assert labels["images"]
+    labelled = "data/park/coco" if page.shortened else "data/parks/coco"
+    assert json.loads(next((page.folder / labelled).rglob("*.json")).read_text())["images"]
 
 
 FLOWN = ("cascade", "mine", "stiff")
@@ -107,7 +127,7 @@ JUDGED = {
 }
 
 
-@pytest.mark.slow  # test_docs_loop.py flies the same three ways in the fast suite
+@pytest.mark.slow("test_docs_loop.py flies the same three ways in the fast suite")
 @pytest.mark.parametrize("short", [True, False], ids=["short", "in full"])
 def test_hardware_in_the_loop(
     short: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -149,8 +169,3 @@ def test_every_tutorial_is_run_by_a_test() -> None:
     pages = {path.stem for path in (DOCS / "tutorials").glob("*.md")} - {"index"}
     tested = {name.split("/")[1] for name in SHORT} | {"hardware-in-the-loop", "airsim-script"}
     assert pages <= tested
-
-
-def test_pictures_of_the_tutorials_are_small() -> None:
-    for path in (DOCS / "images" / "tutorials").iterdir():
-        assert path.stat().st_size <= 160_000, path

@@ -51,6 +51,7 @@ def test_every_scenario_is_one(page: str, block: str) -> None:
         assert name in inspect.signature(known).parameters
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize(("page", "block"), blocks("python"))
 def test_every_snippet_runs(page: str, block: str, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {}

@@ -12,8 +12,6 @@ import pytest
 from skyloop import cli
 from skyloop.cli.console import next_folder
 
-SKYLOOP = Path(sys.executable).parent / "skyloop"
-
 
 def test_everybody_gets_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -23,15 +21,12 @@ def test_everybody_gets_another_folder(tmp_path: Path, monkeypatch: pytest.Monke
     assert all(folder.is_dir() for folder in folders)
 
 
-def test_two_runs_at_once(tmp_path: Path) -> None:
-    (tmp_path / "tiny.yaml").write_text("name: tiny\nduration: 0.1\n")
-    command = [str(SKYLOOP), "run", "tiny.yaml"]
-    pipe = subprocess.PIPE
-    both = [subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) for _ in range(2)]
-    said = [process.communicate(timeout=120) for process in both]
-    assert [process.returncode for process in both] == [0, 0], said
-    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["tiny-001", "tiny-002"]
-    assert all((path / "summary.json").exists() for path in (tmp_path / "runs").iterdir())
+@pytest.mark.processes
+def test_two_processes_at_once(tmp_path: Path) -> None:
+    take = "from skyloop.cli.console import next_folder\nfor _ in range(9): next_folder('tiny')"
+    both = [subprocess.Popen([sys.executable, "-c", take], cwd=tmp_path) for _ in range(2)]
+    assert [process.wait(120) for process in both] == [0, 0]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [f"tiny-{k:03d}" for k in range(1, 19)]
 
 
 def test_a_run_that_comes_to_nothing_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

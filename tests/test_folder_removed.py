@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from command_waits import until
+
+pytestmark = pytest.mark.renders
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 
@@ -18,11 +21,7 @@ def removed_while(command: list[str], folder: Path, ready: Callable[[], bool]) -
     """Start a command, remove its folder when it is ready, and let it come to its end."""
     process = subprocess.Popen([str(SKYLOOP), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        deadline = time.monotonic() + 180.0
-        while not ready():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(ready, process)
         # a writer may put something there while it is being emptied
         while folder.exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -33,16 +32,14 @@ def removed_while(command: list[str], folder: Path, ready: Callable[[], bool]) -
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-@pytest.mark.parametrize("scenario", ["blind", "seeing"])
-def test_of_a_run(scenario: str, tmp_path: Path) -> None:
-    eye = "{eye: {kind: camera, rate_hz: 5, width: 64, height: 48}}"
-    sensors = "{imu: {kind: imu}}" if scenario == "blind" else eye
+def test_of_a_run(tmp_path: Path) -> None:
+    sensors = "{imu: {kind: imu}, eye: {kind: camera, rate_hz: 1, width: 64, height: 48}}"
     file, folder = tmp_path / "mine.yaml", tmp_path / "run"
     pacing = "{mode: realtime, factor: 20}"
     file.write_text(f"duration: 200\npacing: {pacing}\nvehicles: [{{name: drone, sensors: {sensors}}}]\n")
     rows = folder / "streams" / "truth" / "drone.csv"
     done = removed_while(
-        ["run", str(file), "--out", str(folder)], folder, lambda: rows.exists() and rows.stat().st_size > 10_000
+        ["run", str(file), "--out", str(folder)], folder, lambda: rows.exists() and rows.stat().st_size > 0
     )
     assert done.returncode == 1
     line = done.stderr.rstrip("\n")
@@ -50,10 +47,21 @@ def test_of_a_run(scenario: str, tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow("two workers, each with a renderer"))])
 def test_of_a_recording(workers: int, tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
-    options = ["--world", "flat", "--sensors", "rgb,imu", "--frames", "4000", "--workers", str(workers)]
+    options = [
+        "--world",
+        "flat",
+        "--sensors",
+        "rgb,imu",
+        "--frames",
+        "1000",
+        "--size",
+        "64x48",
+        "--workers",
+        str(workers),
+    ]
     group = folder / "mav0" / ".groups"
     done = removed_while(["record", *options, "--out", str(folder)], folder, group.exists)
     assert done.returncode == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from page_runs import plot_nothing
 from skyloop import cli
 from skyloop_client.__main__ import main as client_main
 
@@ -30,6 +31,7 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 def test_verbose_and_quiet_change_stderr_and_not_the_answer(
     where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    plot_nothing(monkeypatch)
     answers, lines = {}, {}
     for option in ("", "-v", "--quiet"):
         folder = tmp_path / f"run{option}"
@@ -45,6 +47,7 @@ def test_verbose_and_quiet_change_stderr_and_not_the_answer(
     assert any("drone/events: armed" in line for line in lines["-v"])
 
 
+@pytest.mark.renders
 def test_quiet_hides_warnings_and_keeps_errors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +85,7 @@ def test_a_command_leaves_no_handler_behind(
     assert [(list(logging.getLogger(name).handlers), logging.getLogger(name).level) for name in TREES] == before
 
 
+@pytest.mark.processes
 def test_importing_sets_up_no_logging() -> None:
     code = (
         "import logging, skyloop.sim.assembly, skyloop.cli, skyloop_client, skyloop.apps.loop\n"

@@ -5,6 +5,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -76,6 +77,7 @@ def test_no_addresses_and_no_machine_paths() -> None:
         assert not found, f"{file.name} contains {found}"
 
 
+@pytest.mark.processes
 def test_set_up_refuses_an_old_python_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/set_up.sh").write_text((ROOT / "tools/set_up.sh").read_text())

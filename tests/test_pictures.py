@@ -46,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize(
     ("stream", "size"),
     [
@@ -68,12 +69,14 @@ def test_a_picture_a_second(folder: Path, stream: str, size: tuple[int, int]) ->
         assert np.asarray(image).std() > 2.0
 
 
+@pytest.mark.renders
 def test_the_sheet_has_a_row_per_stream(folder: Path) -> None:
     with Image.open(folder / "pictures.png") as image:
         assert image.width == 5 * 320
         assert image.height > 9 * 200
 
 
+@pytest.mark.renders
 def test_every_row_that_is_no_photograph_has_a_legend(folder: Path) -> None:
     sheet = np.asarray(Image.open(folder / "pictures.png").convert("RGB"))
     grey = (sheet[:, -1] == 40).all(axis=-1)  # the strips, at the right edge, where no words reach
@@ -90,6 +93,7 @@ def test_a_legend_of_classes_names_what_is_seen() -> None:
     assert (strip == tree).all(axis=-1).sum() == 100 and not (strip == ground).all(axis=-1).any()
 
 
+@pytest.mark.renders
 def test_rows_tell_the_shapes(folder: Path) -> None:
     with (folder / "streams" / "drone" / "camera.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -121,6 +125,7 @@ def look(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int | str | None:
     return stop.value.code
 
 
+@pytest.mark.renders
 def test_look_makes_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dry, wet = tmp_path / "dry.png", tmp_path / "wet.png"
     common = ["blocks", "--size", "96x64", "--quality", "low", "--from=-20,-20,9", "--at=0,0,1"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -14,8 +13,10 @@ import yaml
 from typer.main import get_command
 
 import skyloop
+from page_runs import README as README_PAGE
+from page_runs import PageRun, plot_nothing
 from skyloop.apps.run import fly
-from skyloop.cli import app, main
+from skyloop.cli import app
 from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop.sim.scenario import shipped_airframes
 from skyloop.world.world import WORLDS
@@ -24,8 +25,11 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-SMALL = ["--world", "radar-lab", "--frames", "3", "--speed", "1", "--sensors", "rgb,imu", "--workers", "1"]
-"""Makes `skyloop record` quick."""
+SHORT = {
+    "skyloop run": ["--set", "duration=1"],
+    "skyloop look": ["--quality", "low", "--size", "96x60"],
+    "skyloop loop": ["--set", "duration=0.5"],
+}
 
 
 def blocks(language: str) -> list[str]:
@@ -46,44 +50,27 @@ def test_make_targets_exist() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), f"no target {target}"
 
 
-def test_the_first_screen_shows_the_two_commands() -> None:
-    first_screen = "\n".join(README.splitlines()[:30])
-    assert "make fly" in first_screen and "make test" in first_screen and "```python" in first_screen
-    image = re.search(r"!\[.*?\]\((.*?)\)", first_screen)
-    assert image is not None
-    assert (ROOT / image[1]).stat().st_size <= 150_000
-
-
-@pytest.mark.parametrize("shortened", [["--set", "duration=3"], pytest.param([], marks=pytest.mark.slow)], ids=str)
+@pytest.mark.renders
+@pytest.mark.parametrize("short", [SHORT, pytest.param({}, marks=pytest.mark.slow("whole flights and a recording"))])
 def test_commands_run_in_order(
-    shortened: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    short: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As they stand there only in the slow suite: the flights take longer than all the rest."""
+    """In full only in the slow suite: the flights take longer than all the rest."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    monkeypatch.chdir(tmp_path)
-    ran = 0
-    for command in commands():
-        words = command.split()
-        if words[0] == "make" or command == "source .venv/bin/activate":
-            continue
-        if words[0] == "skyloop":
-            # in this process: starting Python anew for each would take longer than the flights
-            size = ["--steps", "1", "--runs", "1", *shortened]
-            quicker = {"run": shortened, "loop": shortened, "size": size, "record": SMALL} if shortened else {}
-            monkeypatch.setattr(sys, "argv", words + quicker.get(words[1], []))
-            with pytest.raises(SystemExit) as stop:
-                main()
-            assert not stop.value.code, f"{command}: {capsys.readouterr().err}"
-        else:
-            assert words[0] == "python", f"not a command of ours: {command}"
-            monkeypatch.setattr(sys, "argv", words[1:])
-            runpy.run_path(words[1], run_name="__main__")
-        assert capsys.readouterr().out.strip(), f"{command} says nothing"
-        ran += 1
-    assert ran >= 9
+    others = [PageRun(name, tmp_path, {}) for name in ("how-to/recipes", "how-to/datasets")]
+    left = {command for page in others for command in page.commands()} if short else set()
+    if short:
+        left |= {command for command in commands() if command.startswith("skyloop size")}  # see apps/test_size.py
+    page = PageRun(README_PAGE, tmp_path, short, left)
+    assert {"skyloop list", "skyloop report data/park"} <= left or not short
+    if short:
+        plot_nothing(monkeypatch)
+    page.run(monkeypatch, capsys)
+    assert len(page.printed) >= 7 and all(printed.strip() for printed in page.printed.values())
     assert (tmp_path / "runs" / "windy" / "flight.png").is_file()
 
 
+@pytest.mark.processes
 def test_the_command_is_installed() -> None:
     command = Path(sys.executable).parent / "skyloop"
     done = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=60)
@@ -95,12 +82,11 @@ def test_the_verbs_of_the_table_exist() -> None:
     assert named == set(get_command(app).commands)  # type: ignore[attr-defined]
 
 
-def test_ten_lines_do_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ten_lines_are_those_of_the_example() -> None:
+    """Which test_examples.py flies."""
     snippet = blocks("python")[0]
     assert snippet.strip() in (ROOT / "examples" / "ten_lines.py").read_text(encoding="utf-8")
     assert len([line for line in snippet.splitlines() if line and "import" not in line]) <= 10
-    exec(snippet, {})
-    assert "1800 IMU samples" in capsys.readouterr().out
 
 
 def test_the_pilot_flies(tmp_path: Path) -> None:

@@ -35,8 +35,7 @@ from skyloop.world.semantics import CLASS_ID
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.world import WORLDS
 
-QUICK = ["room", "house", "urban", "warehouse"]
-"""They have walls and doors, furniture, racks, houses, trees, people and cars; the slow test flies in all worlds."""
+pytestmark = pytest.mark.renders
 
 
 def check(world: str, seed: int, count: int, actors: int) -> None:
@@ -53,12 +52,12 @@ def check(world: str, seed: int, count: int, actors: int) -> None:
     assert flights.skipped <= count
 
 
-@pytest.mark.parametrize("world", QUICK)
-def test_sees_ranges_and_hits_the_same(world: str) -> None:
-    check(world, 3, 2, 1)
+def test_sees_ranges_and_hits_the_same() -> None:
+    """Among walls, doors, furniture and people; the slow test flies in all worlds."""
+    check("house", 3, 2, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a thousand flights")
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("world", WORLDS)
 def test_sees_ranges_and_hits_the_same_on_ten_seeds(world: str, seed: int) -> None:
@@ -86,11 +85,12 @@ def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, le
         return view, hits, view.distance.ravel() - hits.distance
 
 
+@pytest.mark.slow("a flight through a forest")
 def test_leaves_are_hit_where_they_are_seen(park: Scene) -> None:
     """At full detail, of all pixels in which camera or ray meet a tree's leaves, silhouettes and all, 99.8 % agree in
     thing, material and, within 5 mm, distance: no ray is stopped by what is not seen, and none slips through a leaf."""
     leaves = [k for k, material in enumerate(MATERIALS) if material.name in ("leaves", "needles")]
-    model, lens = park.model, Pinhole.from_fov(160, 120, np.radians(50.0))
+    model, lens = park.model, Pinhole.from_fov(96, 72, np.radians(50.0))
     trees = {}
     for row in np.flatnonzero(model.thing_class[model.row_thing[: model.n_standing]] == CLASS_ID["tree"]).tolist():
         trees[model.things[model.row_thing[row]].name.split()[0]] = row
@@ -105,7 +105,7 @@ def test_leaves_are_hit_where_they_are_seen(park: Scene) -> None:
         met = np.where(hits.row >= 0, model.row_thing[hits.row], 0)
         leafy = np.isin(hits.material, leaves) | np.isin(view.materials.ravel(), leaves)
         same = (met == view.instances.ravel()) & (hits.material == view.materials.ravel()) & (np.abs(farther) <= 5e-3)
-        assert leafy.sum() > 1000, species
+        assert leafy.sum() > 360, species
         agreeing, compared = agreeing + int(same[leafy].sum()), compared + int(leafy.sum())
     print(f"{agreeing} of {compared} leafy pixels agree: {100.0 * agreeing / compared:.3f} %")
     assert agreeing >= 0.998 * compared
@@ -115,9 +115,10 @@ LOD_ERROR = {"ground": 0.15, "building": 0.4, "tree": 2.5}
 """m by which depth at quality `low` may be off 15 to 100 m away, for 95 % of the pixels."""
 
 
+@pytest.mark.slow("draws a world in two qualities")
 def test_depth_at_low_quality_is_within_the_stated_error(park: Scene) -> None:
     """Of pixels that show the thing a ray meets: exact within 8 m (bushes lose detail first), beyond 15 m as stated."""
-    model, lens, chance = park.model, Pinhole.from_fov(320, 240, np.radians(90.0)), np.random.default_rng(5)
+    model, lens, chance = park.model, Pinhole.from_fov(160, 120, np.radians(90.0)), np.random.default_rng(5)
     errors: dict[str, list[Any]] = {kind: [] for kind in LOD_ERROR}
     near: list[Any] = []
     for _ in range(8):
@@ -136,5 +137,5 @@ def test_depth_at_low_quality_is_within_the_stated_error(park: Scene) -> None:
     for kind, bound in LOD_ERROR.items():
         found = np.concatenate(errors[kind])
         print(f"{kind}: {len(found)} pixels, 95 % within {1e3 * np.percentile(found, 95):.0f} mm")
-        assert len(found) > 5000
+        assert len(found) > 1250
         assert np.percentile(found, 95) <= bound

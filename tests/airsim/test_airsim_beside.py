@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from airsim_rpc import Rpc, running, xyz
 
 from skyloop.links.airsim.settings import read_settings
@@ -16,6 +17,8 @@ from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop_client.messages import Arm, Goal, TakeOff
 from skyloop_client.session import connect
+
+pytestmark = pytest.mark.renders
 
 SETTINGS = '{"DefaultSensors": {"imu": {"SensorType": 2}}}'
 

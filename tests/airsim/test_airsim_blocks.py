@@ -47,6 +47,7 @@ def test_names_of_blocks(bench: Bench) -> None:
     assert bench("simListSceneObjects", "terrain") == ["Ground"]
 
 
+@pytest.mark.renders
 def test_the_ball_moves_and_cylinders_are_detected(bench: Bench) -> None:
     before = bench("simGetObjectPose", "OrangeBall")
     assert bench("simSetObjectPose", "OrangeBall", pose(6.0, 0.0, -1.0), True) is True
@@ -61,6 +62,7 @@ def test_the_ball_moves_and_cylinders_are_detected(bench: Bench) -> None:
     assert all(info["name"].startswith("Cylinder") for info in found)
 
 
+@pytest.mark.renders
 def test_the_cube_of_the_templates_can_be_spawned(bench: Bench) -> None:
     assert "1M_Cube_Chamfer" in bench("simListAssets")
     name = bench("simSpawnObject", "1M_Cube_Chamfer_spawn_7", "1M_Cube_Chamfer", pose(5.0, 0.0, -1.0), ONE, True, False)
@@ -112,6 +114,7 @@ def projected(info: dict[str, Any], point: np.ndarray[Any, Any]) -> np.ndarray[A
 
 @pytest.mark.parametrize("place", [(6.0, 0.0, -1.0), (8.0, 3.0, -2.5), (7.0, -2.0, -0.4)])
 @pytest.mark.parametrize("camera", ["0", "watch"])
+@pytest.mark.renders
 def test_objects_are_where_the_matrix_says(bench: Bench, place: tuple[float, float, float], camera: str) -> None:
     name = bench("simSpawnObject", "Target", "Sphere", pose(*place), vector(0.5, 0.5, 0.5), False, False)
     try:

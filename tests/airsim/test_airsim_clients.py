@@ -15,6 +15,8 @@ from PIL import Image
 
 from skyloop.links.airsim.methods import UNSUPPORTED
 
+pytestmark = pytest.mark.renders
+
 SCRIPT = Path(__file__).parent / "airsim_script.py"
 
 

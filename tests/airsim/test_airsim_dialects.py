@@ -61,6 +61,7 @@ def middle(image: dict[str, Any]) -> list[int]:
 # ---- images
 
 
+@pytest.mark.renders
 def test_raw_pixels_are_blue_first_for_airsim_and_red_first_for_cosys(bench: Bench) -> None:
     bench("simSetAnnotationObjectColor", "layer", GROUND, *RED, True)
     bench.connect()
@@ -71,6 +72,7 @@ def test_raw_pixels_are_blue_first_for_airsim_and_red_first_for_cosys(bench: Ben
     assert middle(layer) == list(RED)
 
 
+@pytest.mark.renders
 def test_a_segmentation_id_has_the_colour_that_is_shown(bench: Bench) -> None:
     """colorMap[simGetSegmentationObjectID(name)], for each of the two colour maps."""
     assert bench("simSetSegmentationObjectID", GROUND, 20, True) is True
@@ -94,6 +96,7 @@ def test_a_segmentation_id_has_the_colour_that_is_shown(bench: Bench) -> None:
         assert middle(shown)[::-1] == colour.tolist()
 
 
+@pytest.mark.renders
 def test_colours_of_the_list_before_any_id_was_given() -> None:
     bench = Bench(SETTINGS, world="blocks")
     try:
@@ -112,6 +115,7 @@ def test_colours_of_the_list_before_any_id_was_given() -> None:
         bench.close()
 
 
+@pytest.mark.renders
 def test_the_sky_can_be_given_an_id(bench: Bench) -> None:
     up = {"x_val": 0.0, "y_val": np.sqrt(0.5), "z_val": 0.0, "w_val": np.sqrt(0.5)}
     bench("simSetCameraPose", "0", {"position": pose(0, 0, 0)["position"], "orientation": up}, "", False)

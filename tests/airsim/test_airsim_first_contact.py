@@ -83,8 +83,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.parametrize("attempt", range(3))
-def test_a_client_that_connects_as_the_port_opens(attempt: int) -> None:
+@pytest.mark.renders
+def test_a_client_that_connects_as_the_port_opens() -> None:
     read, port, stop = read_settings(world="flat"), free_port(), threading.Event()
     server = threading.Thread(
         target=serve, args=(make_scenario(read.scenario), read.options), kwargs={"port": port, "ends": stop.is_set}

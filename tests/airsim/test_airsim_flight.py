@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, vector, xyz
 
+pytestmark = pytest.mark.renders
+
 SETTINGS = {
     "DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}},
     "Vehicles": {"Drone1": {"VehicleType": "SimpleFlight"}, "Drone2": {"X": -6, "Y": 2, "Yaw": 90}},
@@ -134,6 +136,7 @@ def test_a_path_with_the_nose_ahead(flying: Rpc) -> None:
     assert heading(rpc) == pytest.approx(90.0, abs=20.0)
 
 
+@pytest.mark.slow("two flights along a path")
 def test_looking_further_ahead_cuts_corners_more(flying: Rpc) -> None:
     rpc = flying
     cut = []

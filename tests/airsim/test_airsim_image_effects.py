@@ -10,6 +10,8 @@ from airsim_rpc import Rpc, pose
 
 from skyloop.links.airsim.image_effects import LIGHT, NOISE_KEYS
 
+pytestmark = pytest.mark.renders
+
 SIZE = {"ImageType": 0, "Width": 96, "Height": 64, "FOV_Degrees": 90}
 QUIET = {
     "ImageType": 0, "Enabled": True, "RandContrib": 0, "HorzWaveContrib": 0, "HorzNoiseLinesContrib": 0,

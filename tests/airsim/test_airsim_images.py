@@ -11,6 +11,8 @@ import pytest
 from airsim_rpc import Rpc, RpcError, pose, xyz
 from PIL import Image
 
+pytestmark = pytest.mark.renders
+
 WIDTH, HEIGHT, FOCAL = 64, 48, 32.0
 UP = 5.0
 """m above the start."""

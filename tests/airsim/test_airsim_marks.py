@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, pose, vector, xyz
 
+pytestmark = pytest.mark.renders
+
 SETTINGS: dict[str, Any] = {
     "DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}},
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 160, "Height": 120}]},

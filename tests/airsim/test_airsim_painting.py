@@ -19,6 +19,8 @@ from skyloop.links.airsim.palette import AIRSIM_PALETTE
 from skyloop.links.airsim.settings import read_settings
 from skyloop.rendering.client import Renderer
 
+pytestmark = pytest.mark.renders
+
 SETTINGS = {
     "DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}},
     "CameraDefaults": {"CaptureSettings": [{"ImageType": k, "Width": 32, "Height": 24} for k in range(10)]},
@@ -31,7 +33,7 @@ PATIENCE_S = 60.0
 class HeldPainter:
     """Pictures are there, and nobody gets them before `go`."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.go = threading.Event()
         self.go.set()
         self.asked = threading.Event()
@@ -47,18 +49,19 @@ class HeldPainter:
             assert self.go.wait(PATIENCE_S)
             return collect(renderer)
 
-        monkeypatch.setattr(Renderer, "has_answered", lambda renderer: self.go.is_set() and answered(renderer))
-        monkeypatch.setattr(Renderer, "collect", collected)
-        monkeypatch.setattr(Renderer, "submit", submitted)
+        patch.setattr(Renderer, "has_answered", lambda renderer: self.go.is_set() and answered(renderer))
+        patch.setattr(Renderer, "collect", collected)
+        patch.setattr(Renderer, "submit", submitted)
 
     def hold(self) -> None:
         self.go.clear()
         self.asked.clear()
 
 
-@pytest.fixture
-def painter(monkeypatch: pytest.MonkeyPatch) -> HeldPainter:
-    return HeldPainter(monkeypatch)
+@pytest.fixture(scope="module")
+def painter() -> Iterator[HeldPainter]:
+    with pytest.MonkeyPatch.context() as patch:
+        yield HeldPainter(patch)
 
 
 def served(**options: Any) -> Any:
@@ -66,11 +69,21 @@ def served(**options: Any) -> Any:
     return running(read.scenario, replace(read.options, quality="low", **options), 4.0)
 
 
-@pytest.fixture
-def server(painter: HeldPainter) -> Iterator[Running]:
+@pytest.fixture(scope="module")
+def one_server(painter: HeldPainter) -> Iterator[Running]:
     with served() as made:
         yield made
-        painter.go.set()
+
+
+@pytest.fixture
+def server(one_server: Running, painter: HeldPainter) -> Iterator[Running]:
+    """Its vehicle at the start, and time goes on."""
+    rpc = Rpc(one_server.port)
+    rpc("reset")
+    rpc("simPause", False)
+    rpc.close()
+    yield one_server
+    painter.go.set()
 
 
 def until(what: Callable[[], bool]) -> None:
@@ -179,6 +192,7 @@ def test_things_that_are_added_meanwhile_do_not_mix_up_a_picture(server: Running
 
 
 def test_a_renderer_that_dies_is_told_and_flight_goes_on(server: Running, painter: HeldPainter) -> None:
+    """The last one: the server has no pictures afterwards."""
     rpc, other = Rpc(server.port), Rpc(server.port)
     rpc("simGetImages", [ASKED], "", False)
     painter.hold()

@@ -40,6 +40,7 @@ def heading(rpc: Rpc) -> float:
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
+@pytest.mark.renders
 def test_nan_leaves_position_or_attitude_as_it_is(rpc: Rpc) -> None:
     turned = pose(NAN, NAN, NAN, math.cos(0.3), 0.0, 0.0, math.sin(0.3))
     rpc("simSetVehiclePose", pose(1.0, 2.0, -3.0), True, "Drone1")
@@ -54,6 +55,7 @@ def test_nan_leaves_position_or_attitude_as_it_is(rpc: Rpc) -> None:
     assert xyz(rpc("simGetGroundTruthKinematics", "Drone1")["linear_velocity"]) == pytest.approx([1.0, 0.0, 0.0])
 
 
+@pytest.mark.renders
 def test_a_vehicle_that_minds_collisions_stops_before_them(rpc: Rpc) -> None:
     before = rpc("simGetObjectPose", BLOCK)
     try:
@@ -66,6 +68,7 @@ def test_a_vehicle_that_minds_collisions_stops_before_them(rpc: Rpc) -> None:
         rpc("simSetObjectPose", BLOCK, before, True)
 
 
+@pytest.mark.renders
 def test_names_have_no_spaces_and_the_usual_expressions_find_all(rpc: Rpc) -> None:
     names = rpc("simListSceneObjects", "[\\w]*")
     assert len(names) > 40 and all(" " not in name for name in names)
@@ -79,6 +82,7 @@ def test_names_have_no_spaces_and_the_usual_expressions_find_all(rpc: Rpc) -> No
         rpc("simGetObjectPose", BLOCK, False)
 
 
+@pytest.mark.renders
 def test_instances_and_annotations_are_where_objects_are(rpc: Rpc) -> None:
     names, poses = rpc("simListInstanceSegmentationObjects"), rpc("simListInstanceSegmentationPoses", True, False)
     assert poses[names.index(BLOCK)] == rpc("simGetObjectPose", BLOCK)
@@ -99,6 +103,7 @@ def test_instances_and_annotations_are_where_objects_are(rpc: Rpc) -> None:
     assert list(colour["image_data_uint8"][:3]) == [255, 127, 127], "red first, of the fourth colour"
 
 
+@pytest.mark.renders
 def test_a_scaled_mesh_is_as_large_as_it_is_told(rpc: Rpc) -> None:
     asset = next(name for name in rpc("simListAssets") if name.startswith("block"))
     sizes = []
@@ -112,6 +117,7 @@ def test_a_scaled_mesh_is_as_large_as_it_is_told(rpc: Rpc) -> None:
     assert sizes[1] == pytest.approx(sizes[0] * [2.0, 1.0, 1.0])
 
 
+@pytest.mark.renders
 def test_a_client_without_a_word_for_external_cameras_finds_them(rpc: Rpc) -> None:
     request = {"camera_name": "watch", "image_type": 0, "pixels_as_float": False, "compress": False}
     own = {**request, "camera_name": "0"}
@@ -126,6 +132,7 @@ def test_a_client_without_a_word_for_external_cameras_finds_them(rpc: Rpc) -> No
      ("moveByRollPitchYawrateZ", (0.0, 0.0, 0.4, -2.0), 0.8),
      ("moveByRollPitchYawrateThrottle", (0.0, 0.0, 0.4, 0.59), 0.8)],
 )  # fmt: skip
+@pytest.mark.renders
 def test_positive_yaw_is_clockwise_on_the_wire(
     flying: Rpc, method: str, params: tuple[float, ...], turned: float
 ) -> None:
@@ -138,6 +145,7 @@ def test_positive_yaw_is_clockwise_on_the_wire(
 # ---- clients
 
 
+@pytest.mark.renders
 def test_one_client_flies_while_another_takes_pictures(flying: Rpc, server: Running) -> None:
     other = Rpc(server.port)
     moved = flying.send("moveToPosition", 3.0, 0.0, -2.0, 2.0, 3e38, 0, KEEP, -1.0, 1.0, "Drone1")
@@ -155,6 +163,7 @@ def test_one_client_flies_while_another_takes_pictures(flying: Rpc, server: Runn
 @pytest.mark.parametrize(
     "head", [b"\xc6", b"\xdb", b"\xdd", b"\xdf", b"\xc9"], ids=["bin", "str", "array", "map", "ext"]
 )
+@pytest.mark.renders
 def test_four_gigabytes_announced_end_that_connection_only(rpc: Rpc, server: Running, head: bytes) -> None:
     hostile = Rpc(server.port)
     hostile.socket.settimeout(10.0)
@@ -168,6 +177,7 @@ def test_four_gigabytes_announced_end_that_connection_only(rpc: Rpc, server: Run
     assert rpc("ping") is True
 
 
+@pytest.mark.renders
 def test_calls_under_way_at_the_end_are_answered() -> None:
     read = read_settings('{"DefaultSensors": {"imu": {"SensorType": 2, "Enabled": false}}}', world="flat")
     with running(read.scenario, read.options, 1.0) as server:
@@ -194,6 +204,7 @@ def test_calls_under_way_at_the_end_are_answered() -> None:
     assert sorted(told) == ["simContinueForTime: the server ends", "takeoff: the server ends"]
 
 
+@pytest.mark.renders
 def test_settings_of_the_start() -> None:
     """Disarmed, a ghost, no segmentation ids, an empty layer of annotations, another place of the earth."""
     settings = {
@@ -248,6 +259,8 @@ def recorder(tmp_path: Path) -> Iterator[tuple[Rpc, Path]]:
         rpc.close()
 
 
+@pytest.mark.slow("a flight with a depth camera")
+@pytest.mark.renders
 def test_a_recording_of_depth_while_it_moves(recorder: tuple[Rpc, Path]) -> None:
     rpc, folder = recorder
     rpc("simContinueForTime", 0.5)

@@ -38,6 +38,7 @@ SETTINGS = {
 }  # fmt: skip
 
 
+@pytest.mark.renders
 def test_an_eye_stays_where_it_is_put(rpc: Rpc) -> None:
     tilted = pose(4.0, 5.0, -6.0, math.cos(0.2), math.sin(0.2), 0.0, 0.0)
     rpc("simSetVehiclePose", tilted, True, "Eye")
@@ -54,6 +55,7 @@ def test_an_eye_stays_where_it_is_put(rpc: Rpc) -> None:
     assert list(steady.values()) == pytest.approx([math.cos(math.pi / 12), 0.0, -math.sin(math.pi / 12), 0.0], abs=1e-9)
 
 
+@pytest.mark.renders
 def test_hostile_bytes_leave_the_others_alone(rpc: Rpc, server: Running, known_methods: set[str]) -> None:
     chance = random.Random(7)
     values: list[Any] = [None, True, -1, 1e300, math.nan, "x" * 300, b"\xff\x00", [], {}, [[[]]], {"x_val": "?"}, 2**63]
@@ -81,12 +83,14 @@ def test_hostile_bytes_leave_the_others_alone(rpc: Rpc, server: Running, known_m
     assert np.isfinite(xyz(rpc("simGetVehiclePose", "Eye")["position"])).all()
 
 
+@pytest.mark.renders
 def test_what_is_not_here_says_so_by_name(rpc: Rpc) -> None:
     for method, why in UNSUPPORTED.items():
         with pytest.raises(RpcError, match=f"^{method}: this method {re.escape(why)}$"):
             rpc(method)
 
 
+@pytest.mark.renders
 def test_a_port_in_use_is_one_clear_line(server: Running) -> None:
     read = read_settings()
     with pytest.raises(
@@ -95,6 +99,7 @@ def test_a_port_in_use_is_one_clear_line(server: Running) -> None:
         serve(make_scenario(read.scenario), read.options, port=server.port)
 
 
+@pytest.mark.renders
 def test_the_verb(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "skyloop")
     file = tmp_path / "settings.json"

@@ -17,7 +17,7 @@ ONE = vector(1.0, 1.0, 1.0)
 EAST = vector(0.0, 8.0, 0.0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def benches() -> Iterator[list[Bench]]:
     made: list[Bench] = []
     yield made
@@ -25,7 +25,9 @@ def benches() -> Iterator[list[Bench]]:
         bench.close()
 
 
-def hovering(benches: list[Bench]) -> Bench:
+@pytest.fixture(scope="module")
+def hovers(benches: list[Bench]) -> tuple[Bench, Any]:
+    """One that hovers, and the snapshot of it that each test begins with."""
     bench = Bench(SETTINGS)
     benches.append(bench)
     # in sight of the LiDAR
@@ -35,7 +37,23 @@ def hovering(benches: list[Bench]) -> Bench:
     bench.sim.run_for(8.0)
     assert bench.client.answers[climb] == (None, True)
     bench("hover")
+    return bench, bench.sim.snapshot()
+
+
+@pytest.fixture
+def bench(hovers: tuple[Bench, Any]) -> Bench:
+    bench, before = hovers
+    bench.sim.restore(before)
+    bench("enableApiControl", True)
+    bench("simPause", False)
     return bench
+
+
+@pytest.fixture(scope="module")
+def other(benches: list[Bench]) -> Bench:
+    """Another build of the scenario, without any link."""
+    benches.append(Bench(SETTINGS, linked=False))
+    return benches[-1]
 
 
 CHANGES: dict[str, list[tuple[Any, ...]]] = {
@@ -53,52 +71,47 @@ CHANGES: dict[str, list[tuple[Any, ...]]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_what_clients_change_is_in_a_snapshot(benches: list[Bench], what: str) -> None:
-    bench = hovering(benches)
+def test_what_clients_change_is_in_a_snapshot(bench: Bench, other: Bench, what: str) -> None:
     before = bench.sim.snapshot()
-    usual = bench.flown(0.5)
+    usual = bench.flown(0.2)
     bench.sim.restore(before)
     for call in CHANGES[what]:
         assert bench(*call) is not False
     weather = bench.sim.port.editor.weather
     saved = bench.sim.snapshot()
-    changed = bench.flown(0.5)
+    changed = bench.flown(0.2)
     assert changed != usual or weather != before[1][0], "it changes nothing"
 
     bench.sim.restore(saved)
-    assert bench.flown(0.5) == changed
+    assert bench.flown(0.2) == changed
     # back to before the change, there is nothing left of it
     bench.sim.restore(before)
-    assert bench.flown(0.5) == usual
+    assert bench.flown(0.2) == usual
     # and from there to after it
     bench.sim.restore(saved)
     assert bench.sim.port.editor.weather == weather
-    assert bench.flown(0.5) == changed
-    # another build of the scenario, without any link, knows of it only what the snapshot holds
-    other = Bench(SETTINGS, linked=False)
-    benches.append(other)
+    assert bench.flown(0.2) == changed
+    # the other knows of it only what the snapshot holds
     other.sim.restore(saved)
     assert other.sim.port.editor.weather == weather
-    assert other.flown(0.5) == changed
+    assert other.flown(0.2) == changed
 
 
-def test_all_of_it_at_once(benches: list[Bench]) -> None:
-    bench = hovering(benches)
+def test_all_of_it_at_once(bench: Bench) -> None:
     for calls in CHANGES.values():
         for call in calls:
             bench(*call)
     saved = bench.sim.snapshot()
-    once = bench.flown(1.0)
+    once = bench.flown(0.4)
     for call in CHANGES["an object more"] + [("simDestroyObject", "block 3"), ("reset",)]:
         bench(*call)
     bench.sim.run_for(0.3)
     bench.sim.restore(saved)
-    assert bench.flown(1.0) == once
+    assert bench.flown(0.4) == once
     assert "Extra" in bench("simListSceneObjects") and "block_2" not in bench("simListSceneObjects")
 
 
-def test_ids_of_things_that_a_snapshot_takes_away_are_forgotten(benches: list[Bench]) -> None:
-    bench = hovering(benches)
+def test_ids_of_things_that_a_snapshot_takes_away_are_forgotten(bench: Bench) -> None:
     before = bench.sim.snapshot()
     bench("simSpawnObject", "Extra", "Cube", pose(2.0, 1.0, -2.0), ONE)
     assert bench("simSetSegmentationObjectID", "Extra", 7) is True
@@ -109,11 +122,10 @@ def test_ids_of_things_that_a_snapshot_takes_away_are_forgotten(benches: list[Be
     assert "Extra" not in bench("simListInstanceSegmentationObjects")
 
 
-def test_a_link_goes_on_after_a_restore(benches: list[Bench]) -> None:
+def test_a_link_goes_on_after_a_restore(bench: Bench) -> None:
     """What it does again and again, and a stop that was asked for, are its own and in no snapshot."""
-    bench = hovering(benches)
     early = bench.sim.snapshot()
-    bench.sim.run_for(2.0)
+    bench.sim.run_for(0.5)
     bench.sim.restore(early)
     move = bench.start("moveByVelocity", 1.0, 0.0, 0.0, 1.0, 0, {"is_rate": True, "yaw_or_rate": 0.0})
     bench.sim.run_for(1.1)
@@ -124,13 +136,13 @@ def test_a_link_goes_on_after_a_restore(benches: list[Bench]) -> None:
     assert bench.client.answers[wait] == (None, None) and bench("simIsPaused") is True
 
 
-def test_a_vehicle_that_joined_cannot_leave_again(benches: list[Bench]) -> None:
-    bench = hovering(benches)
+def test_a_vehicle_that_joined_cannot_leave_again(bench: Bench) -> None:
+    """The last one: nobody goes back to before it."""
     before = bench.sim.snapshot()
     assert bench("simAddVehicle", "Second", "simpleflight", pose(5.0, 5.0, 0.0), "") is True
     with pytest.raises(ScenarioError, match="a vehicle joined"):
         bench.sim.restore(before)
     after = bench.sim.snapshot()
-    once = bench.flown(0.5)
+    once = bench.flown(0.2)
     bench.sim.restore(after)
-    assert bench.flown(0.5) == once
+    assert bench.flown(0.2) == once

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, pose, vector, xyz
 
+pytestmark = pytest.mark.renders
+
 BLOCK = "TemplateCube_Rounded_2"
 KEEP = {"is_rate": True, "yaw_or_rate": 0.0}
 

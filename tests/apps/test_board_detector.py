@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import onnx
@@ -12,7 +11,6 @@ import torch
 
 from skyloop.apps.board_detector import board_command
 from skyloop.cli.verbs import execute
-from skyloop.links.loop.targets import COMPILER, EMULATOR
 from skyloop.perception.detection.network import Network
 from skyloop.perception.detection.onnx_graph import onnx_model
 from skyloop.sim.scenario import load_scenario
@@ -63,11 +61,8 @@ def test_another_estimator_stays_off_the_board() -> None:
         estimator_from(load_scenario("park-people"), "people", "board", 1.0)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not (shutil.which(COMPILER) and shutil.which(EMULATOR)),
-    reason="needs an aarch64 compiler and qemu (Debian: apt-get install g++-aarch64-linux-gnu qemu-user)",
-)
+@pytest.mark.slow("an emulated board takes four seconds for an image")
+@pytest.mark.needs("aarch64-linux-gnu-g++", "qemu-aarch64")
 def test_the_detector_looks_on_from_the_board(model: Path, tmp_path: Path) -> None:
     """docs/how-to/detection.md's command, with few images: each takes the emulator four seconds."""
     words = ["loop", "park-people", "--task", "detect", "--target", "board", "--speed", "40"]

@@ -115,7 +115,7 @@ def test_a_board_in_python_lands_on_the_marker(tmp_path):
 
 
 @needs_board
-@pytest.mark.slow
+@pytest.mark.slow("whole landings on the emulated board")
 def test_firmware_under_qemu_lands_twice_with_the_same_bytes(tmp_path):
     options = BoardOptions(firmware=firmware(tmp_path))
     _, error, yaw, landed = landing(tmp_path / "a", "qemu", options)
@@ -126,7 +126,7 @@ def test_firmware_under_qemu_lands_twice_with_the_same_bytes(tmp_path):
 
 
 @needs_board
-@pytest.mark.slow
+@pytest.mark.slow("whole landings on the emulated board")
 def test_how_slow_the_clock_may_be(tmp_path):
     """A thousandth of the clock costs milliseconds per image; a hundred thousandth misses nearly all of them."""
     slow = BoardOptions(clock_mhz=0.65, firmware=firmware(tmp_path))

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from page_runs import plot_nothing
 from skyloop.apps.size import Flight, board_verdict, size, slowest_good, speeds_from, sut_result, verdict
 from skyloop.apps.truth_judges import TrueFlight, judge_from
 from skyloop.links.loop.targets import LocalProcess, Target
@@ -65,8 +66,10 @@ def test_the_verdict_claims_no_more_than_was_tried() -> None:
     assert board_verdict(good, 0.001) == "slower than what was tried; try lower speeds"
 
 
-def test_the_truth_judges_and_not_the_softwares_own_word(tmp_path: Path) -> None:
+@pytest.mark.processes
+def test_the_truth_judges_and_not_the_softwares_own_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It stands still and claims to have flown 5 m; another has arrived and says that it has failed."""
+    plot_nothing(monkeypatch)
     sut = tmp_path / "sut.py"
     for judge, boast, success in (("goal:5,0,0<1", "true", False), ("start<0.1", "false", True)):
         sut.write_text(SUT.replace("late < 500_000_000", boast.capitalize()))
@@ -134,7 +137,10 @@ def test_results_are_the_last_line_if_it_is_json(tmp_path: Path) -> None:
         assert sut_result(said) == result
 
 
-def test_a_computer_can_be_too_slow(tmp_path: Path) -> None:
+@pytest.mark.slow("a flight at each speed")
+@pytest.mark.processes
+def test_a_computer_can_be_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plot_nothing(monkeypatch)
     sut = tmp_path / "sut.py"
     sut.write_text(SUT)
 
@@ -159,6 +165,7 @@ def test_a_computer_can_be_too_slow(tmp_path: Path) -> None:
     assert (tmp_path / "size.png").stat().st_size > 5000
 
 
+@pytest.mark.processes
 def test_a_sut_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
     def target_of(speed: float) -> Target:
         return LocalProcess([sys.executable, "-c", "raise SystemExit('no camera here')"])

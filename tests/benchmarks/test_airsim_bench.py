@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from skyloop.benchmarks import airsim
+
+pytestmark = [pytest.mark.renders, pytest.mark.slow("starts the server; tests/airsim asks it in the fast suite")]
 
 
 def test_every_figure_is_there_and_positive() -> None:

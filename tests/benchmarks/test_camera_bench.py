@@ -35,6 +35,7 @@ def test_drawn_parts_are_what_is_visible_at_its_detail() -> None:
     assert far.positions.max(axis=0) == pytest.approx([42.0, 2.0, 4.0], abs=0.1)
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize("peer", ["mujoco", *(["pybullet"] if sys.version_info < (3, 12) else [])])
 def test_peers_draw(peer: str, tmp_path: Path) -> None:
     request = ViewRequest(PARK_LENS, looking((0.0, 0.0, 2.0), 0.0))
@@ -44,6 +45,8 @@ def test_peers_draw(peer: str, tmp_path: Path) -> None:
     assert _peer_rate(peer, str(tmp_path), len(parts), request, 1) > 0.0
 
 
+@pytest.mark.slow("runs the benchmark")
+@pytest.mark.renders
 def test_the_rig_is_measured() -> None:
     (figure,) = _room(Sizes(rigs=1))
     assert figure.key == "room_stereo_rigs_per_s"

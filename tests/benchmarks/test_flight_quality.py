@@ -6,7 +6,7 @@ import pytest
 
 from skyloop.benchmarks.flight_quality import FLIGHTS
 
-QUICK = ["hover_mm", "step_overshoot_percent", "circle_rms_m", "wind_hover_p95_m", "ekf_mission_m"]
+QUICK = ["hover_mm", "step_overshoot_percent", "circle_rms_m", "wind_hover_p95_m"]
 """The others cost more and fly what these fly; the twenty seeds have all."""
 
 
@@ -20,13 +20,13 @@ def test_aim_holds(name):
     assert max(_errors(name, [1])) <= FLIGHTS[name][3]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("twenty seeds of every flight")
 @pytest.mark.parametrize("name", FLIGHTS)
 def test_aim_holds_on_twenty_seeds(name):
     assert max(_errors(name, range(1, 21))) <= FLIGHTS[name][3]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("twenty missions on each IMU")
 @pytest.mark.parametrize("imu", ["e2es", "adis16448"])
 @pytest.mark.parametrize("name", [name for name in FLIGHTS if name.startswith("ekf")])
 def test_the_ekf_flies_on_the_other_noisy_imus_too(name, imu):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from skyloop.benchmarks import landing
+
+pytestmark = pytest.mark.renders
 
 
 def test_speed_and_steps_are_told_beside_a_peer() -> None:

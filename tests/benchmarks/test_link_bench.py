@@ -7,6 +7,8 @@ import pytest
 from skyloop.benchmarks import link
 from skyloop.core.results import Figure
 
+pytestmark = [pytest.mark.renders, pytest.mark.slow("five exchanges between processes, with cameras")]
+
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, Figure]:

@@ -39,6 +39,7 @@ def stand_in_for_start(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     monkeypatch.setattr(physics, "START", code)
 
 
+@pytest.mark.processes
 def test_every_figure_is_there_positive_and_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in_for_start(monkeypatch, "pass")
     figures = physics.measure(TINY)
@@ -127,12 +128,14 @@ def test_without_rotorpy_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.processes
 def test_a_start_that_fails_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in_for_start(monkeypatch, "raise RuntimeError('no wings')")
     with pytest.raises(SetupError, match=r"does not start on this machine: RuntimeError: no wings$"):
         physics.start_figures(1)
 
 
+@pytest.mark.processes
 def test_starts_use_an_empty_cache_and_then_the_same_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     stand_in_for_start(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from page_runs import record_here
 from skyloop.benchmarks.record import Sizes, figures, overlap
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
@@ -30,8 +31,10 @@ def test_figures_follow_from_the_summaries() -> None:
     assert overlap(stored, 2) == pytest.approx(40.0 / (1000.0 / 45.0 * 2))
 
 
+@pytest.mark.slow("runs the benchmark")
 @pytest.mark.parametrize("store", [True, False])
-def test_the_same_flight_with_and_without_storage(tmp_path: Path, store: bool) -> None:
+def test_the_same_flight_with_and_without_storage(tmp_path: Path, store: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_here(monkeypatch)
     folder = tmp_path / "recording"
     options = RecordOptions(world="flat", frames=12, rate_hz=20.0, sensors=("lidar", "imu"))
     plan_recording(rig_scenario(options), folder, frames=12, rate_hz=20.0, formats=(), store=store)

@@ -50,6 +50,8 @@ def place(rpc: Rpc, name: str) -> list[float]:
     return xyz(rpc("simGetVehiclePose", name)["position"])
 
 
+@pytest.mark.slow("two vehicles with two links")
+@pytest.mark.renders
 def test_px4_flies_its_own_and_airsim_the_other() -> None:
     found = read({"Theirs": PX4, "Ours": {"Y": 6}}, airframe="iris")
     assert not found.warnings
@@ -99,6 +101,7 @@ def test_px4_flies_its_own_and_airsim_the_other() -> None:
     assert server.summary["px4 Theirs"]["missed_deadlines"] == 0
 
 
+@pytest.mark.renders
 def test_ardupilot_lifts_its_own_only() -> None:
     found = read({"Ours": {"Y": 6}, "Theirs": ARDUPILOT})
     with running(found.scenario, replace(found.options, quality="low")) as server:

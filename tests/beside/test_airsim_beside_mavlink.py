@@ -107,6 +107,7 @@ class Companion(threading.Thread):
         self.line.close()
 
 
+@pytest.mark.renders
 def test_who_was_told_last_counts() -> None:
     with served() as (server, rpc, station):
         took_off(station)
@@ -153,6 +154,8 @@ def test_who_was_told_last_counts() -> None:
             companion.close()
 
 
+@pytest.mark.slow("a minute of flight")
+@pytest.mark.renders
 def test_a_watcher_that_goes_lands_nobody_and_a_landing_station_ends_no_move() -> None:
     with served() as (server, rpc, station):
         took_off(station)
@@ -188,6 +191,7 @@ def test_ports_in_use_are_named() -> None:
 
 
 @pytest.mark.parametrize("page", ["airsim.md", "mavlink.md"])
+@pytest.mark.renders
 def test_the_pages_commands(page: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "skyloop")
     file = tmp_path / "settings.json"
@@ -235,6 +239,7 @@ def test_mavlink_for_those_that_are_not_ours_is_refused(settings: dict[str, Any]
         serve(make_scenario(read.scenario), read.options, port=0, mavlink={"port_offset": None})
 
 
+@pytest.mark.renders
 def test_errors_of_one_side_do_not_reach_the_other() -> None:
     with served() as (_, rpc, station):
         with pytest.raises(RpcError, match="API control"):

@@ -20,7 +20,8 @@ from test_airsim_beside_mavlink import tcp_port
 
 from skyloop.links.airsim.settings import read_settings
 
-pytest.importorskip("mavsdk")
+pytestmark = pytest.mark.renders
+
 FOLDER = Path(__file__).parent
 SETTINGS = {
     "CameraDefaults": {"CaptureSettings": [{"ImageType": kind, "Width": 64, "Height": 48} for kind in (0, 1)]},
@@ -74,6 +75,7 @@ def started(*command: Any) -> Iterator[Script]:
         script.process.communicate()
 
 
+@pytest.mark.slow("two real clients and their servers")
 def test_airsim_watches_while_mavsdk_flies() -> None:
     read = read_settings(json.dumps(SETTINGS), world="blocks")
     python = client_python("airsim")

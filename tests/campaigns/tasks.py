@@ -42,7 +42,8 @@ def accident_prone(x: float, log: str) -> dict[str, Any]:
     if x == 2:
         os._exit(3)
     if x == 3:
-        time.sleep(600.0)
+        signal.alarm(600)
+        signal.pause()
     if x == 4:
         raise OSError(errno.ENOSPC, "No space left on device")
     if x == 5 and first:
@@ -56,6 +57,16 @@ def announced(x: float, log: str) -> dict[str, Any]:
     note = Path(log) / f"{x:g}-{os.getpid()}-{os.getppid()}"
     note.touch()
     time.sleep(0.4)
+    return {"doubled": 2 * x}
+
+
+def doomed_once(x: float, log: str, doomed: list[float]) -> dict[str, Any]:
+    """Says which process it runs in. A doomed run does not end the first time, so that a test can kill it."""
+    first = not list(Path(log).glob(f"{x:g}-*"))
+    (Path(log) / f"{x:g}-{os.getpid()}-{os.getppid()}").touch()
+    if first and x in doomed:
+        signal.alarm(600)
+        signal.pause()
     return {"doubled": 2 * x}
 
 

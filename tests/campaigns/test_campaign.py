@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +21,21 @@ from skyloop.campaigns.campaign import results
 from skyloop.campaigns.pools import local_pool
 from skyloop_client.errors import RunFolderError, ScenarioError
 
-PATIENCE_S = 60.0
+pytestmark = pytest.mark.processes
 DRIVER = """
 import sys
 sys.path.insert(0, {here!r})
 from pathlib import Path
 from campaign_rig import campaign, completed
 made = campaign(task="tasks.py:slow", space={{"x": list(range(40))}}, settings={{"log": {log!r}}})
-completed(made, Path({folder!r}))
+completed(made, Path({folder!r}), progress=lambda n, planned, outcomes: print(n, flush=True))
 """
 
 
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("flown") / "windy"
-    completed(campaign(**WINDY), folder, report=True)
+    completed(campaign(**WINDY), folder, 1, report=True)
     return folder
 
 
@@ -95,15 +94,12 @@ def test_a_killed_campaign_goes_on(tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "made"
     script = tmp_path / "driver.py"
     script.write_text(DRIVER.format(here=str(HERE), log=str(log), folder=str(folder)), encoding="utf-8")
-    driver = subprocess.Popen([sys.executable, str(script)])
-    try:
-        end = time.monotonic() + PATIENCE_S
-        while not (folder / "runs.jsonl").exists() or len((folder / "runs.jsonl").read_bytes().splitlines()) < 6:
-            assert time.monotonic() < end and driver.poll() is None
-            time.sleep(0.02)
-    finally:
-        driver.send_signal(signal.SIGKILL)
-        driver.wait()
+    with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) as driver:
+        try:
+            assert driver.stdout is not None
+            assert any(int(line) >= 6 for line in driver.stdout), "it ended before"
+        finally:
+            driver.send_signal(signal.SIGKILL)
     with (folder / "runs.jsonl").open("ab") as file:
         file.write(b'{"run": 39, "out')  # as a kill within a write would leave it
     done = len((folder / "runs.jsonl").read_bytes().splitlines()) - 2

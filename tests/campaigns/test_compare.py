@@ -14,6 +14,8 @@ from skyloop import cli
 from skyloop.campaigns.compare import compare, lines
 from skyloop_client.errors import RunFolderError
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:

@@ -11,24 +11,28 @@ from typing import Any
 import pytest
 from campaign_rig import HERE, campaign, completed
 
+from left_out import leave_out
 from skyloop.campaigns.campaign import results
 from skyloop.recording.files import RowFile
 from skyloop_client.errors import DatasetError
 
+pytestmark = pytest.mark.processes
 SMALL_DISK = ["unshare", "--user", "--map-root-user", "--mount"]
 ON_A_SMALL_DISK = """
-mount -t tmpfs -o size=1m none {disk}
-exec {python} -c 'import sys; sys.path.insert(0, "{here}")
+import sys
 from pathlib import Path
-from typing import Any
+disk, here = sys.argv[1:]
+sys.path.insert(0, here)
 from campaign_rig import campaign, completed
 from skyloop.campaigns.campaign import results
-made = campaign(task="tasks.py:bulky", space={{"x": list(range(8))}})
-told = completed(made, Path("{disk}") / "made")
-print(told["failed"], told["lost"], len(results(Path("{disk}") / "made")))'
+made = campaign(task="tasks.py:bulky", space={"x": list(range(8))})
+told = completed(made, Path(disk) / "made")
+print(told["failed"], told["lost"], len(results(Path(disk) / "made")))
 """
+MOUNTED = 'mount -t tmpfs -o size=1m none "$1" && shift && exec "$@"'
 
 
+@pytest.mark.slow("a campaign whose workers are killed")
 def test_accidents_cost_one_run_each(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.mkdir()
@@ -73,11 +77,13 @@ def test_a_row_that_cannot_be_written_is_written_later(tmp_path: Path, monkeypat
 def test_a_disk_that_is_full_of_failed_runs(tmp_path: Path) -> None:
     """A real one, of 1 MB: three failed runs fill it, and the verdicts of the others are kept all the same."""
     if shutil.which("unshare") is None or subprocess.run([*SMALL_DISK, "true"], capture_output=True).returncode:
-        pytest.skip("no mounts of one's own here")
+        leave_out("mounts of one's own")
     disk = tmp_path / "disk"
     disk.mkdir()
-    script = ON_A_SMALL_DISK.format(disk=disk, python=sys.executable, here=str(HERE))
-    made = subprocess.run([*SMALL_DISK, "sh", "-c", script], capture_output=True, text=True, timeout=120)
+    python = [sys.executable, "-c", ON_A_SMALL_DISK, str(disk), str(HERE)]
+    made = subprocess.run(
+        [*SMALL_DISK, "sh", "-c", MOUNTED, "sh", str(disk), *python], capture_output=True, text=True, timeout=120
+    )  # fmt: skip
     assert made.returncode == 0, made.stderr
     assert made.stdout.split() == ["8", "0", "8"]
     assert "its folder cannot be kept" in made.stderr

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from campaign_rig import HERE, WINDY, campaign
 
+from left_out import leave_out
 from skyloop.reproductions.two_machines import APART, why_not_apart
 
 RUNS = int(os.environ.get("SKYLOOP_MANY_RUNS", "300"))
@@ -43,7 +44,7 @@ def is_below(pid: int, above: int) -> bool:
     return pid == above
 
 
-@pytest.mark.slow
+@pytest.mark.slow("hundreds of flights, with workers killed")
 def test_many_flights_with_a_worker_killed_again_and_again(tmp_path: Path) -> None:
     """Workers of Ray and processes of runs in turn. Every run has a verdict, and the same one as without killing."""
     over = threading.Event()
@@ -115,8 +116,8 @@ class Machines:
         self.namespaces = [head.pid]
         for number, address in enumerate(NODES[1:], 1):
             # of the same user namespace, so that the head may lay the cable
-            node = self._keep(["unshare", "--net", "sleep", "600"], inside=head.pid)
-            time.sleep(0.5)
+            node = self._keep(["unshare", "--net", "sh", "-c", "echo ready; exec sleep 600"], inside=head.pid)
+            assert node.stdout is not None and node.stdout.readline().strip() == "ready"
             pid = int(subprocess.run(["pgrep", "-P", str(node.pid)], capture_output=True, text=True).stdout or node.pid)
             self.namespaces.append(pid)
             for words in (
@@ -179,9 +180,8 @@ class Machines:
 
 @pytest.fixture
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    why_not = why_not_apart()
-    if why_not:
-        pytest.skip(f"no network namespaces here: {why_not}")
+    if why_not_apart():
+        leave_out("network namespaces")
     # sockets have short names
     made = Machines(Path(tmp_path_factory.mktemp("r")))
     try:
@@ -190,7 +190,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         made.close()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts Ray on three machines")
 def test_three_machines_of_which_one_dies(machines: Machines, tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "made"
     log.mkdir()

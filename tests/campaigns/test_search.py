@@ -72,6 +72,8 @@ def test_badness_is_in_units_of_the_limits() -> None:
     assert badness(plan, {"outcome": "failed", "metrics": {}}) == float("inf")
 
 
+@pytest.mark.slow("flies the generations of a search")
+@pytest.mark.processes
 def test_a_search_is_run_and_told(tmp_path: Path) -> None:
     plan: dict[str, Any] = {"task": "tasks.py:squared", "space": {"x": {"least": 0.0, "most": 4.0}}}
     plan |= {"success": "squared < 9", "search": {"generations": 3, "runs": 8}}

@@ -32,22 +32,23 @@ def test_what_seeds_may_be() -> None:
             seeds_from(text)
 
 
+@pytest.mark.processes
 def test_each_seed_is_flown_as_if_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "windy.yaml").write_text(WINDY)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["skyloop", "run", "windy.yaml", "--seeds", "3..5", "--json"])
+    monkeypatch.setattr(sys, "argv", ["skyloop", "run", "windy.yaml", "--seeds", "3..4", "--json"])
     with pytest.raises(SystemExit) as stop:
         cli.main()
     assert stop.value.code == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["seed"] for line in lines] == [3, 4, 5]
-    assert [line["folder"] for line in lines] == [f"runs/windy-seeds-001/seed-{k}" for k in (3, 4, 5)]
+    assert [line["seed"] for line in lines] == [3, 4]
+    assert [line["folder"] for line in lines] == [f"runs/windy-seeds-001/seed-{k}" for k in (3, 4)]
     flown = [line["vehicles"]["drone"]["flown_m"] for line in lines]
-    assert len(set(flown)) == 3
+    assert len(set(flown)) == 2
     rows = list(csv.DictReader((tmp_path / "runs/windy-seeds-001/seeds.csv").read_text().splitlines()))
-    assert [(row["seed"], float(row["flown_m"])) for row in rows] == [("3", flown[0]), ("4", flown[1]), ("5", flown[2])]
+    assert [(row["seed"], float(row["flown_m"])) for row in rows] == [("3", flown[0]), ("4", flown[1])]
     alone = load_scenario("windy.yaml", {"seed": 4})
     run_scenario(alone, tmp_path / "alone")
     for stream in ("truth/drone.csv", "drone/setpoint.csv"):
@@ -55,32 +56,36 @@ def test_each_seed_is_flown_as_if_alone(
         assert both[0].read_bytes() == both[1].read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("trouble", "told"),
-    [("1 / 0", "ZeroDivisionError"), ("os.kill(os.getpid(), 9)", "the process was ended by SIGKILL")],
-)
+@pytest.mark.slow("three flights by the command")
+@pytest.mark.processes
 def test_trouble_with_one_seed_does_not_end_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, trouble: str, told: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pilot = WINDY[WINDY.index("{kind: hover") : WINDY.index("}]")]
-    (tmp_path / "windy.yaml").write_text(WINDY.replace(pilot, "'mine.py:pilot'"))
-    # whichever of the two flights is the first to make the file has the trouble
+    (tmp_path / "windy.yaml").write_text(WINDY.replace(pilot, "'mine.py:pilot'").replace("duration: 3", "duration: 1"))
+    # the first flight to make a folder has the trouble of this name
     (tmp_path / "mine.py").write_text(
         "import os\n"
-        "def pilot(bundle):\n"
+        "def is_first(name):\n"
         "    try:\n"
-        "        os.mkdir('had')\n"
+        "        os.mkdir(name)\n"
         "    except FileExistsError:\n"
-        "        return\n"
-        f"    {trouble}\n"
+        "        return False\n"
+        "    return True\n"
+        "def pilot(bundle):\n"
+        "    if is_first('error'):\n"
+        "        1 / 0\n"
+        "    if is_first('kill'):\n"
+        "        os.kill(os.getpid(), 9)\n"
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["skyloop", "run", "windy.yaml", "--seeds", "1..2", "--out", "both"])
+    monkeypatch.setattr(sys, "argv", ["skyloop", "run", "windy.yaml", "--seeds", "1..3", "--out", "all"])
     with pytest.raises(SystemExit) as stop:
         cli.main()
     assert stop.value.code == 1
     said = capsys.readouterr().out
-    had, other = (1, 2) if told in said.split("seed 2:")[0] else (2, 1)
-    assert f"seed {had}:" in said and told in said
-    assert f"seed {other}: drone flew" in said
-    assert "2 flights, 1 ended with a problem" in said
+    lines = [line for line in said.splitlines() if line.startswith("seed ")]
+    assert sorted(line.split(":")[0] for line in lines) == ["seed 1", "seed 2", "seed 3"]
+    for told in ("ZeroDivisionError", "the process was ended by SIGKILL", ": drone flew"):
+        assert sum(told in line for line in lines) == 1, said
+    assert "3 flights, 2 ended with a problem" in said

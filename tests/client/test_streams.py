@@ -41,7 +41,7 @@ def test_a_rate_is_positive(hz: float | str) -> None:
         Rate.from_hz(hz)
 
 
-@pytest.mark.parametrize("seconds", [10, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [3, pytest.param(100, marks=pytest.mark.slow("100 s of flight"))])
 def test_every_stream_delivers_exactly_its_count(seconds: int) -> None:
     rates = {"slow": 30, "double": 60, "medium": 200, "odd": 333, "fast": 1200}
     sensors = {name: {"kind": "imu", "preset": "perfect", "rate_hz": hz} for name, hz in rates.items()}

@@ -1,32 +1,45 @@
-"""Builds C++ programs for the tests, each once however many workers there are."""
+"""Builds C++ programs for the tests, each once however many workers there are, and keeps them in the user's cache."""
 
-import fcntl
+import hashlib
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from made_once import made_once
+from unplotted import leave_out_pictures
+
 ROOT = Path(__file__).parents[2]
 WARNINGS = ["-std=c++17", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+HEADERS = [ROOT / "clients" / "cpp", ROOT / "examples" / "cpp-sut"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_pictures() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_pictures(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[..., Path]:
-    """build(source, *flags) compiles one file of the repository and returns the program."""
-    if shutil.which("g++") is None:
-        pytest.skip("no g++ here: the C++ client cannot be tested (Debian: apt-get install g++)")
-    # workers have a folder each, below one that they share
-    base = tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+def build() -> Callable[..., Path]:
+    """build(source, *flags) compiles one file of the repository, if it has changed, and returns the program."""
 
     def built(source: str, *flags: str, compiler: str = "g++") -> Path:
-        program = base / f"{compiler}-{Path(source).stem}"
-        with (base / f"{program.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not program.exists():
-                includes = [f"-I{ROOT}/clients/cpp", f"-I{ROOT}/examples/cpp-sut"]
-                subprocess.run([compiler, *WARNINGS, *flags, *includes, ROOT / source, "-o", program], check=True)
-        return program
+        options = [*WARNINGS, *flags]
+        # the name of the compiler itself, behind its links, holds its version
+        digest = hashlib.sha256(" ".join([str(Path(shutil.which(compiler) or "").resolve()), *options]).encode())
+        for path in [ROOT / source, *(path for folder in HEADERS for path in sorted(folder.glob("*.hpp")))]:
+            digest.update(path.read_bytes())
+
+        def compile_into(folder: Path) -> None:
+            folder.mkdir(exist_ok=True)
+            includes = [f"-I{each}" for each in HEADERS]
+            subprocess.run([compiler, *options, *includes, ROOT / source, "-o", folder / "program"], check=True)
+
+        name = f"{compiler}-{Path(source).stem}-{digest.hexdigest()[:16]}"
+        return made_once(name, compile_into) / "program"
 
     return built

@@ -11,7 +11,7 @@ import pytest
 
 from skyloop.apps.board_speed import board_speed
 from skyloop_client.__main__ import main
-from skyloop_client.calibration import PROGRAM, WORK, calibrate, compared, quickest, read_calibration
+from skyloop_client.calibration import PROGRAM, WORK, compared, quickest, read_calibration
 from skyloop_client.errors import LinkError
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def test_a_computer_prints_what_another_can_read(tmp_path: Path, capsys: pytest.
     said.write_text(capsys.readouterr().out)
     board = read_calibration(said)
     assert set(board.rates) == set(WORK) and all(rate > 0.0 for rate in board.rates.values())
-    assert set(compared(board, calibrate()).by_work) == set(WORK)
+    assert set(compared(board, board).by_work) == set(WORK)
 
 
 def test_it_is_processor_time_that_counts_and_the_quickest_run() -> None:
@@ -67,6 +67,9 @@ def test_what_cannot_be_compared_is_one_line(
         read_calibration(tmp_path / "none.json")
 
 
+@pytest.mark.slow("compiles for an emulated board")
+@pytest.mark.processes
+@pytest.mark.needs("g++")
 def test_a_board_that_ran_the_program_in_cpp(tmp_path: Path, build: Callable[..., Path]) -> None:
     """The same source is run here, now; on the very same computer the two are about alike."""
     said = subprocess.run([build("clients/cpp/calibrate.cpp", "-O2")], capture_output=True, check=True, text=True)

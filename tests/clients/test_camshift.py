@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+pytestmark = [pytest.mark.processes, pytest.mark.needs("g++")]
+
 WIDTH, HEIGHT, BINS, REPEATS = 320, 240, 30, 10
 Picture = NDArray[np.uint8]
 

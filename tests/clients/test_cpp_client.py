@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from small_server import SmallServer, message, read
 
+pytestmark = [pytest.mark.processes, pytest.mark.needs("g++")]
+
 T0 = 5_000_000_000
 IMAGE = np.arange(4 * 6 * 3, dtype=np.uint8).reshape(4, 6, 3)
 STATE = {

@@ -79,6 +79,7 @@ def needs(wheel: Path) -> set[str]:
     return {line.split(">")[0].split("<")[0] for line in lines if "extra ==" not in line}
 
 
+@pytest.mark.processes
 def test_both_have_the_version_of_the_one_file_and_share_no_file(wheels: dict[str, Path], tmp_path: Path) -> None:
     assert RELEASE["check_contents"](wheels) == __version__
     assert needs(wheels["skyloop_client"]) == {"numpy", "msgpack"}
@@ -94,6 +95,7 @@ def test_both_have_the_version_of_the_one_file_and_share_no_file(wheels: dict[st
 @pytest.mark.parametrize(
     ("name", "source"), [("skyloop", "src/skyloop"), ("skyloop_client", "clients/python/src/skyloop_client")]
 )
+@pytest.mark.processes
 def test_a_wheel_holds_the_whole_package_its_licence_and_its_command(
     name: str, source: str, wheels: dict[str, Path]
 ) -> None:
@@ -110,6 +112,7 @@ def test_a_wheel_holds_the_whole_package_its_licence_and_its_command(
     assert f"{name.replace('_', '-')} = {name}." in scripts
 
 
+@pytest.mark.processes
 def test_a_pilot_and_an_agent_need_nothing_else(wheels: dict[str, Path], tmp_path: Path) -> None:
     installed, beside = tmp_path / "installed", tmp_path / "beside"
     pip("install", "--no-deps", "--no-compile", "--target", str(installed), str(wheels["skyloop_client"]))

@@ -106,6 +106,7 @@ def runs(script: Path) -> list[dict[str, Any]]:
     return [in_another_process(script, script.parent / "cache") for _ in range(2)]
 
 
+@pytest.mark.processes
 def test_a_kernel_compiles_when_it_or_its_caller_is_first_called(runs: list[dict[str, Any]]) -> None:
     assert [facts["at first"] for facts in runs] == [0, 0]
     # what is loaded from the cache has its parts in it
@@ -113,15 +114,18 @@ def test_a_kernel_compiles_when_it_or_its_caller_is_first_called(runs: list[dict
     assert all(facts["rows"] == [[2.0 + 4.0 + 8.0] * 3] * 2 for facts in runs)
 
 
+@pytest.mark.processes
 def test_a_piece_called_with_several_constants_is_compiled_once(runs: list[dict[str, Any]]) -> None:
     assert runs[0]["forms of the piece"] == 1
 
 
+@pytest.mark.processes
 def test_threads_that_come_second_wait_for_the_machine_code(runs: list[dict[str, Any]]) -> None:
     """They used to ask for it until the stack was full, which killed the process."""
     assert all(facts["each thread added one"] for facts in runs)
 
 
+@pytest.mark.processes
 def test_a_kernel_is_compiled_for_its_signatures_only(runs: list[dict[str, Any]]) -> None:
     for facts in runs:
         assert facts["another type is refused"]
@@ -130,6 +134,7 @@ def test_a_kernel_is_compiled_for_its_signatures_only(runs: list[dict[str, Any]]
         assert not facts["still replaced"]
 
 
+@pytest.mark.processes
 def test_the_second_start_loads_what_the_first_compiled(runs: list[dict[str, Any]]) -> None:
     cold, warm = runs
     assert (cold["in cache before"], cold["in cache after"]) == ([False] * 3, [True] * 3)
@@ -137,6 +142,7 @@ def test_the_second_start_loads_what_the_first_compiled(runs: list[dict[str, Any
     assert (warm["in cache before"], warm["loaded"], warm["compiled"]) == ([True] * 3, 3, 0)
 
 
+@pytest.mark.processes
 def test_a_changed_source_is_compiled_anew(script: Path, runs: list[dict[str, Any]]) -> None:
     script.write_text(script.read_text().replace("+= 1.0", "+= 0.5 + 0.5"))
     facts = in_another_process(script, script.parent / "cache")
@@ -213,13 +219,9 @@ del ours
 """
 
 
+@pytest.mark.processes
 def test_ctrl_c_inside_the_compiler_leaves_no_complaints_of_its_half_made_objects() -> None:
     """Those of anybody else are still told."""
-    plain = "from llvmlite.binding.ffi import ObjectRef\nx = ObjectRef.__new__(ObjectRef)\ndel x\n"
-    told = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
-        for code in (plain, INTERRUPTED)
-    ]
-    assert "ObjectRef.__del__" in told[0]
-    assert "ObjectRef" not in told[1]
-    assert "ours is told" in told[1]
+    told = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True).stderr
+    assert "ObjectRef" not in told
+    assert "ours is told" in told

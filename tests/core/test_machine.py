@@ -27,6 +27,7 @@ def test_machine_description_is_plain_data() -> None:
     assert described["memory_gib"] > 0.0
 
 
+@pytest.mark.processes
 def test_cpu_model_from_cpuinfo(tmp_path: Path) -> None:
     cpuinfo = tmp_path / "cpuinfo"
     cpuinfo.write_text("processor\t: 0\nmodel name\t: A Fast One @ 3 GHz\n")
@@ -43,6 +44,7 @@ def test_cores_are_those_this_process_may_use() -> None:
         os.sched_setaffinity(0, before)
 
 
+@pytest.mark.processes
 def test_a_hanging_or_failing_probe_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_info, "PROBE_TIMEOUT_S", 0.3)
     assert machine_info.output_of([sys.executable, "-c", "import time; time.sleep(60)"]) is None

@@ -79,10 +79,14 @@ def write_group(recording: Recording, group: int, messages: list[Message], finis
         writer.close()
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> Recording:
+def make_recording(folder: Path) -> Recording:
     """A whole recording without formats."""
-    recording = create_recording(tmp_path / "dataset", INFOS, FACTS)
+    recording = create_recording(folder, INFOS, FACTS)
     for group in range(3):
         write_group(recording, group, messages_of(group))
     return recording
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Recording:
+    return make_recording(tmp_path / "dataset")

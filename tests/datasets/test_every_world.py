@@ -14,7 +14,7 @@ from skyloop.world.world import WORLDS
 from skyloop_client.errors import DatasetError
 
 
-@pytest.mark.slow
+@pytest.mark.slow("records in every world")
 @pytest.mark.parametrize("trajectory", ["square", "circle", "lemniscate"])
 @pytest.mark.parametrize("world", WORLDS)
 def test_nothing_is_hit(tmp_path: Path, world: str, trajectory: str) -> None:

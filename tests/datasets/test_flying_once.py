@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
-import subprocess
-import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from in_process import record_here
 from test_recording_run import assert_same
 
 from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
@@ -23,10 +24,12 @@ from skyloop.sim.deferred_sensing import DeferredSensing, Looks
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import DatasetError
 
+pytestmark = pytest.mark.renders
+
 THINGS = str(Path(__file__).parents[1] / "published_things.py")
-FRAMES = 47
+FRAMES = 37
 CAMERA = {"kind": "camera", "width": 32, "height": 24, "rate_hz": 20, "truth": ["depth", "labels"]}
-LIDAR = {"kind": "lidar", "preset": "vlp16", "rate_hz": 20}
+LIDAR = {"kind": "lidar", "rate_hz": 20, "channels": 4, "points_per_second": 7200}
 SCENARIO: dict[str, Any] = {
     "name": "together",
     "truth_rate_hz": 100,
@@ -84,30 +87,36 @@ def planned(
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = planned(tmp_path_factory.mktemp("alone") / "dataset")
-    record(folder, 1)
+    record_here(folder)
     return folder
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = planned(tmp_path_factory.mktemp("shared") / "dataset")
-    record(folder, 2)
+def shared(alone: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """By two workers, who find no beginning, one whole group, and one that was cut off within a record."""
+    folder = tmp_path_factory.mktemp("shared") / "dataset"
+    shutil.copytree(alone, folder)
+    for name in ("journal/group-000000.bin", "journal/group-000003.bin", "manifest.json", "recording.json"):
+        (folder / name).unlink()
+    cut = folder / "journal" / "group-000002.bin"
+    os.truncate(cut, 2 * cut.stat().st_size // 3)
+    assert 20 < record(folder, 2)["frames_flown_now"] < 27
     return folder
 
 
-def test_two_workers_write_what_one_writes(alone: Path, shared: Path) -> None:
+def test_two_workers_write_what_one_writes_and_mend_what_is_lost_or_cut_off(alone: Path, shared: Path) -> None:
     assert_same(alone, shared)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [3, 5])
+@pytest.mark.slow("nine and fifteen processes fly and draw")
+@pytest.mark.parametrize("workers", [2, 3, 5])
 def test_any_number_of_workers_writes_the_same(alone: Path, tmp_path: Path, workers: int) -> None:
     folder = planned(tmp_path / "dataset")
     assert record(folder, workers)["frames_flown_now"] == FRAMES
     assert_same(alone, folder)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("two flights, one by two workers, with pictures made in flight")
 def test_with_a_pilot_of_the_users_own(tmp_path: Path) -> None:
     """It may look at any picture, so the process that flies makes them all."""
     scenario = make_scenario(SCENARIO, {"vehicles.lead.pilot": {"kind": f"{THINGS}:Teller"}})
@@ -117,7 +126,7 @@ def test_with_a_pilot_of_the_users_own(tmp_path: Path) -> None:
     assert_same(tmp_path / "1", tmp_path / "2")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("two flights from the ground, one by two workers")
 def test_a_whole_flight(tmp_path: Path) -> None:
     for workers in (1, 2):
         record(planned(tmp_path / str(workers), whole_flight=True), workers)
@@ -143,49 +152,38 @@ def test_every_sample_that_arrives_is_there_once(shared: Path) -> None:
     assert arrivals == sorted(arrivals)
 
 
-def test_two_workers_mend_what_is_lost_or_cut_off(alone: Path, shared: Path) -> None:
-    """A lost group, and one that was cut off within a record."""
-    (shared / "journal" / "group-000001.bin").unlink()
-    cut = shared / "journal" / "group-000003.bin"
-    os.truncate(cut, 2 * cut.stat().st_size // 3)
-    (shared / "manifest.json").unlink()
-    assert 10 < record(shared, 2)["frames_flown_now"] < 20
-    assert_same(alone, shared)
-
-
 def test_nothing_is_stored_if_so_planned(tmp_path: Path) -> None:
     folder = planned(tmp_path / "dataset", BLIND, frames=20, store=False)
-    assert record(folder, 2)["frames_flown_now"] == 20
+    assert record_here(folder)["frames_flown_now"] == 20
     assert list((folder / "journal").iterdir()) == []
 
 
-RECORD_BY_TWO = """
-import sys
-from pathlib import Path
-from skyloop.datasets.recording_run import record
-from skyloop_client.errors import DatasetError
-try:
-    record(Path(sys.argv[1]), 2)
-except DatasetError as error:
-    sys.exit(f"refused: {error}")
-"""
-
-
+@pytest.mark.slow("a recording by several processes")
 def test_if_the_process_that_flies_is_killed_one_line_says_so(tmp_path: Path) -> None:
-    """And nothing is left running; what is written is whole, and another start goes on."""
-    folder = planned(tmp_path / "dataset", frames=4000)
-    process = subprocess.Popen([sys.executable, "-c", RECORD_BY_TWO, str(folder)], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 180.0
+    """And nothing is left running."""
+    folder = planned(tmp_path / "dataset", BLIND, frames=4000)
     written = folder / "journal" / "group-000000.bin"
-    while not (written.exists() and written.stat().st_size):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    started = [pid for pid, _ in descendants(process.pid)]
-    flies = [pid for pid in started if b"skyloop.datasets.flier" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    os.kill(flies[0], signal.SIGKILL)
-    _, said = process.communicate(timeout=120)
-    (line,) = said.splitlines()
-    assert line == "refused: the process that flies ended: exit code -9"
+    started: list[int] = []
+    before = {pid for pid, _ in descendants(os.getpid())}
+
+    def kill() -> None:
+        deadline = time.monotonic() + 180.0
+        while not (written.exists() and written.stat().st_size):
+            # nothing signals what another process writes
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        started.extend(pid for pid, _ in descendants(os.getpid()) if pid not in before)
+        commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in started}
+        os.kill(next(pid for pid in started if b"skyloop.datasets.flier" in commands[pid]), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        with pytest.raises(DatasetError, match=r"^the process that flies ended: exit code -9$"):
+            record(folder, 2)
+    finally:
+        killer.join()
+    assert len(started) >= 3
     assert [pid for pid in started if Path(f"/proc/{pid}").exists() and _state(pid) not in "ZX"] == []
 
 
@@ -193,12 +191,16 @@ def _state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
 
 
-def test_an_error_in_flight_is_told_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow("three processes for one line"))])
+def test_an_error_in_flight_is_told_once(tmp_path: Path, workers: int) -> None:
     faulty = {"kind": f"{THINGS}:Faulty", "options": {"how": "raises"}, "inputs": ["imu"]}
-    scenario = make_scenario(BLIND, {"vehicles.lead.estimators": {"faulty": faulty}})
+    circle = {"kind": "circle", "centre": [0, 0, 1], "radius": 0.4, "speed": 0.5}
+    # frames begin after the take-off, in which the estimator fails
+    pilot = {"kind": "trajectory", "takeoff_altitude": 1, "trajectory": circle}
+    scenario = make_scenario(BLIND, {"vehicles.lead.estimators": {"faulty": faulty}, "vehicles.lead.pilot": pilot})
     plan_recording(scenario, tmp_path / "dataset", frames=FRAMES, rate_hz=20.0, formats=())
     with pytest.raises(DatasetError, match="no features"):
-        record(tmp_path / "dataset", 2)
+        record(tmp_path / "dataset", workers)
     assert not (tmp_path / "dataset").exists()
 
 

@@ -30,6 +30,8 @@ from skyloop.sim.scenario import make_scenario
 from skyloop_client.messages import Estimate, Message, VehicleState
 from skyloop_client.streams import NS_PER_S
 
+pytestmark = pytest.mark.renders
+
 FAULTS: dict[str, list[dict[str, Any]]] = {
     "imu": [
         {"kind": "off", "start": 0.1, "end": 0.2},
@@ -84,6 +86,7 @@ def calibration() -> StereoCalibration:
     return StereoCalibration.from_streams(infos)
 
 
+@pytest.mark.slow("records a hard case")
 def test_a_plain_wall_fills_both_images_and_only_noise_is_left() -> None:
     """The vehicle stands where the flight passes the middle of the wall; a mast lifts its cameras to flying height."""
     wall, flight = case_changes("white wall"), CASES["white wall"].flight

@@ -33,7 +33,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     return open_source(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("localises a recorded flight once for each case")
 @pytest.mark.parametrize("name", ON_ONE)
 def test_a_case_ends_with_finite_numbers_and_a_valid_estimate(name: str, source: Source) -> None:
     localised = on_recording(name, source, source.messages())
@@ -45,7 +45,7 @@ def test_a_case_ends_with_finite_numbers_and_a_valid_estimate(name: str, source:
         assert math.isfinite(row["recovered_s"]) and row["recovered_s"] < 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.slow("localises a recorded flight twice")
 def test_a_case_gives_the_same_numbers_twice(source: Source) -> None:
     first, second = (on_recording("lights out", source, source.messages()).estimates for _ in range(2))
     np.testing.assert_array_equal(first.position, second.position)
@@ -69,13 +69,14 @@ def test_a_case_is_a_scenario(name: str) -> None:
     assert (vehicle.sensors["cam1"].full_well > 0.0) == (name in ("dusk", "white wall"))
 
 
+@pytest.mark.slow("builds the worlds of all hard cases")
 def test_the_way_along_the_white_wall_is_free() -> None:
     scenario = case_scenario("white wall")
     assert scenario.world.options == {"white_wall": list(WHITE_WALL)}
     assert corners_of(scenario)[:, 1].min() == -8.6
 
 
-@pytest.mark.slow
+@pytest.mark.slow("flies each case")
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.flight is not None])
 def test_a_flown_case_ends_with_finite_numbers_and_a_valid_estimate(name: str) -> None:
     with flown(case_scenario(name)) as source:

@@ -12,16 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from in_process import record_here
 from typer.testing import CliRunner
 
 from skyloop.cli import app
 from skyloop.cli.verbs import execute
-from skyloop.datasets.recording_run import plan_recording, record
+from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.vio_flights import ON_THE_TRUTH
 from skyloop.recording.replay import open_replay
 from skyloop.sim.scenario import load_scenario
 
-RATE_HZ, FRAMES = 15.0, 84
+pytestmark = pytest.mark.renders
+
+RATE_HZ, FRAMES = 10.0, 56
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("localise") / "flight"
     scenario = load_scenario("room-vio", changes)
     plan_recording(scenario, folder, frames=FRAMES, rate_hz=RATE_HZ, formats=("asl",), whole_flight=True)
-    record(folder, 1)
+    record_here(folder)
     return folder
 
 
@@ -50,6 +53,7 @@ def localised(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
     return json.loads(told.stdout), out
 
 
+@pytest.mark.slow("records and localises a whole flight")
 def test_a_whole_flight_begins_on_the_ground(recorded: Path) -> None:
     truth = [message.data for message in open_replay(recorded).messages() if message.stream == "truth/drone"]
     assert truth[0].t_ns == 0
@@ -93,6 +97,7 @@ def test_the_pictures_are_there_and_show_something(localised: tuple[dict[str, An
     assert green.sum() > 200
 
 
+@pytest.mark.slow("localises a second time")
 def test_a_euroc_folder_gives_the_same_way(
     recorded: Path, localised: tuple[dict[str, Any], Path], tmp_path: Path
 ) -> None:

@@ -22,8 +22,16 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Label
 
 PLACES = [
-    {"part": "", "world": "house", "seed": 3, "images": 2, "split": "train", "bad_weather": False, "folder": "seed-3"},
-    {"part": "", "world": "blocks", "seed": 4, "images": 2, "split": "val", "bad_weather": True, "folder": "seed-4"},
+    {
+        "part": "",
+        "world": "corridor",
+        "seed": 3,
+        "images": 1,
+        "split": "train",
+        "bad_weather": False,
+        "folder": "seed-3",
+    },
+    {"part": "", "world": "blocks", "seed": 13, "images": 1, "split": "val", "bad_weather": True, "folder": "seed-13"},
 ]
 
 
@@ -31,10 +39,10 @@ PLACES = [
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("people") / "set"
     folder.mkdir()
-    (folder / PLAN).write_text(json.dumps({"images": 4, "places": PLACES}), encoding="utf-8")
+    (folder / PLAN).write_text(json.dumps({"images": 2, "places": PLACES}), encoding="utf-8")
     told: list[int] = []
-    summary = make_people(folder, 2, lambda done, rate: told.append(done))
-    assert summary["images"] == summary["images_made_now"] == told[-1] == 4
+    summary = make_people(folder, 1, lambda done, rate: told.append(done))
+    assert summary["images"] == summary["images_made_now"] == told[-1] == 2
     return folder
 
 
@@ -76,11 +84,12 @@ def test_a_plan_is_kept_and_another_is_refused(tmp_path: Path) -> None:
         plan_people(tmp_path / "c", 1)
 
 
+@pytest.mark.renders
 def test_both_formats_hold_the_same_and_splits_follow_seeds(made: Path) -> None:
-    for split, seed in (("train", 3), ("val", 4)):
+    for split, seed in (("train", 3), ("val", 13)):
         coco, voc = read_samples(made / "coco", split), read_samples(made / "voc", split)
         assert [sample.path.stem for sample in coco] == [sample.path.stem for sample in voc]
-        assert all(sample.path.name.startswith(f"seed-{seed}-") for sample in coco) and len(coco) == 2
+        assert all(sample.path.name.startswith(f"seed-{seed}-") for sample in coco) and len(coco) == 1
         for one, other in zip(coco, voc, strict=True):
             assert one.boxes.tolist() == other.boxes.tolist() and one.names == other.names
     data = json.loads((made / "coco" / "annotations" / "instances_val.json").read_text(encoding="utf-8"))
@@ -90,13 +99,14 @@ def test_both_formats_hold_the_same_and_splits_follow_seeds(made: Path) -> None:
     assert all(entry["area"] >= LEAST_PX for entry in data["annotations"])
 
 
+@pytest.mark.renders
 def test_the_same_place_has_the_same_bytes_and_nothing_is_made_twice(made: Path, tmp_path: Path) -> None:
     make_one(tmp_path / "seed-3", PLACES[0])
     assert _digest(tmp_path / "seed-3") == _digest(made / "seed-3")
-    assert make_people(made, 2)["images_made_now"] == 0
+    assert make_people(made, 1)["images_made_now"] == 0
 
 
-@pytest.mark.parametrize("world", ["house", "corridor"])
+@pytest.mark.parametrize("world", ["corridor"])
 def test_cameras_are_free_and_look_at_people(world: str) -> None:
     place = make_place(world, 7)
     shots = draw_shots(place, 12, generator(7, "people/views"))

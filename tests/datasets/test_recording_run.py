@@ -1,4 +1,4 @@
-"""Recordings by one worker or many, cut off and resumed, on a full disk: the same bytes, or a shorter valid dataset."""
+"""Recordings cut off and resumed, damaged, on a full disk: the same bytes, or a shorter valid dataset."""
 
 from __future__ import annotations
 
@@ -10,24 +10,30 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from in_process import record_here, worker_here
 
+from left_out import leave_out
 from skyloop.cli import main
+from skyloop.cli.verbs import execute
 from skyloop.datasets.checking import check
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.recording.journal import is_whole
 from skyloop.recording.recording import open_recording
 
+pytestmark = pytest.mark.processes
+
 HERE = Path(__file__).parent
 FRAMES = 25
-LARGE = RecordOptions(world="flat", frames=FRAMES, rate_hz=20.0, speed=2.0, sensors=("rgb", "imu"))
-"""20 MB are too small for it."""
-TINY = replace(LARGE, size=(80, 60))
+TINY = RecordOptions(world="flat", frames=FRAMES, rate_hz=20.0, speed=2.0, altitude=0.8, sensors=("lidar", "imu"))
+"""Without cameras no renderer starts; test_two_vehicles and test_flying_once have them."""
+SEEING = replace(TINY, sensors=("rgb", "imu"), size=(80, 60))
 
 
 def planned(folder: Path, formats: tuple[str, ...] = ("asl",), options: RecordOptions = TINY) -> Path:
@@ -53,20 +59,23 @@ def assert_same(a: Path, b: Path) -> None:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = planned(tmp_path_factory.mktemp("undisturbed") / "dataset")
-    summary = record(folder, 1)
+    summary = record_here(folder)
     assert summary["frames_flown_now"] == FRAMES
     assert check(folder) == []
     return folder
 
 
-def test_many_workers_write_the_same_bytes(undisturbed: Path, tmp_path: Path) -> None:
-    record(planned(tmp_path / "dataset"), 2)
-    assert_same(undisturbed, tmp_path / "dataset")
+@pytest.fixture
+def copy(undisturbed: Path, tmp_path: Path) -> Path:
+    shutil.copytree(undisturbed, tmp_path / "dataset")
+    return tmp_path / "dataset"
 
 
-def test_the_journal_holds_every_sample_once(undisturbed: Path) -> None:
+def test_the_plan_is_told_and_the_journal_holds_every_sample_once(undisturbed: Path) -> None:
+    plan = json.loads((undisturbed / "plan.json").read_text(encoding="utf-8"))
+    assert (plan["frames"], plan["n_groups"], plan["formats"]) == (FRAMES, 3, ["asl"])
     recording = open_recording(undisturbed)
-    for stream, count in (("drone/rgb0", FRAMES), ("truth/drone/rgb0", FRAMES), ("drone/imu0", FRAMES * 10)):
+    for stream, count in (("drone/lidar0", FRAMES), ("drone/imu0", FRAMES * 10), ("truth/drone/imu0", FRAMES * 10)):
         info = recording.infos[stream]
         messages = list(recording.messages([stream]))
         indices = [message.index for message in messages]
@@ -76,39 +85,29 @@ def test_the_journal_holds_every_sample_once(undisturbed: Path) -> None:
         assert all(message.data.t_ns == message.t_ns for message in messages)
 
 
+def resume_command(folder: Path) -> list[str]:
+    words = ["record", "--out", str(folder), "--resume", "--workers", "1", "--no-report"]
+    return [sys.executable, "-m", "skyloop", *words]
+
+
 def start(folder: Path) -> subprocess.Popen[bytes]:
-    code = "from skyloop.cli import main; main()"
-    arguments = [
-        sys.executable,
-        "-c",
-        code,
-        "record",
-        "--out",
-        str(folder),
-        "--resume",
-        "--workers",
-        "1",
-        "--no-report",
-    ]
-    return subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(resume_command(folder), stdout=quiet, stderr=quiet, start_new_session=True)
 
 
-def kill_uniformly(undisturbed: Path, folder: Path, kills: int, seed: int) -> None:
-    """Kill the recording with all its processes so often, anywhere in the wall time it needs, then let it end."""
-    random = np.random.default_rng(seed)
-    for _ in range(kills):
-        process = start(folder)
-        began = time.monotonic()
-        wait = random.uniform(0.5, 9.0)
-        while time.monotonic() - began < wait and process.poll() is None:
-            time.sleep(0.02)
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(30)
-        if (folder / "mav0").exists():
-            assert valid_asl(folder / "mav0")
-    assert start(folder).wait(120) == 0
-    assert_same(undisturbed, folder)
+def kill_when(folder: Path, due: Callable[[], bool]) -> None:
+    """Kill the recording with all its processes when something holds, unless it has ended by then."""
+    process = start(folder)
+    deadline = time.monotonic() + 180.0
+    while not due() and process.poll() is None:
+        # nothing signals what another process writes
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(30)
+    if (folder / "mav0").exists():
+        assert valid_asl(folder / "mav0")
 
 
 def valid_asl(mav: Path) -> bool:
@@ -128,13 +127,27 @@ def valid_asl(mav: Path) -> bool:
     return True
 
 
-def test_killed_anywhere_and_resumed(undisturbed: Path, tmp_path: Path) -> None:
-    kill_uniformly(undisturbed, planned(tmp_path / "dataset"), 3, 1)
+def test_killed_and_resumed_by_the_command(undisturbed: Path, tmp_path: Path) -> None:
+    folder = planned(tmp_path / "dataset")
+    kill_when(folder, (folder / "journal" / "group-000000.bin").exists)
+    done = subprocess.run(resume_command(folder), capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    assert_same(undisturbed, folder)
 
 
-@pytest.mark.slow
-def test_killed_anywhere_twenty_five_times(undisturbed: Path, tmp_path: Path) -> None:
-    kill_uniformly(undisturbed, planned(tmp_path / "dataset"), 25, 2)
+@pytest.mark.slow("kills 25 recordings, each after up to 9 s")
+@pytest.mark.renders
+def test_killed_anywhere_twenty_five_times(tmp_path: Path) -> None:
+    """Anywhere in the wall time that the recording needs."""
+    undisturbed = planned(tmp_path / "undisturbed", options=SEEING)
+    record(undisturbed, 1)
+    folder = planned(tmp_path / "dataset", options=SEEING)
+    random = np.random.default_rng(2)
+    for _ in range(25):
+        until = time.monotonic() + random.uniform(0.5, 9.0)
+        kill_when(folder, lambda until=until: time.monotonic() >= until)  # type: ignore[misc]
+    assert start(folder).wait(120) == 0
+    assert_same(undisturbed, folder)
 
 
 def killed_in_writes(folder: Path, *numbers: int) -> None:
@@ -144,44 +157,28 @@ def killed_in_writes(folder: Path, *numbers: int) -> None:
     assert process.returncode == 0, process.stderr
 
 
+@pytest.mark.slow("records and kills many times")
 def test_killed_inside_writes(undisturbed: Path, tmp_path: Path) -> None:
-    """Five times within a record of the journal; each time only what follows the last whole instant is flown anew."""
+    """Four times within a record of the journal; each time only what follows the last whole instant is flown anew."""
     folder = planned(tmp_path / "dataset")
-    killed_in_writes(folder, 1, 40, 90, 3, 200)
-    summary = record(folder, 1)
+    killed_in_writes(folder, 1, 40, 3, 200)
+    summary = record_here(folder)
     assert 0 < summary["frames_flown_now"] < FRAMES
     assert_same(undisturbed, folder)
 
 
-def test_what_is_whole_is_not_flown_again(undisturbed: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "dataset"
-    shutil.copytree(undisturbed, folder)
-    assert is_whole(folder / "journal" / "group-000001.bin")
-    (folder / "journal" / "group-000001.bin").unlink()
-    assert record(folder, 1)["frames_flown_now"] == 10
-    assert_same(undisturbed, folder)
-
-
+@pytest.mark.slow("records until the disk is full")
 def test_a_full_disk(tmp_path: Path) -> None:
     """One clear line, exit code 1, and what fitted is a valid shorter dataset."""
-    folder, small = tmp_path / "dataset", tmp_path / "small"
-    small.mkdir()
-    planned(small / "dataset", options=LARGE)
-    fly = [
-        sys.executable,
-        "-c",
-        "from skyloop.cli import main; main()",
-        "record",
-        "--resume",
-        "--workers",
-        "1",
-        "--out",
-    ]
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+        leave_out("user and mount namespaces")
+    planned(tmp_path / "dataset")
+    (tmp_path / "small").mkdir()
+    fly = [sys.executable, "-m", "skyloop", "record", "--resume", "--workers", "1", "--out", "small/dataset"]
     script = (
-        "mount -t tmpfs -o size=20m tmpfs small && cp -r dataset small && "
-        f"{shlex.join(fly)} small/dataset; code=$?; cp -r small/dataset left; exit $code"
+        f"mount -t tmpfs -o size=2m tmpfs small && cp -r dataset small && "
+        f"{shlex.join(fly)}; code=$?; cp -r small/dataset left; exit $code"
     )
-    shutil.move(small / "dataset", folder)
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
@@ -193,7 +190,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     if (left / "mav0").exists():
         assert valid_asl(left / "mav0")
     assert open_recording(left).whole_groups() >= 1
-    record(left, 1)
+    record_here(left)
     assert check(left) == []
 
 
@@ -209,11 +206,6 @@ def test_a_folder_in_use_is_left_alone(
     assert contents(undisturbed) == before
 
 
-def test_the_plan_is_told(undisturbed: Path) -> None:
-    plan = json.loads((undisturbed / "plan.json").read_text(encoding="utf-8"))
-    assert (plan["frames"], plan["n_groups"], plan["formats"]) == (FRAMES, 3, ["asl"])
-
-
 def flip(path: Path, place: int | None = None) -> None:
     """One bit, in the middle unless told otherwise."""
     data = bytearray(path.read_bytes())
@@ -221,52 +213,51 @@ def flip(path: Path, place: int | None = None) -> None:
     path.write_bytes(data)
 
 
-def resumed(folder: Path) -> subprocess.CompletedProcess[str]:
-    """By the command, as a user does it."""
-    code = "from skyloop.cli import main; main()"
-    arguments = ["record", "--out", str(folder), "--resume", "--workers", "2", "--no-report"]
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=240)
+def resumed(folder: Path, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command, whose worker works in this process."""
+    capfd.readouterr()
+    with worker_here():
+        code = execute(["record", "--out", str(folder), "--resume", "--workers", "2", "--no-report"])
+    return code, *capfd.readouterr()
 
 
-def test_a_flipped_byte_in_the_journal_is_found_and_its_group_flown_again(undisturbed: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "dataset"
-    shutil.copytree(undisturbed, folder)
-    flip(folder / "journal" / "group-000001.bin")
-    done = resumed(folder)
-    assert done.returncode == 0, done.stderr
-    assert "10 recorded now" in done.stdout
-    assert "group-000001.bin" in done.stderr and "are flown again" in done.stderr
-    assert f"skyloop: preparing the recording of {FRAMES} frames in " in done.stderr
-    assert_same(undisturbed, folder)
-    assert check(folder) == []
+def test_a_flipped_byte_in_the_journal_is_found_and_its_group_flown_again(
+    undisturbed: Path, copy: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What is whole is not flown again."""
+    flip(copy / "journal" / "group-000001.bin")
+    code, out, err = resumed(copy, capfd)
+    assert code == 0, err
+    assert "10 recorded now" in out
+    assert "group-000001.bin" in err and "are flown again" in err
+    assert f"skyloop: preparing the recording of {FRAMES} frames in " in err
+    assert_same(undisturbed, copy)
+    assert check(copy) == []
 
 
-def test_a_group_of_another_recording_is_not_taken_for_its_own(undisturbed: Path, tmp_path: Path) -> None:
-    """Its records are whole, but they are not those the manifest lists."""
-    folder = tmp_path / "dataset"
-    shutil.copytree(undisturbed, folder)
-    shutil.copy(folder / "journal" / "group-000000.bin", folder / "journal" / "group-000002.bin")
-    assert record(folder, 1)["frames_flown_now"] == FRAMES - 20
-    assert_same(undisturbed, folder)
+def test_a_lost_group_and_one_of_another_recording_are_flown_again(undisturbed: Path, copy: Path) -> None:
+    """The records of the other one are whole, but they are not those the manifest lists."""
+    journal = copy / "journal"
+    assert is_whole(journal / "group-000001.bin")
+    (journal / "group-000001.bin").unlink()
+    shutil.copy(journal / "group-000000.bin", journal / "group-000002.bin")
+    assert record_here(copy)["frames_flown_now"] == FRAMES - 10
+    assert_same(undisturbed, copy)
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["manifest", "no manifest"])
-def test_a_format_that_was_changed_is_written_again(undisturbed: Path, tmp_path: Path, listed: bool) -> None:
-    folder = tmp_path / "dataset"
-    shutil.copytree(undisturbed, folder)
-    flip(sorted((folder / "mav0" / "rgb0" / "data").iterdir())[3])
+def test_a_format_that_was_changed_is_written_again(undisturbed: Path, copy: Path, listed: bool) -> None:
+    flip(sorted((copy / "mav0" / "lidar0" / "data").iterdir())[3])
     if not listed:
-        (folder / "manifest.json").unlink()
-    assert record(folder, 1)["frames_flown_now"] == 0
-    assert_same(undisturbed, folder)
+        (copy / "manifest.json").unlink()
+    assert record_here(copy)["frames_flown_now"] == 0
+    assert_same(undisturbed, copy)
 
 
-def test_a_plan_that_was_changed_is_not_resumed(undisturbed: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "dataset"
-    shutil.copytree(undisturbed, folder)
-    plan = folder / "plan.json"
+def test_a_plan_that_was_changed_is_not_resumed(copy: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    plan = copy / "plan.json"
     plan.write_text(plan.read_text(encoding="utf-8").replace('"seed": 1', '"seed": 2'), encoding="utf-8")
-    done = resumed(folder)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
+    code, _, err = resumed(copy, capfd)
+    assert code == 1
+    (line,) = err.splitlines()
     assert "plan.json" in line and "record into a new folder" in line

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from handmade import messages_of, write_group
+from handmade import make_recording, messages_of, write_group
 
 from skyloop.core.frames import GeoPoint, LocalFrame, quat_from_yaw, rotate, rotate_inverse
 from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
@@ -58,34 +58,49 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def test_it_is_one_file_with_the_same_bytes_each_time(made: Recording) -> None:
-    path = write_report(made.folder)
-    first = path.read_bytes()
-    assert write_report(made.folder).read_bytes() == first
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recording, bytes]:
+    """A whole recording and its report."""
+    recording = make_recording(tmp_path_factory.mktemp("usual") / "dataset")
+    return recording, write_report(recording.folder).read_bytes()
+
+
+def test_it_is_one_file_with_the_same_bytes_each_time(usual: tuple[Recording, bytes]) -> None:
+    recording, first = usual
+    assert write_report(recording.folder).read_bytes() == first
     assert len(first) < 3_000_000
     text = first.decode()
     page = Page(text)
     assert page.open == []
     assert len(page.addresses) >= 10 and all(each.startswith("data:image/") for each in page.addresses)
     assert "<script" not in text and "http" not in re.sub(r"data:[^\"]*", "", text)
+    assert "different sizes" not in text and "the flight touched things" not in text
 
 
-def test_it_tells_rates_gaps_and_labels(made: Recording) -> None:
+def test_it_tells_gaps_labels_sizes_and_what_was_hit_and_nothing_becomes_html(made: Recording) -> None:
+    wide = StreamInfo("drone/depth0", "DepthImage", Rate(10), "drone", details={**DEPTH, "width": 32, "height": 16})
+    create_recording(made.folder, {**made.infos, wide.name: wide}, made.facts)
+    path = made.folder / "recording.json"
+    path.write_text(path.read_text().replace('"hand-made"', '"<script>alert(1)</script>"'))
     messages = messages_of(1)
     gone = [message for message in messages if message.stream == "drone/imu0"][5]
-    write_group(made, 1, [message for message in messages if message is not gone])
-    page = Page(write_report(made.folder).read_text())
+    kept = [message for message in messages if message is not gone]
+    t_ns, zero = messages[-1].t_ns, np.zeros(3)
+    for name in ("ground", "oak 3"):
+        contact = Contact("rotor", 1, name, zero, zero, 2.0, 1.0)
+        event = Event(t_ns, EventKind.CONTACT, f"rotor hit {name} at 2.00 m/s", contact)
+        kept.append(Message("drone/events", 0, t_ns, t_ns, event))
+    write_group(made, 1, kept)
+    text = write_report(made.folder).read_text()
+    assert "<script" not in text
+    assert "Images have different sizes (drone/rgb0 24×16, drone/depth0 32×16 px)" in text
+    assert f"the flight touched things 1 times: drone at {t_ns / 1e9:.2f} s: rotor hit oak 3 at 2.00 m/s" in text
+    page = Page(text)
     rows = {row[0]: row for row in page.rows if row}
     assert rows["drone/rgb0"] == ["drone/rgb0", "CameraImage", "10", "10", "10", "0", "100", "0"]
     assert rows["drone/imu0"][4:7] == ["199", "1", "10"]
     assert rows["person"] == ["person", "10", "1", "10", "6", "8", "5", "0", "0"]
     assert any(f"{gone.index} at {gone.t_ns} ns" in cell for row in page.rows for cell in row)
-
-
-def test_what_people_wrote_cannot_become_html(made: Recording) -> None:
-    path = made.folder / "recording.json"
-    path.write_text(path.read_text().replace('"hand-made"', '"<script>alert(1)</script>"'))
-    assert "<script" not in write_report(made.folder).read_text()
 
 
 def test_nothing_recorded_is_told(made: Recording) -> None:
@@ -120,7 +135,7 @@ def noisy(gain: float) -> list[NoiseRow]:
     def put(stream: str, k: int, t_ns: int, data: Any) -> None:
         check.add(Message(stream, k, t_ns, t_ns, data))
 
-    for k in range(3000):
+    for k in range(1500):
         t_ns, w, turn = 10_000_000 * k, np.array([0.3, -0.2, 0.5]), rng.standard_normal(3)
         quat, force = quat_from_yaw(0.001 * k), np.array([0.5, 0.2, -0.1])
         zero = np.zeros(3)
@@ -157,7 +172,7 @@ def test_noise_as_configured_is_found_to_be_so() -> None:
     }  # fmt: skip
     assert all(row.holds for row in rows), [row for row in rows if not row.holds]
     gyro = next(row for row in rows if row.quantity == "gyro noise density")
-    assert gyro.measured == pytest.approx(1e-3, rel=0.03) and gyro.n == 9000
+    assert gyro.measured == pytest.approx(1e-3, rel=0.03) and gyro.n == 4500
 
 
 def test_noise_one_and_a_half_times_as_large_is_found_out() -> None:
@@ -197,25 +212,3 @@ def test_the_verdict_agrees_with_the_figures_below_it(
         measured > 0.01
     )
     assert ('<span class="bad">off</span>' in text) == (measured > 0.01)
-
-
-def test_images_of_different_sizes_are_told(made: Recording) -> None:
-    assert "different sizes" not in write_report(made.folder).read_text()
-    wide = StreamInfo("drone/depth0", "DepthImage", Rate(10), "drone", details={**DEPTH, "width": 32, "height": 16})
-    create_recording(made.folder, {**made.infos, wide.name: wide}, made.facts)
-    assert (
-        "Images have different sizes (drone/rgb0 24×16, drone/depth0 32×16 px)" in write_report(made.folder).read_text()
-    )
-
-
-def test_what_the_vehicle_flew_into_is_told(made: Recording) -> None:
-    assert "the flight touched things" not in write_report(made.folder).read_text()
-    messages = messages_of(0)
-    t_ns, zero = messages[-1].t_ns, np.zeros(3)
-    for name in ("ground", "oak 3"):
-        contact = Contact("rotor", 1, name, zero, zero, 2.0, 1.0)
-        event = Event(t_ns, EventKind.CONTACT, f"rotor hit {name} at 2.00 m/s", contact)
-        messages.append(Message("drone/events", 0, t_ns, t_ns, event))
-    write_group(made, 0, messages)
-    text = write_report(made.folder).read_text()
-    assert f"the flight touched things 1 times: drone at {t_ns / 1e9:.2f} s: rotor hit oak 3 at 2.00 m/s" in text

@@ -133,7 +133,7 @@ def assert_people_are_where_the_labels_say(folder: Path) -> None:
         assert [int(row[side]) for side in ("left", "top", "right", "bottom")] == list(label.box_px)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("records two seeds by several processes")
 def test_seeds_are_recorded_into_one_dataset_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "set"
     words = ("--world", "radar-lab", "--frames", "4", "--rate", "5", "--speed", "1", "--size", "64x48")

@@ -18,7 +18,7 @@ from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker_processes import descendants
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("waits until workers count as stuck")
 SKYLOOP = Path(sys.executable).parent / "skyloop"
 RECORD = """
 import sys

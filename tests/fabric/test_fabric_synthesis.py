@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("amaranth", reason="the package amaranth is not installed (extra `fabric`)")
-
 from skyloop.fabric.synthesis import Resources, counted
 from skyloop.fabric.timing import WIRE_NS, longest_path
 

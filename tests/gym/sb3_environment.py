@@ -11,8 +11,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from left_out import leave_out
 from made_once import PATIENCE_S, made_once
 
 TORCH = ("torch==2.13.0+cpu", "torch")
@@ -30,7 +29,7 @@ def python_with_sb3() -> Path:
 def _make(folder: Path) -> None:
     venv.create(folder, clear=True, with_pip=True)
     if not any(_installed(folder, torch) for torch in TORCH) or not _installed(folder, "--no-deps", SB3):
-        pytest.skip("the package index does not give PyTorch and Stable-Baselines3")
+        leave_out("the package index")
 
 
 def _installed(folder: Path, *packages: str) -> bool:

@@ -30,9 +30,20 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "learned_hover"
 
 @pytest.fixture(scope="module", autouse=True)
 def double_precision() -> Any:
+    """And a compiler in a hurry: nearly all of the time is its own."""
     jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_disable_most_optimizations", True)
     yield
+    jax.config.update("jax_disable_most_optimizations", False)
     jax.config.update("jax_enable_x64", False)
+
+
+@pytest.fixture
+def optimised() -> Any:
+    """As users compile."""
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +51,7 @@ def hover(double_precision: None) -> DeviceEnv:
     return DeviceEnv("hover", dtype="float64", max_episode_steps=LONGEST)
 
 
+@pytest.mark.slow("JAX compiles a thousand steps")
 def test_hover_is_that_of_the_kernels_for_a_thousand_steps(hover: DeviceEnv) -> None:
     """110 actions, each of ten physics steps: gentle ones that fly to the time limit, and wild ones that crash."""
     kernels = SkyloopVectorEnv(VEHICLES, "hover", max_episode_steps=LONGEST, autoreset_mode="SameStep", threads=1)
@@ -70,6 +82,7 @@ def test_hover_is_that_of_the_kernels_for_a_thousand_steps(hover: DeviceEnv) -> 
     assert min(ended.values()) >= 5, ended
 
 
+@pytest.mark.slow("JAX compiles a second task")
 def test_gate_is_judged_as_by_the_kernels() -> None:
     """On states that the kernels flew: every start, reward, end and observation, without compiling a second flight."""
     n, task = 200, "gate"
@@ -79,10 +92,11 @@ def test_gate_is_judged_as_by_the_kernels() -> None:
     keys = np.uint64(2**40) + np.arange(n, dtype=np.uint64)
     count, nothing = jnp.zeros(n, jnp.uint32), jnp.zeros(n)
     low, high = (keys & np.uint64(2**32 - 1)).astype(np.uint32), (keys >> np.uint64(32)).astype(np.uint32)
-    with jax.disable_jit():
-        begun = Episode(low, high, count, count.astype(int), (nothing,) * 3, nothing)
-        start = started(env.craft, env.task.kind, env.template, begun)
-        assert np.allclose(motion_of(start), kernels.states["motion"], rtol=0.0, atol=1e-12)
+    begun = Episode(low, high, count, count.astype(int), (nothing,) * 3, nothing)
+    start = jax.jit(lambda episode: started(env.craft, env.task.kind, env.template, episode))(begun)
+    assert np.allclose(motion_of(start), kernels.states["motion"], rtol=0.0, atol=1e-12)
+    look = jax.jit(lambda flight: observed(env.craft, flight))
+    judge = jax.jit(lambda flight, episode: judged(env.craft, env.task.kind, flight, episode, LONGEST))
     random, ends = np.random.default_rng(5), np.zeros(3, int)
     target = random.uniform(-1.2, 1.2, (n, 3)) * np.where(np.arange(n) % 2 == 0, 0.1, 1.0)[:, None]
     for number in range(LONGEST):
@@ -91,18 +105,18 @@ def test_gate_is_judged_as_by_the_kernels() -> None:
         ahead = 0.3 * (expected[:, :3] + target * [0.0, 1.0, 1.0] + [2.0, 0.0, 0.0])
         actions = np.concatenate([np.clip(ahead, -1.0, 1.0), np.zeros((n, 1))], 1)
         expected, rewards, terminated, truncated, infos = kernels.step(actions)
-        with jax.disable_jit():
-            flight = flight_from(kernels.states, env.craft, jnp.float64)
-            verdict, after = judged(env.craft, env.task.kind, flight, episode, LONGEST)
-            if number % 10 == 0:
-                assert np.allclose(observed(env.craft, flight), expected, rtol=2e-7, atol=1e-9)
+        over = terminated | truncated
+        if not over.any() and number % 10:
+            continue
+        flight = flight_from(kernels.states, env.craft, jnp.float64)
+        assert np.allclose(look(flight), expected, rtol=2e-7, atol=1e-9)
+        verdict, after = judge(flight, episode)
         assert np.allclose(verdict.rewards, rewards, rtol=0.0, atol=1e-9)
         assert np.array_equal(verdict.terminated, terminated) and np.array_equal(verdict.truncated, truncated)
         assert np.array_equal(verdict.success, infos["is_success"])
         assert np.allclose(after.distance, infos["distance"], rtol=0.0, atol=1e-12)
         won = infos["is_success"]
         ends += [(terminated & won).sum(), (terminated & ~won).sum(), truncated.sum()]
-        over = terminated | truncated
         if over.all():
             break
         if over.any():
@@ -110,20 +124,45 @@ def test_gate_is_judged_as_by_the_kernels() -> None:
     assert ends[:2].min() > 5, ends
 
 
-def test_ppo_improves_and_the_same_seed_gives_the_same_policy(hover: DeviceEnv) -> None:
-    settings = Settings(num_envs=VEHICLES, horizon=32, minibatches=4)
-
-    def learned(updates: int) -> tuple[Any, list[float]]:
-        learner = Learner(hover, settings, seed=3)
-        told = [each.mean_return for each in learner.learn(updates * settings.steps_per_update)]
-        return jax.tree.leaves(learner.networks), told
-
-    _, returns = learned(15)
-    first, last = np.nanmean(returns[:5]), np.nanmean(returns[-3:])
-    assert last > first + 8.0, returns
-    assert all(np.array_equal(one, other) for one, other in zip(learned(1)[0], learned(1)[0], strict=True))
+def learned(env: DeviceEnv, settings: Settings, updates: int) -> tuple[Any, list[Any]]:
+    learner = Learner(env, settings, seed=3)
+    told = list(learner.learn(updates * settings.steps_per_update))
+    return jax.tree.leaves(learner.networks), told
 
 
+@pytest.mark.slow("JAX compiles the learning")
+def test_ppo_learns_and_the_same_seed_gives_the_same_policy(hover: DeviceEnv) -> None:
+    settings = Settings(num_envs=VEHICLES, horizon=8, epochs=1, minibatches=2, hidden=(16,))
+    before = jax.tree.leaves(made_networks(18, 4, (16,), seed=3))
+    first, told = learned(hover, settings, 2)
+    again, _ = learned(hover, settings, 2)
+    assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
+    assert all(np.isfinite(leaf).all() for leaf in first)
+    assert not any(np.array_equal(one, other) for one, other in zip(first, before, strict=True))
+    assert [each.steps for each in told] == [8 * VEHICLES, 16 * VEHICLES]
+
+
+@pytest.mark.slow("fifteen updates, and their compilation")
+def test_ppo_improves(hover: DeviceEnv) -> None:
+    _, told = learned(hover, Settings(num_envs=VEHICLES, horizon=32, minibatches=4), 15)
+    returns = [each.mean_return for each in told]
+    assert np.nanmean(returns[-3:]) > np.nanmean(returns[:5]) + 8.0, returns
+
+
+@pytest.mark.slow("JAX compiles an environment")
+def test_float32_is_what_a_user_gets() -> None:
+    """Traced and not compiled: shapes and types of all that a step gives."""
+    env = DeviceEnv("hover")
+    key = np.zeros(64, np.uint32)
+    state, observations = jax.eval_shape(env._begin, key, key)
+    state, outcome = jax.eval_shape(env.step, state, jnp.zeros((64, 4), jnp.float32))
+    assert observations.shape == outcome.observations.shape == outcome.final_observations.shape == (64, 18)
+    assert {part.dtype.name for part in (observations, outcome.rewards, outcome.distance)} == {"float32"}
+    assert {leaf.dtype.name for leaf in jax.tree.leaves(state.flight)} == {"float32", "bool"}
+    assert outcome.terminated.dtype == outcome.truncated.dtype == bool
+
+
+@pytest.mark.slow("JAX compiles an environment")
 def test_a_saved_policy_is_what_the_pilot_flies(tmp_path: Path) -> None:
     networks = made_networks(18, 4, (64, 64), seed=5)
     save_policy(networks, tmp_path / "policy.npz")
@@ -138,6 +177,7 @@ def test_a_saved_policy_is_what_the_pilot_flies(tmp_path: Path) -> None:
         assert sorted(arrays) == sorted(f"{what}_{k}" for what in ("weight", "bias") for k in range(3))
 
 
+@pytest.mark.slow("JAX compiles an environment")
 def test_an_action_that_is_no_number_ends_its_episode_only(hover: DeviceEnv) -> None:
     state, _ = hover.reset(1, VEHICLES)
     actions = jnp.zeros((VEHICLES, 4)).at[3, 1].set(jnp.nan).astype(jnp.float32)
@@ -151,6 +191,7 @@ def test_minibatches_must_divide() -> None:
         Settings(num_envs=3, horizon=5, minibatches=4)
 
 
+@pytest.mark.slow("JAX compiles an environment")
 def test_bench_measures_and_names_the_device(hover: DeviceEnv) -> None:
     timed = bench.timings(hover, bench.Kernel(8), (VEHICLES,), seconds=0.01)
     taken = {name: np.array([50.0]) for name in timed}
@@ -169,8 +210,8 @@ def test_bench_without_jax_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -
         bench.measure()
 
 
-@pytest.mark.slow
-def test_bench_gives_every_figure() -> None:
+@pytest.mark.slow("compiles and learns to hover")
+def test_bench_gives_every_figure(optimised: None) -> None:
     jax.config.update("jax_enable_x64", False)
     sizes = bench.Sizes(rounds=1, seconds=0.1, vehicles=(256,), kernel_vehicles=256)
     figures = {each.key: each for each in bench.measure(sizes)}
@@ -179,8 +220,8 @@ def test_bench_gives_every_figure() -> None:
     jax.config.update("jax_enable_x64", True)
 
 
-@pytest.mark.slow
-def test_float32_stays_close_for_two_seconds_of_flight() -> None:
+@pytest.mark.slow("compiles two environments")
+def test_float32_stays_close_for_two_seconds_of_flight(optimised: None) -> None:
     """100 actions on a position, in both precisions; docs/how-to/gym.md states the bound."""
     ends = []
     for dtype in ("float64", "float32"):
@@ -197,9 +238,9 @@ def test_float32_stays_close_for_two_seconds_of_flight() -> None:
     assert away[:3].max() < 1e-4
 
 
-@pytest.mark.slow
+@pytest.mark.slow("learns to hover")
 def test_the_example_learns_and_flies_in_the_whole_simulator(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    optimised: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jax.config.update("jax_enable_x64", False)
     weights = tmp_path / "weights.npz"

@@ -14,6 +14,7 @@ from skyloop.benchmarks import gym as bench
 from skyloop_client.errors import SetupError
 
 
+@pytest.mark.renders
 def test_ours_are_measured() -> None:
     peers = ("peer", "peer_single")
     with ExitStack() as opened:
@@ -45,6 +46,7 @@ def test_without_the_peer_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch)
         bench.measure()
 
 
+@pytest.mark.processes
 def test_a_peer_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     started = subprocess.Popen
     fails = [sys.executable, "-c", "raise ImportError('no bullet')"]

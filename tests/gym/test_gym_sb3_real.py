@@ -20,12 +20,12 @@ def run(script: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.slow("installs PyTorch, once")
 def test_the_library_is_content_and_learns() -> None:
     assert "all is well" in run(HERE / "sb3_script.py")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("learns with PyTorch")
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     [code] = re.findall(r'```python title="train.py"\n(.*?)```', PAGE, flags=re.DOTALL)
     (tmp_path / "train.py").write_text(code, encoding="utf-8")

@@ -43,6 +43,7 @@ def test_the_checker_is_content(name: str) -> None:
     env.close()
 
 
+@pytest.mark.renders
 def test_the_checker_is_content_with_images_and_pictures() -> None:
     env = gymnasium.make("skyloop/Landing-v0", observation="image", render_mode="rgb_array", picture_size=(48, 64))
     check_env(env.unwrapped, skip_render_check=True, skip_close_check=True)
@@ -62,6 +63,7 @@ def test_the_checker_is_content_with_images_and_pictures() -> None:
     env.close()
 
 
+@pytest.mark.renders
 def test_nothing_is_drawn_before_render(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
     started: list[Any] = []

@@ -10,6 +10,14 @@ import pytest
 
 from link_rig import Rig, eventually, flying, held
 from skyloop_client.errors import LinkError
+from unplotted import leave_out_pictures
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_pictures() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_pictures(patch)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import skyloop
+from link_rig import eventually
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.links.ros2.link import Ros2Link
@@ -113,10 +114,8 @@ class Flown:
 
     def wanted(self, *topics: str) -> None:
         """Let the gate work, without time passing, until somebody listens to these topics."""
-        until = time.monotonic() + PATIENCE_S
-        while not all(self.link.publications.wants(topic) for topic in topics):
-            assert time.monotonic() < until, [topic for topic in topics if not self.link.publications.wants(topic)]
-            time.sleep(0.01)
+        found = eventually(lambda: all(map(self.link.publications.wants, topics)), PATIENCE_S)
+        assert found, [topic for topic in topics if not self.link.publications.wants(topic)]
 
     def call(self, node: Node, service: str, kind: str, values: Any = None) -> Any:
         """Ask, and go on until the answer is there."""

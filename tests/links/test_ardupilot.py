@@ -273,7 +273,7 @@ def test_a_peer_hovers_on_our_lines() -> None:
             return pilot.throttles(line["gyro"]) if line["t"] > 0.1 else [0.0] * 4
 
         sitl = bench.sitl(fly)
-        bench.sim.run_until(7.0)
+        bench.sim.run_until(5.5)
         truth = bench.sim.truth()
         np.testing.assert_allclose(truth.position, [-1.0, 2.0, 2.0], atol=0.1)
         assert float(np.linalg.norm(truth.velocity_world)) < 0.1

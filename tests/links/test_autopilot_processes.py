@@ -9,13 +9,12 @@ import stat
 import subprocess
 import sys
 import textwrap
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from link_rig import eventually
 from skyloop.apps import autopilot as piloting
 from skyloop.apps.autopilot import AutopilotOptions, prepared, run_with_autopilot
 from skyloop.core.frames import GeoPoint
@@ -58,6 +57,7 @@ def small(**more: Any) -> Any:
     return make_scenario({"name": "short", "duration": 1.0, "truth_rate_hz": 10, **more})
 
 
+@pytest.mark.processes
 def test_none_outlives_a_simulator_that_was_killed(tmp_path: Path) -> None:
     code = f"""
 import time
@@ -73,11 +73,7 @@ time.sleep(300)
         folder = Path("/proc", simulator.stdout.readline().strip())
         assert folder.is_dir()
         simulator.kill()
-    end = time.monotonic() + 10.0
-    with suppress(OSError):
-        while (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-            assert time.monotonic() < end
-            time.sleep(0.01)
+    assert eventually(lambda: not folder.exists() or (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] == "Z")
 
 
 @pytest.mark.parametrize(("kind", "ports"), [("px4", [4560, 4561, 4562]), ("ardupilot", [9002, 9012, 9022])])
@@ -112,29 +108,27 @@ def test_specs() -> None:
         read_spec("px4:'/path")
 
 
+@pytest.mark.processes
 def test_px4_is_started_for_a_foreign_simulator(tmp_path: Path) -> None:
     text = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ['PX4_SIM_MODEL'], os.getcwd()]))"
     program(tmp_path, "build/bin/px4", text)
     (tmp_path / "build" / "etc").mkdir()
     process = px4_process(read_spec(f"px4:{tmp_path / 'build'}"), 2)
     process.start("", tmp_path / "run")
-    until = time.monotonic() + 10
-    while process.ended() is None and time.monotonic() < until:
-        time.sleep(0.02)
+    assert eventually(process.ended)
     process.stop()
     arguments, model, place = json.loads((tmp_path / "run" / "px4-2.txt").read_text())
     assert arguments == ["-d", "-i", "2", str(tmp_path / "build" / "etc")]
     assert (model, place) == ("none_iris", str(tmp_path / "run" / "px4-2"))
 
 
+@pytest.mark.processes
 def test_ardupilot_is_started_at_home_with_an_x_frame(tmp_path: Path) -> None:
     path = program(tmp_path, "arducopter", "import sys; print(sys.argv[1:], open('skyloop.parm').read().split())")
     home = GeoPoint(47.5, -122.25, 100.0)
     process = ardupilot_process(read_spec(f"ardupilot:{path} --speedup 1"), 1, home, -30.0)
     process.start("", tmp_path)
-    until = time.monotonic() + 10
-    while process.ended() is None and time.monotonic() < until:
-        time.sleep(0.02)
+    assert eventually(process.ended)
     said = (tmp_path / "ardupilot-1.txt").read_text()
     process.stop()
     assert "'--model', 'JSON:127.0.0.1', '-I1', '--home', '47.5000000,-122.2500000,100.00,330.0'" in said
@@ -142,6 +136,7 @@ def test_ardupilot_is_started_at_home_with_an_x_frame(tmp_path: Path) -> None:
     assert "['FRAME_CLASS', '1', 'FRAME_TYPE', '1']" in said
 
 
+@pytest.mark.processes
 def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launching, "END_S", 0.2)
     path = program(
@@ -153,9 +148,7 @@ def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch
     process.start("", tmp_path)
     running = process._running
     assert running is not None
-    until = time.monotonic() + 10
-    while not (tmp_path / "deaf.txt").read_text() and time.monotonic() < until:
-        time.sleep(0.02)
+    assert eventually((tmp_path / "deaf.txt").read_text)
     process.stop()
     process.stop()
     assert running.returncode == -9
@@ -177,6 +170,7 @@ def flown(tmp_path: Path, text: str, **more: Any) -> dict[str, Any]:
     return run_with_autopilot(small(**more), tmp_path / "run", f"ardupilot:{path}", options, opened=opened)
 
 
+@pytest.mark.processes
 def test_a_crash_is_an_event_and_the_flight_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPS", "120")
     summary = flown(tmp_path, SERVOS, duration=0.6)
@@ -189,11 +183,13 @@ def test_a_crash_is_an_event_and_the_flight_goes_on(tmp_path: Path, monkeypatch:
     assert any("armed" in event for event in events)
 
 
+@pytest.mark.processes
 def test_one_that_never_comes_up_ends_the_run_in_a_line(tmp_path: Path) -> None:
     with pytest.raises(LinkError, match="ArduPilot ended before it sent anything, exit code 1: no such parameter"):
         flown(tmp_path, "import sys; sys.exit('no such parameter')")
 
 
+@pytest.mark.processes
 def test_the_process_is_gone_after_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPS", "1000000")
     text = SERVOS.replace("for count", "open('pid', 'w').write(str(os.getpid()))\n    for count")
@@ -274,6 +270,7 @@ def test_another_betaflight_is_not_talked_to(tmp_path: Path, monkeypatch: pytest
             launching.betaflight_process(Path("/no/such/program")).start("", tmp_path)
 
 
+@pytest.mark.renders
 def test_betaflight_is_set_up_or_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import socket
 

@@ -18,7 +18,7 @@ from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.messages import VehicleState
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("the real firmware flies at half the wall clock's pace")
 
 PACE = 0.5
 """Its clock follows the wall's: at half pace a busy machine still flies it well."""

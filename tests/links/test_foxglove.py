@@ -25,6 +25,8 @@ from skyloop_client.messages import (
     Message,
 )
 
+pytestmark = pytest.mark.renders
+
 MOUNT = {"position": [0.12, -0.03, 0.05], "rotation_deg": [10.0, 25.0, -40.0]}
 CAMERA = {"kind": "camera", "width": 96, "height": 64, "quality": "low", "rate_hz": 5, "mount": MOUNT}
 SCENARIO: dict[str, Any] = {

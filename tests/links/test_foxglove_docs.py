@@ -17,8 +17,7 @@ import skyloop.apps.run
 from skyloop.cli import console, main
 from skyloop.links.foxglove.messages import VIEWS
 from skyloop.links.foxglove.products import PRODUCT_VIEWS
-from skyloop.links.foxglove.scene import BODY_SIZE
-from skyloop.links.foxglove.stream import BACKLOG, FoxgloveStream
+from skyloop.links.foxglove.stream import FoxgloveStream
 from skyloop.sim.simulation_port import SimulationPort
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -42,6 +41,7 @@ def rows(table: int = 0) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("command", BLOCK.splitlines())
+@pytest.mark.renders
 def test_commands_let_somebody_look_on(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,10 +92,3 @@ def test_topics() -> None:
 def test_published_records() -> None:
     told = {record: kind for record, kind, _ in rows(1)}
     assert told == {record: view.kind for record, (view,) in PRODUCT_VIEWS.items()}
-
-
-def test_numbers_of_the_page() -> None:
-    assert f"{BACKLOG} messages wait at most" in PAGE
-    assert f"a box of {BODY_SIZE[0]} m" in PAGE
-    assert console.PLACES["--foxglove"] in PAGE
-    assert (DOCS / "images" / "foxglove.jpg").stat().st_size < 250_000

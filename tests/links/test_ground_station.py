@@ -107,6 +107,7 @@ def test_connecting_as_qgroundcontrol_does(station: Station) -> None:
         assert station.command(number) == UNSUPPORTED
 
 
+@pytest.mark.slow("a minute of flight")
 def test_the_guided_actions_of_a_ground_station(station: Station, stage: Stage) -> None:
     station.command(mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, mavlink.MAVLINK_MSG_ID_ALTITUDE, 50_000)
     ground = station.until("ALTITUDE").altitude_amsl

@@ -73,6 +73,7 @@ print(count[0] > 1000)
 """
 
 
+@pytest.mark.processes
 def test_a_signal_at_the_end_of_the_time_does_not_make_it_endless() -> None:
     """With queue.SimpleQueue of CPython 3.11 this process stands still within a second."""
     done = subprocess.run([sys.executable, "-c", SIGNALLED], capture_output=True, text=True, timeout=60.0, check=False)

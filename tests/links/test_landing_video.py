@@ -126,12 +126,13 @@ print(video.name, np.array_equal(seen, image(2)))
 
 
 @needs_screen
+@pytest.mark.processes
 def test_a_window_shows_the_pixels():
     assert said_before_a_screen(WINDOW.format(tests=str(Path(__file__).parents[1]))).endswith("True")
 
 
+@pytest.mark.processes
 def test_without_a_screen_it_says_so(monkeypatch):
-    pytest.importorskip("glfw", reason="the video window is not tested: no glfw (pip install 'skyloop[video]')")
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(SetupError, match="there is no screen for a window"):

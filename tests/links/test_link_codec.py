@@ -68,7 +68,7 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN, st.sampled_from(["Velocity", "Event", "Message", "Label", "Nothing"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_well_formed_nonsense(value: Any, name: str) -> None:
     for head in (value, {"@": name, "velocity": value}, {"type": "ask", "send": value}):
         with contextlib.suppress(CodecError):
@@ -81,7 +81,7 @@ def test_well_formed_nonsense(value: Any, name: str) -> None:
     st.integers(0, 400),
     st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int, keep_length: bool) -> None:
     changed = bytearray(data)
     for place, value in changes:
@@ -93,7 +93,7 @@ def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int,
 
 
 @given(st.lists(st.sampled_from(VALID), min_size=1, max_size=5), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_messages_come_whole_however_they_are_cut(messages: list[bytes], dice: st.DataObject) -> None:
     whole = b"".join(messages)
     cuts = sorted(dice.draw(st.lists(st.integers(0, len(whole)), max_size=8)))

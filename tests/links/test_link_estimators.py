@@ -69,9 +69,9 @@ def estimating(
 def take_off_and_go(session: Session) -> None:
     session.sleep_until(300 * MS)
     session.send(Arm(), TakeOff(1.5))
-    session.sleep_until(2 * SECOND)
+    session.sleep_until(1500 * MS)
     session.send(Goal(np.array([2.0, 0.0, 1.5])))
-    session.sleep_until(6 * SECOND)
+    session.sleep_until(3 * SECOND)
 
 
 def flown_outside(delay_ns: int = 0) -> list[tuple[Any, ...]]:
@@ -90,10 +90,10 @@ def flown_outside(delay_ns: int = 0) -> list[tuple[Any, ...]]:
             take_off_and_go(pilot)
             assert errors == []
         assert rig.link.timeline.violations == 0
-        assert rig.simulation.truth().position[2] > 1.0
+        assert rig.simulation.truth().position[2] > 0.7
     finally:
         rig.stop()
-    return [row for row in tape.cut() if not row[0].startswith("link/") and row[3] <= 5 * SECOND]
+    return [row for row in tape.cut() if not row[0].startswith("link/") and row[3] <= 2500 * MS]
 
 
 def remote_options() -> Any:
@@ -106,7 +106,7 @@ def test_the_vehicle_flies_on_an_estimator_outside_twice_the_same() -> None:
     first = flown_outside()
     assert first == flown_outside()
     estimates = [row for row in first if row[0] == "drone/vio"]
-    assert [row[1] for row in estimates] == list(range(len(estimates))) and len(estimates) > 450
+    assert [row[1] for row in estimates] == list(range(len(estimates))) and len(estimates) > 220
 
 
 def test_its_execution_time_is_when_its_estimates_arrive() -> None:
@@ -115,7 +115,7 @@ def test_its_execution_time_is_when_its_estimates_arrive() -> None:
     # too slow for every sample: it falls behind by as much as it must, and still every sample is estimated
     slower = [row for row in flown_outside(12 * MS) if row[0] == "drone/vio"]
     late = [row[3] - row[2] for row in slower]
-    assert late[0] == 12 * MS and late == sorted(late) and late[-1] > 500 * MS
+    assert late[0] == 12 * MS and late == sorted(late) and late[-1] > 300 * MS
 
 
 def test_it_hears_what_it_would_hear_in_the_process() -> None:
@@ -205,10 +205,10 @@ def test_an_estimator_that_dies_leaves_the_vehicle_to_its_failsafe() -> None:
 # ---- from the command line
 
 
-@pytest.mark.parametrize("speed", ["1", "0.5"])
-def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, speed: str, capsys: Any) -> None:
+@pytest.mark.processes
+def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, capsys: Any) -> None:
     scenario = copy.deepcopy(OUTSIDE)
-    scenario["duration"] = 3.0
+    scenario["duration"] = 2.0
     scenario["vehicles"][0]["estimators"]["vio"]["kind"] = f"{THINGS}:FromTruth"
     scenario["vehicles"][0]["pilot"] = {"kind": "hover", "altitude": 1.0}
     (tmp_path / "s.yaml").write_text(json.dumps(scenario))
@@ -218,7 +218,7 @@ def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, s
         "--estimator",
         "vio",
         "--speed",
-        speed,
+        "0.5",
         "--out",
         str(tmp_path / "run"),
         "--json",
@@ -231,7 +231,7 @@ def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, s
     (one,) = summary["links"]["loop"]["pilots"]
     assert (one["role"], summary["links"]["loop"]["violations"]) == ("estimator", 0)
     assert one["computed_s"] > 0.0
-    assert summary["vehicles"]["drone"]["highest_m"] > 0.9
+    assert summary["vehicles"]["drone"]["highest_m"] > 0.5
     # 0.5 m off by its option, which came with the hello
     assert summary["vehicles"]["drone"]["estimate_error_rms_m"] == pytest.approx(0.5)
     rows = (tmp_path / "run" / "streams" / "drone" / "vio.csv").read_text().splitlines()[1:]
@@ -248,6 +248,7 @@ def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, s
         (["--pilots-inside"], "an estimator for drone/other"),
     ],
 )
+@pytest.mark.processes
 def test_skyloop_loop_says_for_what_it_waits_and_where(
     tmp_path: Path, asked: list[str], awaited: str, capsys: Any
 ) -> None:

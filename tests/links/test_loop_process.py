@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +19,7 @@ from skyloop_client import Session, connect
 from skyloop_client.errors import LinkEnded
 from skyloop_client.messages import Arm, TakeOff
 
-STOPPED_WITHIN_S = 6.0
-"""With two pictures to draw."""
+pytestmark = pytest.mark.processes
 
 
 @contextmanager
@@ -53,41 +50,24 @@ def looping(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def interrupted(process: subprocess.Popen[str], most_s: float = STOPPED_WITHIN_S) -> str:
-    """What it says at its end, which must come soon."""
-    before = computed(process.pid)
-    began = time.monotonic()
+def interrupted(process: subprocess.Popen[str]) -> str:
+    """What it says at its end."""
     process.send_signal(signal.SIGINT)
-    ended = eventually(lambda: status_of(process.pid) == "Z", 60.0)
-    took, busy = time.monotonic() - began, computed(process.pid) - before
-    assert ended
-    _, said = process.communicate()
-    print(f"stopped after {took:.2f} s, of which it computed {busy:.2f} s")
+    _, said = process.communicate(timeout=60.0)
     assert "Traceback" not in said
     assert process.returncode == 130
-    # on a machine that does much else it gets its two seconds later
-    assert min(took, busy) < most_s
     return str(said)
-
-
-def computed(pid: int) -> float:
-    """s of processor time so far."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
-
-
-def status_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def in_flight(address: str) -> Session:
     session = connect(address, timeout=60.0, clock=lambda: 0)
     session.send(Arm(), TakeOff(1.0))
-    for k in range(1, 151):
+    for k in range(1, 51):
         session.sleep_until(k * 20_000_000)
     return session
 
 
+@pytest.mark.slow("a whole process; in flight it is interrupted in the quick suite")
 def test_ctrl_c_while_nobody_has_come(tmp_path: Path) -> None:
     with looping(tmp_path / "run") as (process, _):
         assert eventually(lambda: (tmp_path / "run" / "timeline.csv").exists(), 60.0)
@@ -97,6 +77,7 @@ def test_ctrl_c_while_nobody_has_come(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow("starts the whole loop in processes")
 def test_ctrl_c_in_flight(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with looping(folder) as (process, address):
@@ -107,8 +88,8 @@ def test_ctrl_c_in_flight(tmp_path: Path) -> None:
         session.close()
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["ended_by"] == "stopped by Ctrl-C"
-    assert summary["links"]["loop"]["interactions"] == 151
-    assert summary["simulated_s"] >= 3.0
+    assert summary["links"]["loop"]["interactions"] == 51
+    assert summary["simulated_s"] >= 1.0
     for picture in ("flight.png", "timeline.png"):
         assert (folder / picture).read_bytes().startswith(b"\x89PNG")
 
@@ -125,6 +106,6 @@ def test_killed_in_flight(tmp_path: Path) -> None:
     text = (tmp_path / "run" / "timeline.csv").read_text()
     rows = list(csv.DictReader(text.splitlines()))
     assert text.endswith("\n")
-    assert [int(row["number"]) for row in rows] in (list(range(1, 151)), list(range(1, 152)))
-    assert int(rows[-1]["st_replied_ns"]) >= 2_980_000_000
+    assert [int(row["number"]) for row in rows] in (list(range(1, 51)), list(range(1, 52)))
+    assert int(rows[-1]["st_replied_ns"]) >= 980_000_000
     assert None not in rows[-1].values()

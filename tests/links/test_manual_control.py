@@ -6,8 +6,8 @@ import os
 import pty
 import struct
 import sys
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import skyloop
+from link_rig import eventually
 from skyloop.core.frames import yaw_from_quat
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.manual_control import CLIMB, SPEED, TURN, ByHand, Pad, reading_gamepad, reading_keys, stick
@@ -130,13 +131,15 @@ def test_keys_come_from_the_terminal(
         monkeypatch.setattr(link, "put", put_and_note)
         with reading_keys(link):
 
+            def has_more_than(count: int) -> bool:
+                return len(read) > count
+
             def press(keys: bytes, seconds: float) -> None:
                 """As a terminal repeats them; simulated time waits until they were read."""
                 for _ in range(round(seconds / 0.1)):
                     before = len(read)
                     os.write(outside, keys)
-                    while len(read) == before:
-                        time.sleep(0.001)
+                    assert eventually(partial(has_more_than, before))
                     simulation.run_for(0.1)
 
             press(b"1", 0.1)

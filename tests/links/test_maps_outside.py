@@ -14,7 +14,8 @@ from skyloop.cli import main
 from skyloop.recording.journal import read_group
 
 
-@pytest.mark.slow
+@pytest.mark.slow("maps from a depth camera")
+@pytest.mark.renders
 def test_room_map_is_built_outside_at_half_the_speed(tmp_path: Path, capsys: Any) -> None:
     told = ["loop", "room-map", "--estimator", "map", "--speed", "0.5", "--set", "duration=5"]
     with pytest.MonkeyPatch.context() as patch:

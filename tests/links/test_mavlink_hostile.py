@@ -350,6 +350,7 @@ def test_somebody_who_cannot_be_reached_is_named() -> None:
         MavlinkListener(Inbox()).udp(0, 1, 0, ("10.0.0.7", 14550))
 
 
+@pytest.mark.processes
 def test_without_pymavlink_it_says_what_to_install() -> None:
     script = "import sys; sys.modules['pymavlink'] = None; import skyloop.links.mavlink.link"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from mavlink_setup import PLAIN, SENSORS, staged
 
+pytestmark = pytest.mark.processes
+
 FOLDER = Path(__file__).parent
 
 
@@ -22,7 +24,9 @@ def flown(script: str, *arguments: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("way", ["tcp", pytest.param("udp", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "way", ["tcp", pytest.param("udp", marks=pytest.mark.slow("the same flight over another transport"))]
+)
 def test_mavsdk_flies_it(way: str) -> None:
     """Parameters, arm, take-off, offboard, mission up and down, return."""
     with staged(pace=6.0) as stage:
@@ -44,7 +48,7 @@ def test_mavsdk_flies_it(way: str) -> None:
     assert stage.position[2] < 0.4
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a long tour with MAVSDK")
 def test_mavsdk_tours_the_rest() -> None:
     """Rates, goto, hold, global and attitude setpoints, sticks, pause, gimbal and camera items, geofence."""
     with staged(pace=5.0) as stage:
@@ -62,7 +66,8 @@ def test_mavsdk_tours_the_rest() -> None:
     assert not plans[1]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a long flight with cameras")
+@pytest.mark.renders
 def test_mavsdk_uses_cameras_gimbals_orbits_and_files(tmp_path: Path) -> None:
     camera = {"kind": "camera", "width": 64, "height": 48, "rate_hz": 10, "gimbal": "roll-pitch"}
     vehicle = {**PLAIN["vehicles"][0], "sensors": {**SENSORS, "camera": camera}}  # type: ignore[index]

@@ -27,6 +27,8 @@ from skyloop.links.mavlink.wire import Geography
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import LinkError
 
+pytestmark = pytest.mark.renders
+
 CAMERA, AUTOPILOT = 100, 1
 REQUEST, MODE, CAPTURE, STOP = 512, 530, 2000, 2001
 PITCHYAW, CONFIGURE, LOOK_AT, LOOK_AHEAD = 1000, 1001, 195, 197

@@ -137,7 +137,7 @@ def test_a_command_that_came_before_the_measurement_is_answered_during_it(simula
 
 def test_samples_are_the_same_in_another_thread() -> None:
     data = {
-        "world": "park",
+        "world": "blocks",
         "vehicles": [{"airframe": "iris", "sensors": {"lidar0": {"kind": "lidar", "rate_hz": 10}}}],
     }
     seen = []

@@ -86,7 +86,7 @@ def goals_yaml(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a flight to goals with a depth camera")
 def test_maps_and_planner_run_outside_and_reach_the_goal(goals_yaml: str, tmp_path: Path, capsys: Any) -> None:
     outside = ["--estimator", "maps", "--pilot", "scenario"]
     run_cli("loop", goals_yaml, *outside, "--speed", "0.9", "--out", str(tmp_path / "run"), "--json")
@@ -100,7 +100,7 @@ def test_maps_and_planner_run_outside_and_reach_the_goal(goals_yaml: str, tmp_pa
     assert len(late) > 50 and (late > 0).all(), "the time that maps take is counted"
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a flight to goals with a depth camera")
 def test_size_finds_a_computer_that_is_too_slow_to_navigate(goals_yaml: str, tmp_path: Path, capsys: Any) -> None:
     outside = ["--estimator", "maps", "--pilot", "scenario", "--judge", "goals<0.5"]
     run_cli(

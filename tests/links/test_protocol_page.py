@@ -25,6 +25,7 @@ LISTED = {
 DEFAULT = re.compile(r"((?:`\w+`,? ?)+)(?:\([^)]*\) )?= (nil|\"\w*\"|[\d.]+)")
 
 
+@pytest.mark.processes
 def test_a_client_written_from_the_page_flies() -> None:
     sensors = {"imu": {"kind": "imu", "rate_hz": 100}}
     with flying({"vehicles": [{"name": "drone", "sensors": sensors}]}) as rig:

@@ -187,7 +187,7 @@ def test_truth_comes_when_it_was_asked_for() -> None:
 def test_a_peer_hovers_on_our_sensors() -> None:
     with Bench(scenario(yaw_deg=30.0)) as bench:
         bench.peer(hovering())
-        bench.sim.run_until(8.0)
+        bench.sim.run_until(6.0)
         truth = bench.sim.truth()
         np.testing.assert_allclose(truth.position[:2], [-1.0, 2.0], atol=0.1)
         assert truth.position[2] - 0.12 == pytest.approx(2.0, abs=0.15)

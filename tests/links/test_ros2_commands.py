@@ -12,6 +12,8 @@ from ros2_rig import Flown, Node, flown, ns
 
 from skyloop_client.messages import Estimate, Goal, Position, Velocity
 
+pytestmark = pytest.mark.processes
+
 YAW_DEG = 70.0
 VEHICLES = [
     {"name": "drone", "position": [1.0, -2.0], "yaw_deg": YAW_DEG, "estimators": {"vio": {"kind": "link"}}},

@@ -81,6 +81,7 @@ def lives(it: Flown, node: Node) -> None:
     assert it.call(node, "/get_simulation_state", "simulation_interfaces/srv/GetSimulationState")["state"]["state"] == 1
 
 
+@pytest.mark.processes
 def test_three_participants_find_each_other(it: Flown, node: Node, third: Node) -> None:
     for one in (node, third):
         one.read("/drone/imu", "sensor_msgs/msg/Imu")
@@ -98,6 +99,7 @@ def test_three_participants_find_each_other(it: Flown, node: Node, third: Node) 
     lives(it, node)
 
 
+@pytest.mark.processes
 def test_a_late_joiner_gets_what_is_latched(it: Flown, third: Node) -> None:
     it.run(0.1)
     third.read("/tf_static", "tf2_msgs/msg/TFMessage", "latched")
@@ -106,6 +108,7 @@ def test_a_late_joiner_gets_what_is_latched(it: Flown, third: Node) -> None:
     assert "<robot" in third.take("/robot_description")[0]["data"]
 
 
+@pytest.mark.processes
 def test_a_slow_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
     """A reliable reader that is stopped: its process does not run at all."""
     third.read("/truth/drone/odometry", "nav_msgs/msg/Odometry", "reliable")
@@ -122,6 +125,7 @@ def test_a_slow_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
         os.kill(third._process.pid, signal.SIGCONT)
 
 
+@pytest.mark.processes
 def test_wrong_types_on_our_topics(it: Flown, node: Node) -> None:
     folder = str(Path(__file__).parent)
     wrong = subprocess.Popen([sys.executable, "-c", WRONG_TYPES, str(DOMAIN), folder])
@@ -131,6 +135,7 @@ def test_wrong_types_on_our_topics(it: Flown, node: Node) -> None:
     lives(it, node)
 
 
+@pytest.mark.processes
 def test_a_flood_is_bounded(it: Flown, node: Node) -> None:
     assert node.told(flood="/drone/cmd_vel", type="geometry_msgs/msg/Twist", count=4000) == "ok"
     assert it.gate.inbox.qsize() <= MOST_WAITING
@@ -139,6 +144,7 @@ def test_a_flood_is_bounded(it: Flown, node: Node) -> None:
     lives(it, node)
 
 
+@pytest.mark.processes
 def test_random_bytes_on_the_ports_of_dds(it: Flown, node: Node) -> None:
     chance = random.Random(5)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +43,7 @@ def flight(node: Node) -> tuple[Any, dict[str, Any]]:
     return np.array(places), summary
 
 
+@pytest.mark.processes
 def test_ros2_lockstep_gives_the_same_flight_twice(node: Node) -> None:
     """Whatever the scheduler does between the two processes."""
     (first, told), (second, _) = flight(node), flight(node)
@@ -130,6 +128,7 @@ def plain(message: Any) -> Any:
     return message.tobytes() if isinstance(message, np.ndarray) else repr(message)
 
 
+@pytest.mark.processes
 def test_ros2_bag_of_a_node_equals_our_export(node: Node, tmp_path: Path) -> None:
     sent: list[Message] = []
     with flown([{"name": "drone", "position": [1.0, -2.0], "yaw_deg": 70.0, "sensors": SENSORS}]) as it:
@@ -153,34 +152,18 @@ def test_ros2_bag_of_a_node_equals_our_export(node: Node, tmp_path: Path) -> Non
 # ---- the command line
 
 
-def test_the_command_line_flies_with_nodes(node: Node, tmp_path: Path) -> None:
+@pytest.mark.processes
+def test_the_command_line_flies_with_nodes(
+    node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A pilot of the scenario flies, and a node in another process sees its clock."""
-    environment = {**os.environ, "ROS_DOMAIN_ID": str(DOMAIN)}
-    command = [
-        sys.executable,
-        "-c",
-        "from skyloop.cli import main; main()",
-        "run",
-        "hover",
-        "--ros2",
-        "--json",
-        "--out",
-        str(tmp_path / "run"),
-    ]
-    process = subprocess.Popen(
-        [*command, "--set", "duration=2"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        node.read("/clock", "rosgraph_msgs/msg/Clock")
-        node.read("/robot_description", "std_msgs/msg/String", "latched")
-        clock = node.take("/clock", 2, 60.0)
-        assert len(clock) >= 2 and "<robot" in node.take("/robot_description")[0]["data"]
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
-        assert json.loads(out)["links"]["ros2"]["sent"] > 0
-    finally:
-        process.kill()
-        process.communicate()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(DOMAIN))
+    node.read("/clock", "rosgraph_msgs/msg/Clock")
+    node.read("/robot_description", "std_msgs/msg/String", "latched")
+    words = ["run", "hover", "--ros2", "--json", "--out", str(tmp_path / "run"), "--set", "duration=2"]
+    assert execute(words) == 0
+    assert json.loads(capsys.readouterr().out)["links"]["ros2"]["sent"] > 0
+    assert len(node.take("/clock", 2)) >= 2 and "<robot" in node.take("/robot_description")[0]["data"]
 
 
 @pytest.mark.parametrize(

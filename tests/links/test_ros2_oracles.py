@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ros2_fast import IS_THERE, MISSING, SOURCE, FastNode, compiled
+from ros2_fast import SOURCE, FastNode, compiled
 from ros2_rig import DOMAIN, PATIENCE_S, Flown, Node, flown, ns
 
 from skyloop_client.messages import Arm, Disarm, TakeOff, Velocity
 
-pytestmark = pytest.mark.slow
-CYCLONE_IS_THERE = Path("/usr/include/dds").is_dir() and shutil.which("idlc") and shutil.which("gcc")
+pytestmark = pytest.mark.slow("compiles nodes on two other middlewares")
 CYCLONE = {
     "default": "",
     "humble": '<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces></General>',
@@ -35,8 +34,6 @@ SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not IS_THERE:
-        pytest.skip(MISSING)
     return compiled(tmp_path_factory.mktemp("fast"))
 
 
@@ -58,6 +55,7 @@ def call(it: Flown, node: FastNode, service: str, kind: str, values: Any = None)
     return it.call(node, service, kind, values)  # type: ignore[arg-type]
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_fast_dds_hears_and_commands(it: Flown, node: FastNode) -> None:
     node.read("/clock", "rosgraph_msgs/msg/Clock")
     node.read("/robot_description", "std_msgs/msg/String", "latched")
@@ -82,6 +80,7 @@ def test_fast_dds_hears_and_commands(it: Flown, node: FastNode) -> None:
     vehicle.send(Disarm(), by="test")
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_services_answer_fast_dds(it: Flown, node: FastNode) -> None:
     """`ros2 service call /drone/arm ...` of Humble and Jazzy. No question is executed twice."""
     vehicle = it.simulation.port.vehicle()
@@ -96,6 +95,7 @@ def test_services_answer_fast_dds(it: Flown, node: FastNode) -> None:
     assert not reply["success"] and "disarmed" in reply["message"]
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_a_client_of_each_kind_gets_its_own_reply(it: Flown, node: FastNode) -> None:
     """Both are answered by one server; neither is disturbed by the other's replies."""
     other = Node()
@@ -112,6 +112,7 @@ def test_a_client_of_each_kind_gets_its_own_reply(it: Flown, node: FastNode) -> 
         other.close()
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_questions_and_replies_longer_than_a_datagram(it: Flown, node: FastNode) -> None:
     long = call(it, node, "/get_entities", f"{SI}/GetEntities", {"filters": {"filter": "x" * 100_000}})
     assert long["result"]["result"] == 4 and "at most 200 characters" in long["result"]["error_message"]
@@ -127,6 +128,7 @@ def test_questions_and_replies_longer_than_a_datagram(it: Flown, node: FastNode)
     assert states["entities"] == [f"thing_{k}" for k in range(300)] and places == list(range(300))
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_the_action_of_steps(it: Flown, node: FastNode) -> None:
     """As an action's client on Fast DDS: three services, and the topic of its feedback."""
     action, goal = (
@@ -148,6 +150,7 @@ def test_the_action_of_steps(it: Flown, node: FastNode) -> None:
     assert call(it, node, "/set_simulation_state", f"{SI}/SetSimulationState", state)["result"]["result"] == 1
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_the_graph_reaches_fast_dds(it: Flown, node: FastNode) -> None:
     """Its reader is one of Humble: without a type's hash, with identities of 24 bytes."""
     node.read("ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", "latched")
@@ -157,6 +160,7 @@ def test_the_graph_reaches_fast_dds(it: Flown, node: FastNode) -> None:
     assert all(gid + bytes(8) in told for gid in [*server.readers, *server.writers])
 
 
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_the_command_of_the_page(program: Path, tmp_path: Path) -> None:
     """A flight as its page starts it, and a node of ROS with default settings: arm, take off, see it rise, end it."""
     command = [sys.executable, "-c", "from skyloop.cli import main; main()", "run", "hover", "--ros2"]
@@ -184,8 +188,6 @@ def test_the_command_of_the_page(program: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def cyclone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not CYCLONE_IS_THERE:
-        pytest.skip("needs Debian's cyclonedds-dev, cyclonedds-tools and gcc")
     folder = tmp_path_factory.mktemp("cyclone")
     for name in ("Oracle.idl", "cyclone_dds.c"):
         shutil.copy(SOURCE.with_name(name), folder)
@@ -194,6 +196,7 @@ def cyclone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "node"
 
 
+@pytest.mark.needs("idlc", "libddsc.so", "g++")
 @pytest.mark.parametrize("settings", CYCLONE)
 def test_cyclone_in_c_hears_calls_and_commands(it: Flown, cyclone: Path, settings: str) -> None:
     vehicle, before = it.simulation.port.vehicle(), it.link.services.calls

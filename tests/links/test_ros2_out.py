@@ -16,6 +16,8 @@ from scipy.spatial.transform import Rotation
 
 from skyloop_client.messages import GridMap, Message, Number
 
+pytestmark = pytest.mark.renders
+
 MOUNT = {"position": [0.12, -0.03, 0.05], "rotation_deg": [10.0, 25.0, -40.0]}
 VEHICLE = {
     "name": "drone",

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from ros2_rig import Flown, Node, flown, ns, wxyz, xyz
 
+pytestmark = pytest.mark.processes
+
 SI = "simulation_interfaces/srv"
 UNSUPPORTED, OK, NOT_FOUND, INCORRECT_STATE, FAILED = range(5)
 STOPPED, PLAYING, PAUSED, QUITTING = range(4)

@@ -123,6 +123,7 @@ def open_here() -> set[int]:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.processes
 def test_a_killed_client_leaves_nothing(how: signal.Signals) -> None:
     with flying(SCANNING) as rig:
         before = mapped(os.getpid())

@@ -40,7 +40,7 @@ def memory_mb() -> float:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1024
 
 
-@pytest.mark.slow
+@pytest.mark.slow("ten minutes at full rate")
 def test_ten_minutes_at_full_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the rows that are kept on purpose, some 10 MB, are full soon
     monkeypatch.setattr(timeline, "MOST_KEPT", WARM_UP)

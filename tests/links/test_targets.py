@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from link_rig import eventually
 from skyloop import cli
 from skyloop.apps.loop import LoopOptions, run_loop
 from skyloop.links.loop import targets
@@ -43,10 +43,7 @@ int main(int, char** words) {
 }
 """
 
-has_board = pytest.mark.skipif(
-    not (shutil.which(targets.COMPILER) and shutil.which(targets.EMULATOR)),
-    reason="needs an aarch64 compiler and qemu (Debian: apt-get install g++-aarch64-linux-gnu qemu-user)",
-)
+has_board = pytest.mark.needs("aarch64-linux-gnu-g++", "qemu-aarch64")
 
 
 def prints(*words: str) -> list[str]:
@@ -55,11 +52,9 @@ def prints(*words: str) -> list[str]:
 
 
 def printed(folder: Path) -> str:
-    until = time.monotonic() + 10
-    while not (folder / "sut.txt").exists() or not (folder / "sut.txt").read_text().endswith("\n"):
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    return (folder / "sut.txt").read_text()
+    file = folder / "sut.txt"
+    assert eventually(lambda: file.exists() and file.read_text().endswith("\n"))
+    return file.read_text()
 
 
 def state_of(pid: int) -> str:
@@ -70,13 +65,11 @@ def state_of(pid: int) -> str:
 
 
 def is_gone(pid: int) -> bool:
-    until = time.monotonic() + 5
-    while state_of(pid) not in "gone Z" and time.monotonic() < until:
-        time.sleep(0.01)
-    return state_of(pid) in "gone Z"
+    return bool(eventually(lambda: state_of(pid) in "gone Z"))
 
 
 @pytest.mark.parametrize("freeze", [False, True])
+@pytest.mark.processes
 def test_a_local_process_hears_where_and_how_fast_and_is_ended_with_its_children(tmp_path: Path, freeze: bool) -> None:
     names = [f"os.environ['SKYLOOP_{name}']" for name in ("ADDRESS", "CLOCK", "SPEED")]
     child = "child = os.fork() or (signal.signal(signal.SIGTERM, signal.SIG_IGN), time.sleep(60))"
@@ -96,6 +89,7 @@ def test_a_local_process_hears_where_and_how_fast_and_is_ended_with_its_children
     assert all(is_gone(int(pid)) for pid in pids)
 
 
+@pytest.mark.processes
 def test_a_stopped_process_is_ended_too(tmp_path: Path) -> None:
     target = LocalProcess(prints("print(os.getpid(), flush=True)"))
     target.start("127.0.0.1:4701", tmp_path)
@@ -106,6 +100,7 @@ def test_a_stopped_process_is_ended_too(tmp_path: Path) -> None:
     assert target.ended() == f"signal SIGTERM: {pid}"
 
 
+@pytest.mark.processes
 def test_a_sut_may_finish_when_the_flight_is_over(tmp_path: Path) -> None:
     """It has heard of the end from the link; what it writes then must not be cut short."""
     program = "import time; print('heard', flush=True); time.sleep(0.1); print('finished')"
@@ -116,19 +111,18 @@ def test_a_sut_may_finish_when_the_flight_is_over(tmp_path: Path) -> None:
     assert target.ended() == "exit code 0: finished"
 
 
+@pytest.mark.processes
 def test_how_a_sut_ended_is_told_with_its_last_words(tmp_path: Path) -> None:
     target = LocalProcess(
         [sys.executable, "-S", "-c", "import sys; print('first'); sys.exit('no camera')"], freeze=True
     )
     target.start("127.0.0.1:4701", tmp_path)
-    until = time.monotonic() + 10
-    while target.ended() is None and time.monotonic() < until:
-        time.sleep(0.01)
-    assert target.ended() == "exit code 1: no camera"
+    assert eventually(target.ended) == "exit code 1: no camera"
     with pytest.raises(LinkError, match="cannot start the SUT '/no/such'"):
         LocalProcess(["/no/such"]).start("127.0.0.1:4701", None)
 
 
+@pytest.mark.processes
 def test_a_throttled_process_is_stopped_again_and_again(tmp_path: Path) -> None:
     target = ThrottledProcess(prints("print(os.getpid(), flush=True)", "exec('while 1: pass')"), 0.3)
     target.start("127.0.0.1:4701", tmp_path)
@@ -145,6 +139,7 @@ def test_a_throttled_process_is_stopped_again_and_again(tmp_path: Path) -> None:
 
 
 @has_board
+@pytest.mark.processes
 def test_an_emulated_board_flies(tmp_path: Path) -> None:
     source = tmp_path / "small_board.cpp"
     source.write_text(BOARD)
@@ -156,6 +151,7 @@ def test_an_emulated_board_flies(tmp_path: Path) -> None:
 
 
 @has_board
+@pytest.mark.processes
 def test_a_board_is_built_again_when_a_header_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "CACHE_FOLDER", tmp_path / "cache")
     source, header = tmp_path / "tiny.cpp", tmp_path / "tiny.hpp"
@@ -230,6 +226,7 @@ def test_an_ssh_target_needs_a_program(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert "--target remote:pi@board starts a program there: give --pilot, --sut or --task" in capsys.readouterr().err
 
 
+@pytest.mark.processes
 def test_ssh_starts_the_sut_and_carries_the_link_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With something in ssh's place that runs the command here, where the tunnel's two ends are the same port."""
     ssh = tmp_path / "ssh"
@@ -267,6 +264,7 @@ def test_targets_by_name() -> None:
         make_target("throttled:0.2", ["sut"], speed=0.5)
 
 
+@pytest.mark.processes
 def test_the_command_line_flies_a_frozen_sut_at_a_speed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

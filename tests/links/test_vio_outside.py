@@ -25,7 +25,7 @@ def rows(path: Path) -> list[list[str]]:
     return [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("odometry from stereo images")
 def test_room_vio_flies_on_an_estimator_outside_at_half_the_speed(tmp_path: Path, capsys: Any) -> None:
     told = ["loop", "room-vio", "--estimator", "vio", "--speed", "0.5", "--set", "duration=9", "--set", SHORT]
     told += ["--set", "vehicles.drone.pilot.takeoff_altitude=1", "--out", str(tmp_path / "run"), "--json"]
@@ -49,7 +49,7 @@ def test_room_vio_flies_on_an_estimator_outside_at_half_the_speed(tmp_path: Path
     assert poses[-1].data.source == "cam0" and len(clouds[-1].data.ids) == len(clouds[-1].data.points) > 10
 
 
-@pytest.mark.slow
+@pytest.mark.slow("odometry from stereo images")
 def test_px4s_side_of_the_wire_flies_in_the_room_on_odometry_alone(tmp_path: Path) -> None:
     """The estimate is that of the cameras and the IMU; the peer takes off, goes 1.5 m forward, comes back and lands."""
     # the peer's gains are for an iris without the heavy camera

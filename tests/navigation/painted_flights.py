@@ -94,10 +94,16 @@ def swaying(seconds: float, seed: int = 1) -> Flight:
     return flown_along(t, place, 0.1 * ramp * np.sin(phase), rig.imu, np.random.default_rng([seed, 3]))
 
 
-@cache
 def events(seconds: float) -> tuple[Flight, tuple[Event, ...]]:
-    """All that the sensors give on one flight; an IMU sample comes before the pair of the same instant."""
-    flown, rig = swaying(seconds), calibration()
+    """All that the sensors give on the beginning of one flight, of at most 11 s."""
+    flown, given = _all_events()
+    return flown, tuple(event for event in given if event.t_ns < round(seconds * 1e9))
+
+
+@cache
+def _all_events() -> tuple[Flight, tuple[Event, ...]]:
+    """An IMU sample comes before the pair of the same instant."""
+    flown, rig = swaying(11.0), calibration()
     mounts = rig.body_from_left.matrix(), rig.body_from_right.matrix()
     out: list[Event] = []
     for k, seconds_now in enumerate(flown.times):

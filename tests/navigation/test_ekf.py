@@ -94,7 +94,7 @@ def test_sequential_update_equals_the_batch_formula() -> None:
 @pytest.mark.parametrize("trajectory", [hover, circle])
 def test_errors_are_small_and_as_large_as_the_filter_says(trajectory: Trajectory) -> None:
     """Position errs by the GNSS's own slow error (1, 1, 1.5 m: 2.06 m rms) and hardly more."""
-    flights = [fly(Sensors(trajectory, 30.0, seed)).after(10.0) for seed in range(5)]
+    flights = [fly(Sensors(trajectory, 20.0, seed)).after(10.0) for seed in range(3)]
     for flight in flights:
         assert flight.valid.all()
         assert np.abs(flight.position).max() < 5.0
@@ -108,9 +108,8 @@ def test_errors_are_small_and_as_large_as_the_filter_says(trajectory: Trajectory
     assert 0.05 < attitude_ < 2.0  # the magnetic heading is trusted less than this clean one deserves
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_turn_on_biases_converge(seed: int) -> None:
-    sensors = Sensors(circle, 35.0, seed, details=COARSE)
+def test_turn_on_biases_converge() -> None:
+    sensors = Sensors(circle, 35.0, 0, details=COARSE)
     flight = fly(sensors)
     nominal = flight.localiser.state.filter.nominal
     assert np.abs(nominal[10:13] - sensors.gyro_bias[-1]).max() < 6e-4
@@ -141,17 +140,16 @@ def test_mounts_are_undone() -> None:
 
 def test_outage_of_ten_seconds_in_a_circle() -> None:
     """Bound: 3 m of additional drift, and the reported sd grows to cover it."""
-    for seed in range(2):
-        whole = fly(Sensors(circle, 30.0, seed)).after(17.0, 27.0)
-        sensors = Sensors(circle, 30.0, seed)
-        sensors.fix_type[(sensors.gnss_t >= 17.0) & (sensors.gnss_t < 27.0)] = 0
-        flight = fly(sensors)
-        outage = flight.after(17.0, 27.0)
-        assert np.linalg.norm(outage.position - whole.position, axis=1).max() < 3.0
-        assert outage.valid.all()
-        assert outage.sd[-1, 0] > outage.sd[0, 0]
-        assert np.linalg.norm(outage.position[-1] / outage.sd[-1, :3]) < 4.0
-        assert rms(flight.after(28.5).velocity) < 0.15
+    whole = fly(Sensors(circle, 30.0, 0)).after(17.0, 27.0)
+    sensors = Sensors(circle, 30.0, 0)
+    sensors.fix_type[(sensors.gnss_t >= 17.0) & (sensors.gnss_t < 27.0)] = 0
+    flight = fly(sensors)
+    outage = flight.after(17.0, 27.0)
+    assert np.linalg.norm(outage.position - whole.position, axis=1).max() < 3.0
+    assert outage.valid.all()
+    assert outage.sd[-1, 0] > outage.sd[0, 0]
+    assert np.linalg.norm(outage.position[-1] / outage.sd[-1, :3]) < 4.0
+    assert rms(flight.after(28.5).velocity) < 0.15
 
 
 def test_spike_is_refused() -> None:
@@ -189,13 +187,13 @@ def test_disturbed_compass_does_not_tilt_the_vehicle() -> None:
 
 
 def test_long_outage_is_declared_lost_and_ends_with_the_fixes() -> None:
-    sensors = Sensors(circle, 100.0, 0)
-    sensors.fix_type[(sensors.gnss_t >= 15.0) & (sensors.gnss_t < 95.0)] = 0
+    sensors = Sensors(circle, 80.0, 0)
+    sensors.fix_type[(sensors.gnss_t >= 15.0) & (sensors.gnss_t < 75.0)] = 0
     flight = fly(sensors)
     assert flight.after(10.0, 15.0).valid.all()
-    assert not flight.after(94.0, 95.0).valid.any()
-    assert flight.after(96.0).valid.all()
-    assert np.abs(flight.after(96.0).position).max() < 6.0
+    assert not flight.after(74.0, 75.0).valid.any()
+    assert flight.after(76.0).valid.all()
+    assert np.abs(flight.after(76.0).position).max() < 6.0
 
 
 @pytest.mark.parametrize("gap", [0.08, 0.4])

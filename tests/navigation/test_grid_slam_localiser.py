@@ -47,6 +47,7 @@ def test_after_a_pause_of_the_lidar_the_way_since_the_last_sweep_is_that_of_all_
         np.testing.assert_allclose(own._moved(told[189], told[209]), [0.15, 0.1, 0.0], atol=1e-9)
 
 
+@pytest.mark.slow("a flight on LiDAR")
 def test_estimates_are_not_valid_while_the_sweeps_say_another_place(monkeypatch: pytest.MonkeyPatch) -> None:
     with build(load_scenario("unknown-city", {"vehicles.0.pilot": None})) as simulation:
         simulation.run_until(1.5)

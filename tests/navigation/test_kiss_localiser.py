@@ -152,9 +152,10 @@ def test_without_the_library_one_line_says_what_to_install(monkeypatch: pytest.M
         build(scenario())
 
 
+@pytest.mark.slow("a flight on LiDAR")
 def test_it_takes_off_on_the_estimates_of_kiss_icp() -> None:
     with build(scenario()) as simulation:
-        simulation.run_until(5.0)
+        simulation.run_until(3.5)
         off = simulation.bus.newest("drone/slam").data.position - simulation.truth().position
         assert simulation.truth().position[2] > 1.0
         assert np.hypot(*off[:2]) < 0.1

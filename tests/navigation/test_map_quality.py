@@ -40,14 +40,20 @@ def score(preset: str) -> MapScore:
     return judge(voxels.occupied, voxels.free, truth, voxels.cell, unclear)
 
 
-@pytest.mark.parametrize("preset", [pytest.param("d435", marks=pytest.mark.slow), "d435-kim"])
+@pytest.mark.renders
+@pytest.mark.parametrize(
+    "preset", [pytest.param("d435", marks=pytest.mark.slow("pictures of stereo noise")), "d435-kim"]
+)
 def test_the_map_of_the_room_is_that_of_the_world(preset: str) -> None:
     """Two spots show most edges from one side only. Whole flights are in docs/explanations/maps.md."""
     found = score(preset)
     assert found.iou >= 0.85 and found.seen > 15_000 and found.false_occupied < 20
 
 
-@pytest.mark.parametrize("preset", [pytest.param("d435", marks=pytest.mark.slow), "d435-kim"])
+@pytest.mark.renders
+@pytest.mark.parametrize(
+    "preset", [pytest.param("d435", marks=pytest.mark.slow("pictures of stereo noise")), "d435-kim"]
+)
 def test_the_distance_field_is_right_to_a_voxel(preset: str) -> None:
     found = score(preset)
     assert found.distance_error < 0.1 and found.within_one_voxel > 0.9

@@ -69,7 +69,9 @@ def fly(
     return track
 
 
-@pytest.mark.parametrize("seed", range(1, 11))
+@pytest.mark.parametrize(
+    "seed", [7, *(pytest.param(n, marks=pytest.mark.slow("more halls")) for n in (1, 2, 3, 4, 5, 6, 8, 9, 10))]
+)
 def test_it_arrives_slowly_enough_and_hits_nothing(seed: int) -> None:
     world = box_world(seed)
     goal = world.goal

@@ -33,7 +33,10 @@ def test_the_end_of_a_shelf_with_room_around_it_is_passed_far_off(goal: tuple[fl
     assert len(track.speeds) * STEP < 32.0
 
 
-@pytest.mark.parametrize(("start", "goal"), [((2.0, 6.0), (8.0, 6.0)), ((2.0, 1.2), (8.0, 7.0))])
+@pytest.mark.parametrize(
+    ("start", "goal"),
+    [((2.0, 6.0), (8.0, 6.0)), pytest.param((2.0, 1.2), (8.0, 7.0), marks=pytest.mark.slow("another way"))],
+)
 def test_a_door_is_passed_in_its_middle(start: tuple[float, float], goal: tuple[float, float]) -> None:
     place = np.array([*goal, 1.5])
     track = fly(seen_in(DOOR), np.array([*start, 1.5]), lambda t: place, 40.0)

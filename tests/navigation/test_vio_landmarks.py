@@ -20,7 +20,7 @@ from skyloop_client.estimator import EstimatorSetup, answers_of
 from skyloop_client.messages import Estimate, ImuSample, KeyPose, Message, PointCloud, StartConditions
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
-SECONDS = 7.0
+SECONDS = 5.5
 
 
 class Numbered(Corners):

@@ -25,6 +25,8 @@ from option_views import (
 from skyloop.sensors.camera import PRESETS, CameraConfig, Quality, Truth
 from skyloop.sensors.sensor import MountConfig
 
+pytestmark = pytest.mark.renders
+
 PLAIN = {"kind": "camera", "preset": "perfect", "width": 64, "height": 48, "rate_hz": 1.0 / EVERY}
 
 

@@ -11,6 +11,8 @@ from option_views import COMMON, DASH, EVERY, Pair, Seen, cases, check_pair, see
 
 from skyloop.sensors.depth_camera import PRESETS, DepthCameraConfig
 
+pytestmark = pytest.mark.renders
+
 DOWN = {"rotation_deg": [0.0, 60.0, 0.0]}
 PLAIN = {"kind": "depth_camera", "preset": "perfect", "width": 64, "height": 48, "rate_hz": 1.0 / EVERY, "mount": DOWN}
 

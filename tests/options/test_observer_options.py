@@ -12,6 +12,8 @@ from option_views import DASH, EVERY
 
 from skyloop.sensors.observer import ObserverConfig
 
+pytestmark = pytest.mark.renders
+
 CHASE = {"mode": "chase", "vehicle": "drone", "rate_hz": 1.0 / EVERY, "width": 64, "height": 36, "quality": "low"}
 FIXED = {**CHASE, "mode": "fixed"}
 ORBIT = {**CHASE, "mode": "orbit", "vehicle": None, "period": 2.0}

@@ -11,6 +11,8 @@ from option_views import COMMON, DASH, EVERY, Pair, Seen, cases, check_pair
 
 from skyloop.sensors.optical_flow import PRESETS, OpticalFlowConfig
 
+pytestmark = pytest.mark.renders
+
 DOWN = {"rotation_deg": [0.0, 90.0, 0.0]}
 PLAIN = {"kind": "optical_flow", "preset": "perfect", "size_px": 32, "rate_hz": 1.0 / EVERY, "mount": DOWN}
 

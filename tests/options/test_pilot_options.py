@@ -13,9 +13,9 @@ from skyloop.navigation.trajectories import TrajectoryConfig
 from skyloop.tasks.pilots import PILOTS
 
 PILOT = DRONE + "pilot"
-FIELD = Script((), 12.0, ALOFT)
+FIELD = Script((), 9.0, ALOFT)
 """Begins in the air at (0, 0, 5), from where pilots take off again."""
-LONG = FIELD.but(seconds=25.0)
+LONG = FIELD.but(seconds=18.0)
 
 
 def highest(flight: Flight) -> float:
@@ -111,7 +111,7 @@ def test_every_pilot_option_has_a_case() -> None:
 def test_pilot(kind: str, name: str) -> None:
     conditions, value, measure, least = PILOT_NUMBERS[kind][name]
     takeoff = {"altitude" if kind == "hover" else "takeoff_altitude": 0.3 if kind != "hover" else 2.0}
-    script = FIELD.but(seconds=16.0 if name != "home" else 24.0)
+    script = FIELD.but(seconds=14.0 if name != "home" else 20.0)
     before, after = (
         measure(fly(script, {PILOT: {"kind": kind, **takeoff, **conditions, **changed}}))
         for changed in ({}, {name: value})
@@ -158,7 +158,7 @@ TRAJECTORY_NUMBERS: dict[str, dict[str, Number]] = {
         "corner": (SQUARE, [1, 0, 5.3], farthest_east, 0.9),
         "side": (SQUARE, 4.0, farthest_east, 0.9),
         "speed": (SQUARE, 1.0, top_speed, -0.5),
-        "laps": (SQUARE, 2, way, 10.0),
+        "laps": (SQUARE, 2, way, 5.0),
         "first_heading": (SQUARE, 1.57, farthest_east, -2.0),
         "acceleration": (SQUARE, 1.0, top_speed, -0.4),
         "yaw": (TURNING, 0.0, peak_turn, -0.5),
@@ -183,6 +183,7 @@ TRAJECTORY_NUMBERS: dict[str, dict[str, Number]] = {
         ),
     },
 }  # fmt: skip
+LONGER = ("laps", "legs", "optimise_times", "start_angle")
 CONFIGS = {config.model_fields["kind"].default: config for config in get_args(get_args(TrajectoryConfig)[0])}
 
 
@@ -201,7 +202,7 @@ def test_trajectory(kind: str, name: str) -> None:
     def measured(**changed: Any) -> float:
         trajectory = {"kind": kind, **conditions, **changed}
         pilot = {"kind": "trajectory", "takeoff_altitude": 0.3, "trajectory": trajectory, "land": False}
-        return measure(fly(LONG if name in ("laps", "legs", "optimise_times") else FIELD, {PILOT: pilot}))
+        return measure(fly(LONG if name in LONGER else FIELD, {PILOT: pilot}))
 
     change = measured(**{name: value}) - measured()
     assert change * np.sign(least) >= abs(least), f"{getattr(measure, '__name__', name)} changed by {change:+.4f}"

@@ -16,6 +16,8 @@ from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
 
+pytestmark = pytest.mark.renders
+
 REAL = "bgt60tr13c-real"
 PLAIN = {"kind": "radar", "preset": "bgt60tr13c", "rate_hz": 1.0 / EVERY, "width": 64, "height": 48, "n_chirps": 16}
 LAB = DASH.but({"world": {"name": "option_plugins.py:RadarStudio"}})

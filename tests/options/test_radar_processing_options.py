@@ -244,6 +244,7 @@ SENSORS = {"usual": SMALL, "finer": SMALL, "none": SMALL}
 STAND = Script((), 0.3, {DRONE + "sensors": SENSORS, "world": "radar-lab"})
 
 
+@pytest.mark.renders
 def test_perception_of_a_vehicle() -> None:
     flight = fly(STAND, {DRONE + "perception": {"finer": {"range_padding": 4}, "none": None}})
     assert flight.records("usual/range_doppler")[0].power.shape == (65, 16)

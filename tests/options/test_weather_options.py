@@ -13,6 +13,8 @@ from skyloop.world.model import Model
 from skyloop.world.weather import WeatherConfig
 from skyloop_client.messages import LidarScan
 
+pytestmark = pytest.mark.renders
+
 LIDAR = {"kind": "lidar", "points_per_second": 100_000, "min_reflectance": 0.0, "range_noise_sd": 0.0}
 CAMERA = {"kind": "camera", "width": 64, "height": 48, "quality": "medium"}
 # level, and down at blocks and their shadows

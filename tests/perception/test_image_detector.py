@@ -151,6 +151,7 @@ print(seen.shape, np.array_equal(seen[::2, ::2], with_boxes(image, found.boxes_p
 """
 
 
+@pytest.mark.processes
 @needs_screen
 def test_a_window_shows_the_image_with_its_boxes() -> None:
     assert said_before_a_screen(WINDOW, "640x480x24") == "(120, 160, 3) True"

@@ -27,12 +27,12 @@ def test_it_finds_people(whole: float) -> None:
     assert 0.90 < whole < 0.93
 
 
+@pytest.mark.slow("compiles the network for each runtime")
 @pytest.mark.parametrize(
     ("model", "runtime", "off"),
     [
         ("people", "openvino", 0.02),
         ("people", "onnxruntime", 0.02),
-        ("people-fp16", "openvino", 0.002),
         ("people-fp16", "onnxruntime", 0.002),
     ],
 )
@@ -48,7 +48,5 @@ def test_the_model_that_is_taken_without_a_name_has_8_bits_and_knows_all_classes
     assert "person" in found.classes and found.scores[0] > 0.5
 
 
-def test_what_is_shipped_is_small_and_has_its_card() -> None:
+def test_what_is_shipped_is_small() -> None:
     assert all((MODELS / name).stat().st_size <= 8_000_000 for name in SHIPPED.values())
-    card = (MODELS / "model-card.md").read_text(encoding="utf-8")
-    assert "places not trained on" in card and "600 world seeds from 1000 to 1989" in card

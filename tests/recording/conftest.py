@@ -11,7 +11,7 @@ from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_alone
 from skyloop.recording.recording import Recording, open_recording
 
-FRAMES, RATE_HZ = 24, 10.0
+FRAMES, RATE_HZ = 14, 10.0
 
 
 @pytest.fixture(scope="session")

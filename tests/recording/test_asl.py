@@ -23,6 +23,8 @@ from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.messages import ImuBias, Message, VehicleState
 from skyloop_client.streams import Mount
 
+pytestmark = pytest.mark.renders
+
 IMU_POSITION, IMU_ROTATION_DEG = [0.03, -0.05, 0.02], [10.0, -20.0, 35.0]
 DISTORTION = [-0.2, 0.05, 0.002, -0.001]
 WINGS = ("truth/drone", "drone/imu0", "drone/cam1")

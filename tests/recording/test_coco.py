@@ -29,6 +29,7 @@ def instances(coco: Path, name: str) -> COCO:
     return COCO(str(coco / "annotations" / f"instances_{name}.json"))
 
 
+@pytest.mark.renders
 def test_masks_and_boxes_of_a_flight(recording, tmp_path):
     folder = tmp_path / "dataset"
     shutil.copytree(recording.folder, folder)

@@ -75,28 +75,29 @@ def test_sums_are_of_every_message_whichever_of_two_comes_first() -> None:
     assert np.isnan(curve.rows[:100, 1]).all() and np.isfinite(curve.rows[100:, 1]).all()
 
 
+@pytest.mark.slow("logs an hour of flight")
 def test_memory_does_not_grow_with_the_flight() -> None:
-    """As much after 40 000 messages of each kind as after 8 000."""
+    """As much after 12 000 messages of each kind as after 6 000."""
     bus = bus_of("a")
     log = FlightLog(bus, ["a"])
     crash = Event(0, EventKind.CRASH, "hits a tree")
     sizes = []
     tracemalloc.start()
     try:
-        for k in range(40_000):
+        for k in range(12_000):
             t_ns = k * 20_000_000
             bus.publish(Message("truth/a", k, t_ns, t_ns, state(t_ns, np.array([k * 0.1, 0.0, 2.0]))))
             # of no instant of the truth's, so that it waits for one in vain
             bus.publish(Message("a/ekf", k, t_ns + 1, t_ns + 1, estimate(t_ns + 1, ZERO)))
             bus.publish(Message("a/events", k, t_ns, t_ns, crash))
-            if k in (8_000, 39_999):
+            if k in (6_000, 11_999):
                 sizes.append(tracemalloc.get_traced_memory()[0])
     finally:
         tracemalloc.stop()
     vehicle = log.vehicles["a"]
-    assert vehicle.flown == pytest.approx(0.1 * 39_999)
+    assert vehicle.flown == pytest.approx(0.1 * 11_999)
     assert len(vehicle.motion.rows) <= MOST_ROWS + 1
-    assert (len(vehicle.events), vehicle.events_left_out, vehicle.crashed) == (MOST_EVENTS, 39_000, True)
+    assert (len(vehicle.events), vehicle.events_left_out, vehicle.crashed) == (MOST_EVENTS, 11_000, True)
     assert sizes[1] < 1.02 * sizes[0]
 
 
@@ -132,7 +133,7 @@ def test_no_line_is_drawn_where_there_is_no_position_to_compare_with(
         assert distance[~within] == pytest.approx(off), name
 
 
-@pytest.mark.parametrize("count", [1, 6, 64])
+@pytest.mark.parametrize("count", [1, 64])
 def test_a_picture_of_any_number_of_vehicles(count: int, tmp_path: Path) -> None:
     names = [f"d{k}" for k in range(count)]
     bus = bus_of(*names)

@@ -31,6 +31,7 @@ def messages(count: int, per_instant: int = 3) -> list[Message]:
     return made
 
 
+@pytest.mark.renders
 def test_every_message_of_a_recording_comes_back(recording: Recording) -> None:
     for message in recording.messages():
         again = decode_message(b"".join(encode_message(message)))
@@ -76,6 +77,7 @@ def test_damaged_records_never_do_worse_than_be_refused(place: int, value: int) 
         decode_message(bytes(data))
 
 
+@pytest.mark.renders
 def test_stream_descriptions_come_back(recording: Recording) -> None:
     for info in recording.infos.values():
         assert plain_info(info_from(plain_info(info))) == plain_info(info)

@@ -17,6 +17,8 @@ from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Label
 
+pytestmark = pytest.mark.renders
+
 
 @pytest.fixture(scope="module")
 def kitti(recording: Recording, tmp_path_factory: pytest.TempPathFactory) -> Path:

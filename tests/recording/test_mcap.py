@@ -25,6 +25,8 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import ImageTruth, Message, RadarScan
 from skyloop_client.streams import StreamInfo
 
+pytestmark = pytest.mark.renders
+
 Bag = dict[str, list[tuple[int, Any]]]
 """By topic: log time and message."""
 

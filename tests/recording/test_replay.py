@@ -116,6 +116,7 @@ def all_messages(folder: Path, clock: Clock | None = None) -> tuple[Bus, list[Me
     return bus, heard
 
 
+@pytest.mark.renders
 def test_a_recording_is_heard_as_it_was_sent(recording: Recording) -> None:
     bus, heard = all_messages(recording.folder)
     assert list(bus.infos) == list(recording.infos)
@@ -131,6 +132,7 @@ def test_a_recording_is_heard_as_it_was_sent(recording: Recording) -> None:
     assert bus.infos["drone/rgb0"].details["fx"] == pytest.approx(160.0)
 
 
+@pytest.mark.renders
 def test_it_keeps_the_pace_of_its_clock(recording: Recording) -> None:
     wall = [0.0]
 
@@ -274,6 +276,7 @@ def test_a_broken_file_is_named(sequence: Path, name: str, content: str | None, 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.renders
 def test_what_is_no_dataset_is_refused(recording: Recording, tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="is not a dataset"):
         replay(tmp_path, Bus())

@@ -16,6 +16,8 @@ from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.streams import Mount
 
+pytestmark = pytest.mark.renders
+
 
 def write(recording: Recording, folder: Path) -> Path:
     writer = Tum(replace(recording, folder=folder))

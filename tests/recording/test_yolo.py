@@ -32,6 +32,7 @@ def read_split(yolo, name):
     return {int(a.image_id.removesuffix(".jpg")): a for a in read}, data["names"]
 
 
+@pytest.mark.renders
 def test_boxes_of_a_flight(recording, tmp_path):
     folder = tmp_path / "dataset"
     shutil.copytree(recording.folder, folder)

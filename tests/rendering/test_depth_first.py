@@ -15,6 +15,8 @@ from skyloop.rendering.vertex_buffers import pack_model, used_textures
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole
 
+pytestmark = pytest.mark.renders
+
 
 @pytest.fixture(scope="module")
 def painter(model: Model) -> Painter:

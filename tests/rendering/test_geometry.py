@@ -27,6 +27,8 @@ from skyloop.world.mesh import box, ellipsoid
 from skyloop.world.model import Model
 from skyloop.world.semantics import CLASS_ID
 
+pytestmark = pytest.mark.renders
+
 TILTS = ((0.0, 0.0), (35.0, 0.0), (-60.0, 20.0), (10.0, 70.0))
 """Degrees about up and about across of the planes 10 m ahead, seen by cameras facing them from four sides."""
 HEADINGS = (0.0, 90.0, 180.0, -90.0)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from skyloop.rendering.mip_levels import build_mip_levels
 from skyloop_client.messages import Array
 
+pytestmark = pytest.mark.renders
+
 SIDE = 64
 VERTEX = "#version 430\nin vec2 place; void main() { gl_Position = vec4(place, 0.0, 1.0); }"
 FRAGMENT = """#version 430

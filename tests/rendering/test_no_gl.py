@@ -14,6 +14,8 @@ from skyloop.rendering.client import HOW_TO_INSTALL, Renderer
 from skyloop.world.model import Model
 from skyloop_client.errors import RendererError
 
+pytestmark = pytest.mark.renders
+
 NO_EGL = {"GLCONTEXT_LINUX_LIBEGL": "libnothing.so"}
 NO_DRIVER = {"__EGL_VENDOR_LIBRARY_DIRS": "/nonexistent", "LIBGL_DRIVERS_PATH": "/nonexistent"}
 SCENARIO = """

@@ -11,6 +11,8 @@ from photography import looking, weather
 from skyloop.rendering.client import Renderer
 from skyloop.world.views import Pinhole, ViewRequest
 
+pytestmark = pytest.mark.renders
+
 LENS = Pinhole.from_fov(96, 72, 1.4)
 
 

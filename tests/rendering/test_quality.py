@@ -14,6 +14,8 @@ from skyloop.rendering.quality import QUALITIES
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole, View, ViewRequest
 
+pytestmark = pytest.mark.renders
+
 STAGE_X = 200.0
 FROM, TO = (STAGE_X - 9.0, -7.0, 4.0), (STAGE_X + 1.0, 3.0, 0.6)
 """Shows the pillar with its shadow, the ball, the floor's edge and grass."""

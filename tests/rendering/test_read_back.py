@@ -52,6 +52,7 @@ class Pictures:
         return bytes(memory)
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize("buffered", [False, True])
 def test_pixels_are_where_the_client_looks_for_them(ctx: moderngl.Context, buffered: bool) -> None:
     pictures, shared = Pictures(ctx), bytearray(MEMORY)
@@ -61,6 +62,7 @@ def test_pixels_are_where_the_client_looks_for_them(ctx: moderngl.Context, buffe
     assert bytes(shared) == expected
 
 
+@pytest.mark.renders
 def test_what_is_painted_afterwards_does_not_change_buffered_pixels(ctx: moderngl.Context) -> None:
     pictures, way, memories = Pictures(ctx), BufferedReadBack(ctx), []
     expected, begun = [], []

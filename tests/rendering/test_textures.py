@@ -226,7 +226,7 @@ def test_the_sparsest_wallpapers_have_corners_enough(variant: int) -> None:
         assert corners(wall_image(layer, distance)) >= 300
 
 
-@pytest.mark.slow
+@pytest.mark.slow("72 wallpapers")
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("variant", range(36))
 def test_every_wallpaper_has_corners_enough(variant: int, seed: int) -> None:

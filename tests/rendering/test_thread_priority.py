@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.renders
+
 NICENESS = """
 import os
 from skyloop.rendering.thread_priority import take_short_turns

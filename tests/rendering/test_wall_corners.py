@@ -14,6 +14,8 @@ from skyloop.world.model import Model
 from skyloop.world.views import Pinhole, View, ViewRequest
 from skyloop.world.worlds.room import BOXES, HEIGHT, WALLS, Room
 
+pytestmark = pytest.mark.renders
+
 LENS = Pinhole.from_fov(640, 360, 1.5)
 DISTANCES = (1.0, 3.0, 5.0)
 ENOUGH = 300
@@ -76,13 +78,14 @@ def test_faces_are_seen_head_on(photographed: tuple[Model, Renderer]) -> None:
         assert view.normals[180, 320] @ normal > 0.999
 
 
+@pytest.mark.slow("draws a world in three qualities")
 @pytest.mark.parametrize(("quality", "numbers"), [("low", (0, 5, 9)), ("medium", (2, 5, 7))])
 def test_walls_have_corners_enough(photographed: tuple[Model, Renderer], quality: str, numbers: tuple[int]) -> None:
     chosen = [face for number, face in enumerate(faces()) if number in numbers]
     assert with_too_few(photographed[1], requests(chosen, quality, DISTANCES)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow("every wall of four rooms")
 @pytest.mark.parametrize("seed", range(4))
 def test_every_wall_has_corners_enough(seed: int) -> None:
     walls = [face for face in faces() if face[0].startswith("wall")]

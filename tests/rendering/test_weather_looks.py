@@ -12,6 +12,8 @@ from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.views import View
 
+pytestmark = pytest.mark.renders
+
 X = 200.0
 STAGE: Any = {"eye": (X - 6.0, -4.0, 9.0), "target": (X, 0.0, 0.2)}
 """Down on the pillar and the white floor around it."""

@@ -162,10 +162,11 @@ def test_scenarios_kept_before_only_the_named_ones_were_make_nothing_stale(packa
     assert changed_rooms({**now, "scenarios/hover": "0", "tasks": "0"}, now) == ["scenarios", "tasks"]
 
 
-def test_a_page_says_that_its_figures_are_stale() -> None:
+def test_a_page_says_that_its_figures_are_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     published = pages.read("mission")
     assert published is not None
-    now = code_state.code_state(REPRODUCTIONS["mission"][0])
+    now = {"vehicle": "1", "sensors": "2"}
+    monkeypatch.setattr(pages, "code_state", lambda module: now)
     fresh = pages.Published(published.results, {}, None, now)
     old = pages.Published(published.results, {}, None, {**now, "vehicle": "0"})
     assert pages.state_in_words("mission", fresh) == "Measured by the code as it is now."
@@ -209,6 +210,7 @@ def experiments(monkeypatch: pytest.MonkeyPatch) -> Experiments:
 NAMES = ("online", "e2es")
 
 
+@pytest.mark.slow("runs an experiment twice and draws the report")
 def test_an_experiment_that_fails_is_told_and_tried_again(tmp_path: Path, experiments: Experiments) -> None:
     out = tmp_path / "report"
     first, second = reproduce_all(out, NAMES)
@@ -221,6 +223,7 @@ def test_an_experiment_that_fails_is_told_and_tried_again(tmp_path: Path, experi
     assert [one.failed for one in again] == ["", ""] and again[0].results == first.results
 
 
+@pytest.mark.slow("flies an experiment twice")
 def test_other_code_flies_again_and_mixes_nothing(
     tmp_path: Path, experiments: Experiments, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,6 +175,8 @@ def _stereo_grows_as_told(values: dict[str, Result]) -> None:
     assert values["synthetic stereo, plastic: R² of eq. 4 with m = 0.85"].published == 0.26049
 
 
+@pytest.mark.slow("the experiment in its quick form")
+@pytest.mark.renders
 def test_the_quick_form(tmp_path: Path) -> None:
     """Once for all that is to be said of it: it starts a renderer."""
     results = reproduce(quick=True, folder=tmp_path)

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skyloop.core.jit import prepare
 from skyloop.core.results import Result
 from skyloop.reproductions import pages
 from skyloop.reproductions.drag import FORCES, reproduce
@@ -31,7 +30,6 @@ def _measured(results: list[Result], cell: str) -> float:
 
 
 def test_identification_and_error_against_forces_written_by_hand() -> None:
-    prepare()
     rng = np.random.default_rng(3)
     n, mass = 500, 1.8
     quat = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
@@ -63,6 +61,7 @@ def test_flown_linear_truth_gives_its_matrix_back() -> None:
     np.testing.assert_allclose(identify(record, record.imu_specific_force)[0].d, [0.55, 0.45, 0.3], rtol=0.01)
 
 
+@pytest.mark.slow("flights of an experiment")
 def test_flown_lumped_rotor_truth_gives_its_parameters_back() -> None:
     drag = {"model": "rotor-lumped", "rotor": 0.065, "sqrt_slope": 0.25, "sqrt_offset": 1.1}
     record = record_flight(drag, CALIBRATION)
@@ -72,6 +71,7 @@ def test_flown_lumped_rotor_truth_gives_its_parameters_back() -> None:
     assert acceleration_rmse(rotor, record, record.true_specific_force) < 1e-6
 
 
+@pytest.mark.slow("ten flights")
 def test_rotor_model_wins_only_where_the_truth_is_its_own_parent() -> None:
     record, fast = (record_flight(CONTROL.drag, flight) for flight in (CALIBRATION, circle(26.0, 400.0, 0.25)))
     linear, rotor = (
@@ -138,7 +138,11 @@ def test_a_flight_repeats_to_the_last_bit() -> None:
     assert first.imu_specific_force.tobytes() == second.imu_specific_force.tobytes()
 
 
-@pytest.mark.parametrize("truths", [TRUTHS[:2], pytest.param(TRUTHS, marks=pytest.mark.slow)], ids=len)
+ALL_TRUTHS = pytest.param(TRUTHS, marks=pytest.mark.slow("flies with all truths"))
+
+
+@pytest.mark.slow("the experiment in its quick form")
+@pytest.mark.parametrize("truths", [TRUTHS[:2], ALL_TRUTHS], ids=len)
 def test_the_quick_form(truths: tuple[Truth, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One flight campaign for all that is to be said of it: it is too dear to be flown by two workers."""
     monkeypatch.setattr("skyloop.reproductions.drag.TRUTHS", truths)

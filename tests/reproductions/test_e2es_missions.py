@@ -98,7 +98,8 @@ def test_a_map_is_drawn_beside_its_world(tmp_path: Path) -> None:
     assert (tmp_path / "map.png").stat().st_size > 10_000
 
 
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("a mission with cameras")
 def test_a_short_mission_is_flown_scored_and_tidied_up(tmp_path: Path) -> None:
     scored = fly_mission("room", 1, 0, 1, str(tmp_path / "good"))
     assert "failed" not in scored and scored["goals_reached"] == 1
@@ -108,7 +109,8 @@ def test_a_short_mission_is_flown_scored_and_tidied_up(tmp_path: Path) -> None:
     assert "streams" not in left and {"map.png", "navigation-drone.png", "summary.json"} <= left
 
 
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("a mission with cameras")
 def test_a_failed_mission_leaves_replay_picture_and_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(e2es_mission_flight, "TOP_SPEED", 0.1)
     scored = fly_mission("room", 1, 0, 1, str(tmp_path / "bad"))

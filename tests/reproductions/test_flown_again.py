@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import throws
 
 from skyloop.cli.verbs import execute
+from skyloop.core.results import Result
 from skyloop.reproductions import flown_again, pages
 from skyloop.reproductions.e2es_missions import jobs_of as mission_jobs
 from skyloop.reproductions.e2es_missions_protocol import Protocol as MissionProtocol
@@ -43,15 +45,22 @@ class Checkout:
         return pages.state_in_a_word("throws", published)
 
 
+@pytest.fixture(scope="module")
+def thrown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Result]]:
+    """Flown once; each test has a copy."""
+    folder = tmp_path_factory.mktemp("throws")
+    return folder, throws.reproduce(folder=folder)
+
+
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thrown: tuple[Path, list[Result]]) -> Checkout:
     made = Checkout(tmp_path)
     monkeypatch.setattr(pages, "DOCS", tmp_path / "docs")
     monkeypatch.setitem(REPRODUCTIONS, "throws", ("throws", "balls"))
     monkeypatch.setitem(PAGES, "throws", "throws")
     monkeypatch.setattr(pages, "code_state", lambda module: {"vehicle": "yesterday"})
-    made.runs.mkdir(parents=True)
-    pages.write("throws", throws.reproduce(folder=made.runs), (), None)
+    shutil.copytree(thrown[0], made.runs)
+    pages.write("throws", thrown[1], (), None)
     assert made.state == "present"
     monkeypatch.setattr(pages, "code_state", lambda module: TODAY)
     made.page.write_text(pages.rendered(PAGE), encoding="utf-8")
@@ -69,6 +78,7 @@ def test_the_code_and_the_names_alone_choose_the_runs() -> None:
     assert min(counts) > 0 and max(counts) < 30, "each is as likely: 10 times of 200"
 
 
+@pytest.mark.processes
 def test_the_same_figures_take_the_mark_away(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in (checkout.runs / "runs").iterdir()}
     assert execute(["reproduce", "throws", "--again", "2"]) == 0
@@ -85,6 +95,7 @@ def test_the_same_figures_take_the_mark_away(checkout: Checkout, capsys: pytest.
     assert {path.name: path.stat().st_mtime_ns for path in (checkout.runs / "runs").iterdir()} == before
 
 
+@pytest.mark.processes
 def test_one_digit_is_told_and_nothing_is_written(
     checkout: Checkout, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,6 +112,7 @@ def test_one_digit_is_told_and_nothing_is_written(
     assert (file.read_bytes(), checkout.page.read_bytes()) == before and checkout.state == "stale"
 
 
+@pytest.mark.processes
 def test_a_difference_takes_an_earlier_record_away(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     flown_again.fly_again("throws", 1, checkout.runs)
     assert checkout.state.startswith("older")
@@ -115,6 +127,7 @@ def test_a_figure_that_is_gone_differs_from_none() -> None:
     assert compared.differing == ['run: map.gone was null, is "(not there)"']
 
 
+@pytest.mark.processes
 def test_other_code_is_stale_again_and_new_results_need_no_record(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,15 +140,13 @@ def test_other_code_is_stale_again_and_new_results_need_no_record(
     assert checkout.state == "present" and published is not None and published.flown_again is None
 
 
-@pytest.mark.parametrize("count", ["0", "6", "-1"])
-def test_more_runs_than_there_are_are_refused(checkout: Checkout, count: str, capsys: Any) -> None:
-    assert execute(["reproduce", "throws", "--again", count]) == 1
-    assert "give 1 to 5" in capsys.readouterr().err
-
-
-def test_runs_that_are_not_there_or_of_other_results_are_refused(
+@pytest.mark.processes
+def test_runs_that_are_too_many_not_there_or_of_other_results_are_refused(
     checkout: Checkout, tmp_path: Path, capsys: Any
 ) -> None:
+    for count in ("0", "6", "-1"):
+        assert execute(["reproduce", "throws", "--again", count]) == 1
+        assert "give 1 to 5" in capsys.readouterr().err
     assert execute(["reproduce", "throws", "--again", "1", "--out", str(tmp_path / "nowhere")]) == 1
     assert "has no figures of single runs" in capsys.readouterr().err
     results = checkout.runs / "results.json"

@@ -174,13 +174,15 @@ def test_what_is_no_landing_on_the_marker_is_a_failure(
     assert judged(place, 0.0, kinds, stage, tmp_path)["failed"].startswith(cause)
 
 
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("a whole landing with a camera")
 def test_a_landing_is_flown_and_scored(tmp_path: Path) -> None:
     told = land(2, {}, 30, str(tmp_path))
     assert "failed" not in told and math.hypot(told["x"], told["y"]) < 0.2 and told["time"] < 30.0
 
 
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("a whole landing with a camera")
 def test_a_landing_that_fails_leaves_a_picture(tmp_path: Path) -> None:
     """The camera has failed."""
     told = land(2, {"vehicles.drone.sensors.down.faults": [{"kind": "off", "start": 10.0}]}, 15, str(tmp_path))
@@ -188,11 +190,11 @@ def test_a_landing_that_fails_leaves_a_picture(tmp_path: Path) -> None:
 
 
 @needs_board
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("simulates the logic clock by clock through a landing")
 @pytest.mark.parametrize("seed", [11, 12, 13])
 def test_the_logic_itself_lands_it(seed: int, tmp_path: Path) -> None:
     """The Amaranth design, clock by clock, in the loop with the firmware under QEMU. Bit-equal logic flies the same."""
-    pytest.importorskip("amaranth", reason="the extra fabric (amaranth) is not installed")
     elf = firmware(tmp_path)
     told = land_on_board(seed, "qemu", {"logic": "amaranth", "firmware": elf}, 15, str(tmp_path))
     assert "failed" not in told and math.hypot(told["x"], told["y"]) < 0.2

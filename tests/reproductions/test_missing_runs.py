@@ -47,7 +47,8 @@ def endless(told: str) -> dict[str, int]:
     path = Path(told)
     path.with_suffix(".new").write_text(str(os.getpid()), encoding="utf-8")
     path.with_suffix(".new").replace(path)
-    time.sleep(600.0)
+    signal.alarm(600)
+    signal.pause()
     return {}
 
 
@@ -68,6 +69,7 @@ def waited_for(condition: object) -> bool:
     return False
 
 
+@pytest.mark.processes
 def test_only_what_is_missing_is_made(tmp_path: Path) -> None:
     (tmp_path / "1.json").write_text(json.dumps({"squared": -1}), encoding="utf-8")
     told: list[str] = []
@@ -76,6 +78,7 @@ def test_only_what_is_missing_is_made(tmp_path: Path) -> None:
     assert told == ["2 (1 of 1): {'squared': 4}"]
 
 
+@pytest.mark.processes
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     tests = str(Path(__file__).parents[1])
@@ -122,6 +125,7 @@ def unready() -> dict[str, int]:
     raise SetupError("there is no QEMU")
 
 
+@pytest.mark.processes
 def test_a_picture_comes_back_from_another_disk(tmp_path: Path) -> None:
     picture = tmp_path / "pictures" / "0.5-one.png"
     job = Job("one", tmp_path / "one.json", photographed, (str(picture), str(picture.parent)), leaves=picture)
@@ -130,6 +134,8 @@ def test_a_picture_comes_back_from_another_disk(tmp_path: Path) -> None:
     assert [path.name for path in picture.parent.iterdir()] == [picture.name]
 
 
+@pytest.mark.slow("worker processes that are killed")
+@pytest.mark.processes
 def test_a_lost_run_costs_no_other(tmp_path: Path) -> None:
     told: list[str] = []
     jobs = [Job("bad", tmp_path / "bad.json", dies, ())]
@@ -139,6 +145,7 @@ def test_a_lost_run_costs_no_other(tmp_path: Path) -> None:
     assert sorted(path.stem for path in tmp_path.glob("*.json")) == ["0", "1", "2"] and len(told) == 4
 
 
+@pytest.mark.processes
 def test_a_machine_of_the_cluster_that_cannot_fly_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = Job("one", tmp_path / "one.json", unready, ())
     with pytest.raises(SetupError, match=rf"on {platform.node()}: there is no QEMU"):
@@ -148,6 +155,7 @@ def test_a_machine_of_the_cluster_that_cannot_fly_is_named(tmp_path: Path, monke
         all_runs([job], far_pool(None, "", 1.0), print, str)
 
 
+@pytest.mark.processes
 def test_the_command_s_address_and_cores_reach_the_pool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ def test_distance_to_a_rectangle() -> None:
     np.testing.assert_allclose(distance_to_rectangle(points, corners), [3.0, 0.75, 5.0, 0.0])
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a whole mission of 100 s")
 def test_one_flight(tmp_path: Path) -> None:
     flown = reproduce(quick=True, folder=tmp_path)
     assert pages.differing("mission", flown) == []

@@ -27,7 +27,7 @@ def whole(reproduce: Callable[..., list[Result]]) -> dict[str, Result]:
     return {result.cell: result for result in results}
 
 
-@pytest.mark.slow
+@pytest.mark.slow("flies fifty missions")
 def test_fifty_missions_reach_all_goals_without_a_collision() -> None:
     found = whole(e2es_missions.reproduce)
     reached = {
@@ -38,7 +38,7 @@ def test_fifty_missions_reach_all_goals_without_a_collision() -> None:
     assert {world: found[f"{world}: collisions"].measured for world in WORLDS} == dict.fromkeys(WORLDS, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("flies forty times through the city")
 def test_twenty_flights_through_the_unknown_city_and_twenty_without_gnss() -> None:
     found = whole(unknown_city.reproduce)
     assert (found["with GNSS: goal reached"].measured, found["with GNSS: goal reached"].n) == (20, 20)

@@ -63,7 +63,8 @@ def test_the_table_has_a_line_per_trouble() -> None:
     assert table({"dead": row}).splitlines()[2] == "| dead | no depth image | landed | 0.62 | 0 |"
 
 
-@pytest.mark.slow
+@pytest.mark.renders
+@pytest.mark.slow("a mission with cameras for each trouble")
 @pytest.mark.parametrize("name", TROUBLES)
 def test_it_stops_or_lands_and_touches_nothing(name: str, tmp_path: Path) -> None:
     trouble = TROUBLES[name]

@@ -30,7 +30,7 @@ def results(folder: Path) -> list[Result]:
     return online.reproduce(folder=folder, sizes=SIZES)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_the_papers_three_configurations_and_one_more(results: list[Result]) -> None:
     """In the paper's "same machine" SUT and CUT share the board and pull from an engine elsewhere."""
     cells = [result for result in results if result.table == "Table 6"]
@@ -45,7 +45,7 @@ def test_the_papers_three_configurations_and_one_more(results: list[Result]) -> 
         assert cell.conditions["turned_deg"] > 5.0
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_it_is_stated_what_stood_for_the_other_machine(results: list[Result]) -> None:
     networks = [result.conditions["network"] for result in results if result.table == "Table 6"]
     apart = "loopback, for two machines" if why_not_apart() else "network namespaces joined by veth"
@@ -53,7 +53,7 @@ def test_it_is_stated_what_stood_for_the_other_machine(results: list[Result]) ->
     assert all(network.startswith(apart) for network in networks[:-1])
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_the_times_of_all_frames_add_up(results: list[Result], folder: Path) -> None:
     rows = list(csv.DictReader((folder / "times.csv").read_text().splitlines()))
     assert len(rows) == 4 * RUNS * FRAMES
@@ -72,7 +72,7 @@ def test_the_times_of_all_frames_add_up(results: list[Result], folder: Path) -> 
     assert len(json.loads((folder / "results.json").read_text())) == len(results)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_the_page_can_be_made_of_the_results(results: list[Result]) -> None:
     blocks = online_page.blocks(results)
     assert set(blocks) == {name for _, name in re.findall(r"results: (online) ([a-z]+)", PAGE)}
@@ -81,7 +81,7 @@ def test_the_page_can_be_made_of_the_results(results: list[Result]) -> None:
     assert "![mean times per frame](../images/online.png)" in blocks["share"] and "%" in blocks["share"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_what_was_flown_is_not_flown_again(
     results: list[Result], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +97,7 @@ def test_with_radar_there_is_a_port_more() -> None:
     assert [c.ports(True) for c in online.CONFIGURATIONS] == [1, 1, 6, 1]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_on_board_a_burst_that_arrives_after_its_stamp_is_waited_for() -> None:
     sizes = online.Sizes(frames=5, world="flat")
     seen = online.flown(online.CONFIGURATIONS[0], True, sizes, why_not_apart())
@@ -105,6 +105,7 @@ def test_on_board_a_burst_that_arrives_after_its_stamp_is_waited_for() -> None:
     assert seen["conditions"]["unaligned"] == 0
 
 
+@pytest.mark.renders
 def test_what_went_wrong_is_said() -> None:
     with pytest.raises(LinkError, match="no world named 'nowhere'"):
         online.flown(online.CONFIGURATIONS[0], False, online.Sizes(frames=1, world="nowhere"), "")

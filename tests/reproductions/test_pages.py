@@ -18,6 +18,7 @@ def page_of(name: str) -> Path:
     return pages.DOCS / "reproductions" / f"{name}.md"
 
 
+@pytest.mark.slow("reads all sources; fails after each change of them until the pages are made again")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_says_what_its_results_say(name: str) -> None:
     """A new results file, or a number changed by hand, needs `skyloop reproduce NAME --update-docs`."""
@@ -59,6 +60,7 @@ def mission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return page
 
 
+@pytest.mark.slow("computes the state of all sources")
 def test_a_number_changed_in_a_page_is_found(mission: Path) -> None:
     text = mission.read_text(encoding="utf-8")
     changed = text.replace(" | 0.", " | 9.", 1)

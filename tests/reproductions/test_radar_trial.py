@@ -22,10 +22,12 @@ from skyloop.reproductions.radar_walks import WALKS, record
 from skyloop_client.errors import ScenarioError
 
 PICTURES = ["antennas.png", "micro-doppler.png", "noise.png", "range-doppler.png", "walks.png"]
+QUICK_FORM = pytest.mark.slow("renders a hundred radar bursts")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Result]]:
+    """The quick form."""
     folder = tmp_path_factory.mktemp("radar")
     return folder, {result.cell: result for result in reproduce(quick=True, folder=folder)}
 
@@ -35,9 +37,11 @@ def bursts() -> np.ndarray:
     """(n, 3, 64, 64) V of someone who walks away at 0.8 m/s, from the disturbed radar."""
     walk = Walk("away", 1.0, 7.0, 0.8)
     with RadarSetup([walk]) as setup:
-        return np.stack([scan.volts for scan in record(setup, walk, np.arange(1.0, 5.0, 0.5)).scans["real"]])
+        return np.stack([scan.volts for scan in record(setup, walk, np.arange(1.0, 5.0, 1.0)).scans["real"]])
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_the_page_was_made_of_this_radar(run: tuple[Path, dict[str, Result]]) -> None:
     assert pages.differing("radar", list(run[1].values())) == []
 
@@ -57,6 +61,7 @@ def test_walks_fill_a_hundred_frames_and_are_never_sampled_as_they_start_or_stop
             assert abs(instant * 7 - round(instant * 7)) > 0.05
 
 
+@pytest.mark.renders
 def test_the_person_is_where_the_walk_says() -> None:
     walks = [Walk("out", 2.0, 6.0, 1.0, 1.0), Walk("back", 6.0, 2.0, 1.0, 1.0)]
     with RadarSetup(walks) as setup:
@@ -70,6 +75,8 @@ def test_the_person_is_where_the_walk_says() -> None:
             assert records.true_speed[1] == pytest.approx(1.0 if walk.name == "out" else -1.0, abs=0.15)
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_phases_lead_at_the_farther_antenna(run: tuple[Path, dict[str, Result]]) -> None:
     _, results = run
     for place, sign in (("left, above", 1.0), ("right, below", -1.0)):
@@ -89,6 +96,8 @@ def test_phase_steps_of_a_plane_wave() -> None:
     assert list(phase_steps(spectrum)) == pytest.approx([0.5, 0.5])
 
 
+@QUICK_FORM
+@pytest.mark.renders
 @pytest.mark.parametrize("walk", ["away", "towards"])
 @pytest.mark.parametrize("preset", ["ideal", "real"])
 def test_range_and_speed_of_the_walker(run: tuple[Path, dict[str, Result]], walk: str, preset: str) -> None:
@@ -100,6 +109,8 @@ def test_range_and_speed_of_the_walker(run: tuple[Path, dict[str, Result]], walk
     assert results[start + "RMS error of range, track"].measured < 0.12
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_leakage_is_what_tells_the_presets_apart(run: tuple[Path, dict[str, Result]]) -> None:
     """So NCC is given as a curve over it, and no point of the curve stands for the sensor."""
     _, results = run
@@ -111,6 +122,8 @@ def test_leakage_is_what_tells_the_presets_apart(run: tuple[Path, dict[str, Resu
         assert results[f"{walk}: NCC of ideal against disturbed model without what stands still"].measured > 0.95
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_the_beam_is_gaussian_and_virasmask_stands_beside_it(run: tuple[Path, dict[str, Result]]) -> None:
     _, results = run
     # half the power of one antenna at 30°: there and back half the amplitude
@@ -123,6 +136,8 @@ def test_the_beam_is_gaussian_and_virasmask_stands_beside_it(run: tuple[Path, di
         assert 0.3 < results[f"{walk}: NCC of ideal model, Gaussian beam against ViRa's mask"].measured < 1.0
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_torso_line_and_limbs(run: tuple[Path, dict[str, Result]]) -> None:
     _, results = run
     assert results["micro-Doppler, torso line: median |error| of speed"].measured < 0.1
@@ -130,6 +145,8 @@ def test_torso_line_and_limbs(run: tuple[Path, dict[str, Result]]) -> None:
     assert limbs[0].measured >= 2.0
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_errors_in_noise_follow_the_bound(run: tuple[Path, dict[str, Result]]) -> None:
     _, results = run
     for name in ("range", "speed", "azimuth", "elevation"):
@@ -149,6 +166,8 @@ def test_slopes_and_excess_leave_out_what_was_not_always_found() -> None:
     np.testing.assert_allclose(curve.slopes(), -0.5)
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_tables_and_pictures_are_left(run: tuple[Path, dict[str, Result]]) -> None:
     folder, results = run
     assert len(json.loads((folder / "results.json").read_text(encoding="utf-8"))) == len(results)
@@ -158,6 +177,8 @@ def test_tables_and_pictures_are_left(run: tuple[Path, dict[str, Result]]) -> No
             assert np.asarray(picture.convert("L")).std() > 5.0
 
 
+@QUICK_FORM
+@pytest.mark.renders
 def test_a_recording_is_paired_by_distance(bursts: np.ndarray, tmp_path: Path) -> None:
     file, folder = tmp_path / "mine.npy", tmp_path / "out"
     folder.mkdir()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from skyloop_client.errors import LinkError, RunFolderError
 from skyloop_client.tasks.sync_hil import Ascend
 
 BY_NAME = {table.name: table for table in TABLES}
-NO_COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ to compile the C++ SUT with")
+NEEDS_COMPILER = pytest.mark.needs("g++")
 
 
 def level(yaw: float) -> Any:
@@ -218,6 +217,7 @@ def test_a_run_is_its_own_and_the_same_on_every_machine() -> None:
     assert run_of(BY_NAME["Table IV"], 1) == second
 
 
+@pytest.mark.renders
 def test_seeds_change_the_flight() -> None:
     """Wind and the sensors' noise by seed; in still air on the truth every seed flew alike."""
     ends = []
@@ -225,11 +225,11 @@ def test_seeds_change_the_flight() -> None:
         scenario = skyloop.load_scenario("move-forward", {"seed": seed})
         with skyloop.build(scenario, wanted=lambda t_ns: False) as simulation:
             Ascend(1.5).perform(InProcess(simulation.port))
-            simulation.run_until(9.0)
             ends.append(simulation.truth().position)
     assert np.linalg.norm(ends[0] - ends[1]) > 0.01
 
 
+@pytest.mark.renders
 def test_the_closed_path_reckons_on_the_autopilots_estimate() -> None:
     scenario = skyloop.load_scenario("closed-path")
     with skyloop.build(scenario, wanted=lambda t_ns: False) as simulation:
@@ -283,8 +283,8 @@ def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
 # ---- real runs
 
 
-@pytest.mark.slow  # tests/clients/test_cpp_sut.py flies it in the fast suite
-@NO_COMPILER
+@pytest.mark.slow("a whole flight; tests/clients/test_cpp_sut.py flies it in the fast suite")
+@NEEDS_COMPILER
 def test_the_cpp_sut_faces_the_anchor() -> None:
     scored = fly(Run(BY_NAME["Table III"], HOST, 100), 1.0)
     # paper: 2.48 s without oscillations; ours begins a little nearer
@@ -292,16 +292,18 @@ def test_the_cpp_sut_faces_the_anchor() -> None:
     assert 1.5 < scored["time (s)"] < 3.0
 
 
-@NO_COMPILER
+@pytest.mark.slow("a flight with the software in another process")
+@pytest.mark.renders
+@NEEDS_COMPILER
 def test_a_flight_that_does_not_end_in_time_is_unfinished() -> None:
     from dataclasses import replace
 
-    scored = fly(Run(replace(BY_NAME["Table III"], limit=3.0), HOST, 100), 1.0)
-    assert "3 s" in scored["unfinished"]
+    scored = fly(Run(replace(BY_NAME["Table III"], limit=1.0), HOST, 100), 1.0)
+    assert "1 s" in scored["unfinished"]
 
 
-@pytest.mark.slow
-@NO_COMPILER
+@pytest.mark.slow("flies the acid test 70 times")
+@NEEDS_COMPILER
 def test_the_acid_test() -> None:
     """In mode sync a slow simulator changes nothing beyond the noise of the runs; in mode none it does."""
     verdict = acid_test(runs=10)

@@ -156,7 +156,7 @@ def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
         unknown_city.reproduce(folder=tmp_path, protocol=Protocol((101,), (), (), (), ()))
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a whole flight through the city")
 @pytest.mark.parametrize("group", ["gnss", "denied", "kiss"])
 def test_a_flight_reaches_the_goal_and_leaves_its_picture(group: str, tmp_path: Path) -> None:
     scored = fly(1, group, 240.0, str(tmp_path / "flight.png"))
@@ -174,17 +174,18 @@ def told_again(command: str) -> Any:
     return load("unknown-city", [word for word in words[3:] if word != "--set"], None)
 
 
+@pytest.mark.slow("a flight on LiDAR through the city")
 def test_a_flight_that_is_cut_short_has_failed_and_says_how_to_fly_it_again(tmp_path: Path) -> None:
-    scored = fly(1, "denied", 4.0, str(tmp_path / "flight.png"))
-    assert scored["failed"].startswith("not at the goal after 4 s")
+    scored = fly(1, "denied", 2.0, str(tmp_path / "flight.png"))
+    assert scored["failed"].startswith("not at the goal after 2 s")
     assert scored["again"] == (
-        "skyloop run unknown-city --set 'seed=1' --set 'duration=4' "
+        "skyloop run unknown-city --set 'seed=1' --set 'duration=2' "
         "--set 'vehicles.0.estimators.slam.inputs=[imu, barometer, below, lidar]'"
     )
     assert (tmp_path / "flight.png").stat().st_size > 20_000
     # the command flies the same: what was clocked and what is not differ in nothing that moves the vehicle
     with build(told_again(scored["again"])) as simulation:
-        simulation.run_until(4.0)
+        simulation.run_until(2.0)
         off = np.hypot(*(simulation.bus.newest("truth/drone").data.position[:2] - GOAL))
     assert off == pytest.approx(scored["off_m"], abs=1e-12)
 
@@ -196,6 +197,7 @@ class FailingPilot(ClockedPilot):
         raise ValueError("the planner broke")
 
 
+@pytest.mark.slow("a flight on LiDAR")
 def test_a_flight_that_ends_in_an_error_leaves_its_cause_a_picture_and_the_command(tmp_path: Path) -> None:
     kind = {"vehicles.0.pilot.kind": f"{Path(__file__)}:FailingPilot"}
     low = {"vehicles.0.pilot.options": {"height": 0.5}}
@@ -213,7 +215,7 @@ def test_a_scenario_that_cannot_be_built_is_a_failure_with_a_picture_of_the_city
     assert "inputs=[lidar]" in scored["again"] and (tmp_path / "flight.png").stat().st_size > 20_000
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a whole flight through the city")
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_in_trouble_it_hits_nothing(trouble: str) -> None:
     scored = fly(1, "gnss", 240.0, more=TROUBLES[trouble])
@@ -238,7 +240,7 @@ def test_the_times_of_a_sweep_are_those_of_its_setpoint() -> None:
     assert times["t3"] == pytest.approx([3.5])
 
 
-@pytest.mark.slow
+@pytest.mark.slow("flies with the stack at the other end of a link")
 @pytest.mark.parametrize("name", [name for name, computer in COMPUTERS.items() if computer.linked])
 def test_the_whole_stack_flies_at_the_other_end_of_the_link(name: str, tmp_path: Path) -> None:
     scored = fly_on(name, 1, 18.0, str(tmp_path / "flight.png"))

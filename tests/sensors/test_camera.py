@@ -66,6 +66,7 @@ def edges_of(truth, number: int) -> tuple[int, int]:
     return int(columns[0]), int(columns[-1])
 
 
+@pytest.mark.renders
 def test_an_image_is_upright_and_left_is_left(scene) -> None:
     image, truth, _ = shoot(scene, moving(7, position=(0.0, 1.0, 2.0)), truth=("instances",))
     assert (image.t_ns, image.colour.shape) == (7, (240, 320, 3)) and image.colour.dtype == np.uint8
@@ -95,6 +96,7 @@ def test_presets(preset: Any, size: tuple[int, int], f: float, rate_hz: float) -
     assert details["usual_mount"] == USUAL_MOUNTS.get(preset)
 
 
+@pytest.mark.renders
 def test_the_usual_mounts_are_a_5_cm_stereo_pair_and_a_camera_that_looks_down(scene) -> None:
     left, right = (MountConfig.model_validate(USUAL_MOUNTS[f"d435-{side}"]).mount() for side in ("left", "right"))
     assert left.position - right.position == pytest.approx([0.0, 0.05, 0.0])
@@ -104,6 +106,7 @@ def test_the_usual_mounts_are_a_5_cm_stereo_pair_and_a_camera_that_looks_down(sc
     assert set(USUAL_MOUNTS) < set(PRESETS)
 
 
+@pytest.mark.renders
 def test_size_and_angle_can_be_stated(scene) -> None:
     image, _, _ = shoot(scene, moving(), width=64, height=48, horizontal_fov_deg=60.0)
     assert image.colour.shape == (48, 64, 3)
@@ -127,6 +130,7 @@ def test_what_does_not_fit_is_refused(options, message: str) -> None:
         CameraConfig(**options)
 
 
+@pytest.mark.renders
 def test_requests_are_those_that_measure_asks_for(scene) -> None:
     options: dict[str, Any] = {
         "exposure_time": 0.01,
@@ -151,6 +155,7 @@ def test_requests_are_those_that_measure_asks_for(scene) -> None:
     assert {request.pose.t_ns - 10**9 for request in asked} >= {0, -7_500_000 - 3_333_333, 7_500_000 + 3_333_333}
 
 
+@pytest.mark.renders
 def test_truth_is_what_was_asked_for_and_its_stream_exists_only_then(scene) -> None:
     assert not hasattr(Camera(CameraConfig(), PERIOD_S), "hidden")
     camera = Camera(CameraConfig(truth=("normals",), width=32, height=24), PERIOD_S)
@@ -162,6 +167,7 @@ def test_truth_is_what_was_asked_for_and_its_stream_exists_only_then(scene) -> N
     assert all(getattr(everything, name) is not None for name in ALL_TRUTH) and everything.labels
 
 
+@pytest.mark.renders
 def test_truth_has_the_cameras_pose(scene) -> None:
     kinematics = moving(position=(1.0, 2.0, 3.0), rotation_deg=(10.0, 20.0, 30.0))
     _, truth, _ = shoot(scene, kinematics, truth=("depth",))
@@ -169,6 +175,7 @@ def test_truth_has_the_cameras_pose(scene) -> None:
     assert Rotation.from_quat(np.roll(truth.quat_wxyz, -1)).as_matrix() == pytest.approx(camera_axes(kinematics))
 
 
+@pytest.mark.renders
 def test_quality_and_exposure_change_the_picture(scene) -> None:
     kinematics = moving(position=(0.0, 0.0, 2.0))
     plain, _, _ = shoot(scene, kinematics)
@@ -179,6 +186,7 @@ def test_quality_and_exposure_change_the_picture(scene) -> None:
     assert light(bright.colour[ground]).mean() == pytest.approx(2.0 * light(plain.colour[ground]).mean(), rel=0.03)
 
 
+@pytest.mark.renders
 def test_motion_blur_smears_by_rate_times_time(scene) -> None:
     """A 6.4 px pillar turned past by 1 rad/s · 160 px · 0.25 s = 40 px becomes a trapezium of that width."""
     kinematics = moving(position=(0.0, 0.0, 2.0), rates=(0.0, 0.0, 1.0))
@@ -201,6 +209,7 @@ def test_motion_blur_smears_by_rate_times_time(scene) -> None:
     assert edges_of(truth, PILLAR)[1] - edges_of(truth, PILLAR)[0] <= 6, "truth is sharp"
 
 
+@pytest.mark.renders
 def test_actors_move_during_the_exposure_too(scene) -> None:
     kinematics = moving(10**9, position=(0.0, 12.0, 2.0))
     gone, _, _ = shoot(scene, replace(kinematics, t_ns=15 * 10**9))
@@ -214,6 +223,7 @@ def test_actors_move_during_the_exposure_too(scene) -> None:
     assert blurred_px - sharp_px == pytest.approx(160.0 * 4.0 * 0.2 / 9.75, abs=2.5)
 
 
+@pytest.mark.renders
 def test_a_rolling_shutter_slants_what_turns_past(scene) -> None:
     kinematics = moving(position=(0.0, 0.0, 20.0), rates=(0.0, 0.0, 1.0))
     columns = {}
@@ -228,6 +238,7 @@ def test_a_rolling_shutter_slants_what_turns_past(scene) -> None:
     assert edges_of(truth, PILLAR)[1] - edges_of(truth, PILLAR)[0] <= 7
 
 
+@pytest.mark.renders
 def test_vignetting_is_the_fourth_power_of_the_cosine(scene) -> None:
     facing = moving(position=(-30.0, 0.0, 30.0), rotation_deg=(0.0, 0.0, 180.0))
     plain, _, _ = shoot(scene, facing)
@@ -240,6 +251,7 @@ def test_vignetting_is_the_fourth_power_of_the_cosine(scene) -> None:
             assert ratio[row, column] == pytest.approx(1.0 - strength * (1.0 - natural), abs=0.02)
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize(("full_well", "read_noise"), [(1000.0, 0.0), (4000.0, 0.0), (1000.0, 30.0)])
 def test_noise_has_the_variance_of_counted_electrons(scene, full_well: float, read_noise: float) -> None:
     facing = moving(position=(-30.0, 0.0, 30.0), rotation_deg=(0.0, 0.0, 180.0))
@@ -256,6 +268,7 @@ def test_noise_has_the_variance_of_counted_electrons(scene, full_well: float, re
     assert (again.colour == noisy.colour).all() and (other.colour != noisy.colour).any()
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize("exposure", [0.03, 8.0])
 def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
     kinematics, state, tau = moving(position=(0.0, 0.0, 2.0)), None, 0.2
@@ -279,6 +292,7 @@ def test_automatic_exposure_comes_to_its_target(scene, exposure: float) -> None:
     assert fixed.exposure == exposure
 
 
+@pytest.mark.renders
 def test_slower_automatic_exposure_is_slower(scene) -> None:
     options: dict[str, Any] = {"auto_exposure": True, "exposure": 0.1, "width": 64, "height": 48}
     gains = [shoot(scene, moving(), auto_exposure_tau=tau, **options)[2].exposure for tau in (0.1, 1.0)]
@@ -289,6 +303,7 @@ def horizon_rows(truth) -> np.ndarray:
     return (truth.instances == 1).argmax(axis=0)[[60, 100, 220, 300]]
 
 
+@pytest.mark.renders
 def test_gimbals(scene) -> None:
     tilted = moving(position=(0.0, 0.0, 3.0), rotation_deg=(20.0, 5.0, 0.0), rates=(2.0, 1.0, 0.5))
     want: dict[str, Any] = {"truth": ("instances", "flow")}
@@ -318,6 +333,7 @@ def test_between_instants_the_motion_goes_on() -> None:
     assert Rotation.from_quat(np.roll(later.quat_wxyz, -1)).as_matrix() == pytest.approx(turned.as_matrix())
 
 
+@pytest.mark.renders
 def test_effects_work_through_a_bending_lens_too(scene) -> None:
     options: dict[str, Any] = {"model": "fisheye", "horizontal_fov_deg": 180.0, "width": 96, "height": 96}
     kinematics = moving(position=(0.0, 0.0, 2.0), rates=(0.0, 0.0, 2.0))
@@ -334,6 +350,7 @@ def test_effects_work_through_a_bending_lens_too(scene) -> None:
         assert truth.instances[-10, 48] == 1
 
 
+@pytest.mark.renders
 def test_colour_faults(scene) -> None:
     camera = Camera(CameraConfig(), PERIOD_S)
     fault = Fault(kind="bias", value=30.0)

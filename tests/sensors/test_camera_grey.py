@@ -19,6 +19,8 @@ from skyloop.world.mesh import box, quad
 from skyloop.world.model import Model
 from skyloop_client.messages import CameraImage
 
+pytestmark = pytest.mark.renders
+
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[PaintedScene]:

@@ -234,6 +234,7 @@ def test_limits_the_wrong_way_round_are_refused() -> None:
         DepthCameraConfig(min_range=20.0)
 
 
+@pytest.mark.renders
 def test_a_rendered_board_before_a_wall_stands_where_the_lens_puts_it() -> None:
     model = Model()
     for x, half, material in ((6.0, 9.0, "cement"), (3.0, 1.0, "plastic")):

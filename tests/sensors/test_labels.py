@@ -14,6 +14,8 @@ from skyloop.sensors.labels import box_in_space
 from skyloop.world.mesh import box, ellipsoid
 from skyloop.world.model import Model, Shape
 
+pytestmark = pytest.mark.renders
+
 FREE, HALF, CUT, NEAR, TURNING = "free", "half hidden", "at the edge", "around the camera", "turning"
 PLACES = {FREE: (10.0, 0.0, 2.0), HALF: (20.0, 6.0, 2.0)}
 FISHEYE: dict[str, Any] = {"model": "fisheye", "horizontal_fov_deg": 180.0}

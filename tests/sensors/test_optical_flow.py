@@ -17,6 +17,8 @@ from skyloop.sensors.optical_flow import OpticalFlow, OpticalFlowConfig
 from skyloop.world.mesh import box, quad
 from skyloop.world.model import Model
 
+pytestmark = pytest.mark.renders
+
 KEY = stream_key(3, "drone/flow")
 DOWN = Rotation.from_euler("Y", 90.0, degrees=True)
 

@@ -32,7 +32,11 @@ def scene() -> Iterator[Scene]:
     real.close()
 
 
-@pytest.mark.parametrize("kind", SENSORS)
+RENDERED = {"camera", "depth_camera", "optical_flow", "radar"}
+KINDS = [pytest.param(kind, marks=[pytest.mark.renders] if kind in RENDERED else []) for kind in SENSORS]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_preset_of_every_kind_measures_what_it_announces(kind: str, scene, at_rest) -> None:
     config_class, sensor_class = SENSORS[kind]
     for preset in config_class.model_fields["preset"].annotation.__args__:

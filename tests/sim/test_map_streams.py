@@ -47,7 +47,7 @@ class Believer:
         )  # fmt: skip
 
 
-def turning(estimators: dict[str, Any], seconds: float = 4.0) -> Simulation:
+def turning(estimators: dict[str, Any]) -> Simulation:
     """Turns on the spot in the room, flying on the truth."""
     vehicle = {
         "sensors": {"depth": DEPTH},
@@ -55,7 +55,7 @@ def turning(estimators: dict[str, Any], seconds: float = 4.0) -> Simulation:
         "position": [0.0, 0.0, 1.5],
         "pilot": {"kind": f"{__file__}:turn"},
     }
-    return build(make_scenario({"world": "room", "duration": seconds, "vehicles": [vehicle]}))
+    return build(make_scenario({"world": "room", "duration": 4.0, "vehicles": [vehicle]}))
 
 
 def turn(bundle: Any) -> Any:
@@ -63,26 +63,53 @@ def turn(bundle: Any) -> Any:
     return goal if bundle.status is not None and bundle.status.armed else [Arm(), goal]
 
 
-def mapped(inputs: list[str], **options: Any) -> dict[str, Any]:
-    return {"map": {"kind": BUILDER, "inputs": inputs, "options": options}}
+def mapped(name: str, inputs: list[str], **options: Any) -> dict[str, Any]:
+    return {name: {"kind": BUILDER, "inputs": inputs, "options": options}}
 
 
-def flown(simulation: Simulation, until: float) -> dict[str, list[Message]]:
-    out: dict[str, list[Message]] = {name: [] for name in RATES_HZ}
-    for name, messages in out.items():
-        simulation.bus.on(f"drone/map/{name}", messages.append)
-    while simulation.now < until:
-        simulation.step()
-    return out
+class Mapped:
+    """One flight with a map on the truth and one on an estimate that is wrong; its middle is flown twice."""
+
+    def __init__(self) -> None:
+        believer = {"kind": f"{__file__}:Believer", "inputs": ["truth/drone"]}
+        # farther away, this small image has few pixels for a voxel
+        near = {"settings": {"far": 4.0}}
+        estimators = {
+            **mapped("map", ["depth", "truth/drone"], **near),
+            "wrong": believer,
+            **mapped("moved", ["depth", "wrong"], **near),
+        }
+        self.got: dict[str, list[Message]] = {}
+        with turning(estimators) as simulation:
+            self.infos = simulation.bus.infos
+            for name in (f"{name}/{stream}" for name in ("map", "moved") for stream in RATES_HZ):
+                simulation.bus.on(f"drone/{name}", self.got.setdefault(name, []).append)
+            simulation.run_until(1.5)
+            saved = simulation.snapshot()
+            before = self.counts()
+            simulation.run_until(4.0)
+            after = self.counts()
+            simulation.restore(saved)
+            simulation.run_until(3.3)
+        self.again = {name: messages[after[name] :] for name, messages in self.got.items()}
+        self.late = {name: messages[before[name] : after[name]] for name, messages in self.got.items()}
+        self.got = {name: messages[: after[name]] for name, messages in self.got.items()}
+
+    def counts(self) -> dict[str, int]:
+        return {name: len(messages) for name, messages in self.got.items()}
 
 
-def test_the_maps_are_streams_and_lie_where_the_world_is() -> None:
-    # farther away, this small image has few pixels for a voxel
-    with turning(mapped(["depth", "truth/drone"], settings={"far": 4.0})) as simulation:
-        got = flown(simulation, 4.0)
-        infos = simulation.bus.infos
-    assert {infos[f"drone/map/{name}"].message for name in RATES_HZ} == {"VoxelMap", "GridMap", "PointCloud", "Movers"}
-    assert "drone/map" not in infos
+@pytest.fixture(scope="module")
+def flown() -> Mapped:
+    return Mapped()
+
+
+@pytest.mark.renders
+def test_the_maps_are_streams_and_lie_where_the_world_is(flown: Mapped) -> None:
+    got = {name: flown.got[f"map/{name}"] for name in RATES_HZ}
+    kinds = {flown.infos[f"drone/map/{name}"].message for name in RATES_HZ}
+    assert kinds == {"VoxelMap", "GridMap", "PointCloud", "Movers"}
+    assert "drone/map" not in flown.infos
     counts = {name: len(messages) for name, messages in got.items()}
     assert 3 <= counts["voxels"] <= 5 and 15 <= counts["ground"] <= 20 and 15 <= counts["points"] <= 20
     voxels = got["voxels"][-1].data
@@ -98,27 +125,20 @@ def test_the_maps_are_streams_and_lie_where_the_world_is() -> None:
     assert distance.values.min() > 0.0 and len(distance.values) == len(distance.points)
 
 
-def test_maps_are_built_on_the_stream_of_poses_that_is_named() -> None:
+@pytest.mark.renders
+def test_maps_are_built_on_the_stream_of_poses_that_is_named(flown: Mapped) -> None:
     """An estimate that is 0.4 m off moves the map by two voxels; while it is lost no image is entered."""
-    believer = {"kind": f"{__file__}:Believer", "inputs": ["truth/drone"]}
-    with turning({"wrong": believer, **mapped(["depth", "wrong"])}) as simulation:
-        wrong = flown(simulation, 3.6)
-    with turning(mapped(["depth", "truth/drone"])) as simulation:
-        right = flown(simulation, 2.4)
-    early = [[m.data.voxels for m in got["voxels"] if m.t_ns < 1.95e9][-1] for got in (right, wrong)]
+    early = [[m.data.voxels for m in flown.got[f"{name}/voxels"] if m.t_ns < 1.95e9][-1] for name in ("map", "moved")]
     assert (early[0] != -1).sum() > 500 and np.array_equal(early[0][:-2], early[1][2:])
-    stamps = [message.t_ns for message in wrong["near"]]
+    stamps = [message.t_ns for message in flown.got["moved/near"]]
     assert not any(2.05e9 < t_ns < 2.95e9 for t_ns in stamps) and max(stamps) > 3.2e9
 
 
-def test_a_snapshot_holds_the_maps() -> None:
-    with turning(mapped(["depth", "truth/drone"])) as simulation:
-        flown(simulation, 1.5)
-        saved = simulation.snapshot()
-        first = [message.data.voxels for message in flown(simulation, 3.3)["voxels"]]
-        simulation.restore(saved)
-        again = [message.data.voxels for message in flown(simulation, 3.3)["voxels"]]
-    assert len(first) == 2 and all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+@pytest.mark.renders
+def test_a_snapshot_holds_the_maps(flown: Mapped) -> None:
+    again = [message.data.voxels for message in flown.again["map/voxels"]]
+    first = [message.data.voxels for message in flown.late["map/voxels"]][: len(again)]
+    assert len(again) == 2 and all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -133,5 +153,5 @@ def test_a_snapshot_holds_the_maps() -> None:
 )
 def test_mistakes_are_one_line(inputs: list[str], options: dict[str, Any], line: str) -> None:
     with pytest.raises(ScenarioError, match=line) as told:
-        turning(mapped(inputs, **options))
+        turning(mapped("map", inputs, **options))
     assert "\n" not in str(told.value)

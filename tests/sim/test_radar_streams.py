@@ -20,6 +20,7 @@ from skyloop.world.scenery.actors.gait import PARTS
 from skyloop.world.worlds.radar_lab import RadarLab
 from skyloop_client.messages import Message, RadarDetections, RadarScan, RangeDopplerImage
 
+pytestmark = pytest.mark.renders
 SEED, HEIGHT = 4, 1.2
 RADAR = "drone/radar/"
 NAMES = [RADAR + ending for ending in ("raw", "range_doppler", "detections")]

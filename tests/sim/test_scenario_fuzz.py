@@ -75,13 +75,13 @@ def places(data: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@quick(100)
+@quick(60)
 @given(JUNK)
 def test_random_data(data: Any) -> None:
     check(data)
 
 
-@quick(300)
+@quick(120)
 @given(st.data())
 def test_random_damage_to_a_valid_scenario(draw: st.DataObject) -> None:
     scenario = copy.deepcopy(draw.draw(st.sampled_from([NOISY_FLIGHT, SEEING_FLIGHT])))
@@ -101,7 +101,7 @@ def test_random_damage_to_a_valid_scenario(draw: st.DataObject) -> None:
     check(scenario)
 
 
-@quick(200)
+@quick(80)
 @given(
     st.lists(
         st.sampled_from(["vehicles", "drone", "0", "sensors", "imu", "wind", "mean", "1", "", "world"]), max_size=5
@@ -112,7 +112,7 @@ def test_random_settings(path: list[str], value: Any) -> None:
     check(NOISY_FLIGHT, {".".join(path): value})
 
 
-@quick(300)
+@quick(100)
 @given(st.binary(max_size=60) | st.text(alphabet="ab:-[]{}&*!|>'\"%@`#?,\n 01.\t", max_size=40).map(str.encode))
 @example(b"[" * 1200)
 @example(b"&a [*a]")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ SCENARIO: dict[str, Any] = {
         },
     }],
 }  # fmt: skip
+pytestmark = pytest.mark.renders
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 EAST, NORTH = np.eye(3)[:2]
 
@@ -95,44 +96,57 @@ def fly_on(simulation: Simulation) -> dict[str, str]:
     prints = Fingerprint(simulation.bus)
     if simulation.port.vehicle().commander:
         simulation.port.vehicle().send(Goal(np.array([6.0, 1.0, 2.0])), by="test")
-    simulation.run_for(2.0)
+    simulation.run_for(1.2)
     return prints.hexdigests()
 
 
+class Flown:
+    """A simulation in the air, a snapshot of it there, and what it publishes if nobody changes anything."""
+
+    def __init__(self) -> None:
+        self.simulation = made()
+        in_the_air(self.simulation)
+        self.before = self.simulation.snapshot()
+        self.unchanged = fly_on(self.simulation)
+
+
 @pytest.fixture(scope="module")
-def unchanged() -> dict[str, str]:
+def flown() -> Iterator[Flown]:
+    one = Flown()
+    with one.simulation:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Simulation]:
+    """Another simulation of the scenario, which only gets snapshots."""
     with made() as simulation:
-        in_the_air(simulation)
-        return fly_on(simulation)
+        yield simulation
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_changed_then_restored_goes_on_with_the_same_bytes(
-    change: Callable[[Simulation], None], unchanged: dict[str, str]
+    change: Callable[[Simulation], None], flown: Flown, other: Simulation
 ) -> None:
-    with made() as simulation:
-        in_the_air(simulation)
-        before = simulation.snapshot()
-        change(simulation)
-        after = simulation.snapshot()
-        first = fly_on(simulation)
-        assert first != unchanged, "the change has no effect on any stream"
+    simulation = flown.simulation
+    simulation.restore(flown.before)
+    change(simulation)
+    after = simulation.snapshot()
+    first = fly_on(simulation)
+    assert first != flown.unchanged, "the change has no effect on any stream"
 
-        simulation.restore(before)
-        assert fly_on(simulation) == unchanged
+    simulation.restore(flown.before)
+    assert fly_on(simulation) == flown.unchanged
 
-        simulation.restore(after)
-        assert fly_on(simulation) == first
+    simulation.restore(after)
+    assert fly_on(simulation) == first
 
-    with made() as other:
-        other.restore(after)
-        assert fly_on(other) == first
+    other.restore(after)
+    assert fly_on(other) == first
 
 
-def test_no_snapshot_fits_across_a_vehicle_that_joined() -> None:
-    with made() as simulation:
-        in_the_air(simulation)
-        saved = simulation.snapshot()
-        simulation.editor.join("second", "drone", np.array([5.0, 5.0, 0.3]), UPRIGHT)
-        with pytest.raises(ScenarioError, match="joined"):
-            simulation.restore(saved)
+def test_no_snapshot_fits_across_a_vehicle_that_joined(flown: Flown) -> None:
+    """The last test of this file: who has joined stays."""
+    flown.simulation.editor.join("second", "drone", np.array([5.0, 5.0, 0.3]), UPRIGHT)
+    with pytest.raises(ScenarioError, match="joined"):
+        flown.simulation.restore(flown.before)

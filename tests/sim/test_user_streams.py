@@ -15,7 +15,7 @@ import yaml
 
 from core_flights import Tape, resting
 from published_things import TILTED, estimate, markers, records
-from skyloop.apps.run import run_scenario
+from skyloop.apps import run as running
 from skyloop.core.bus import record_bytes
 from skyloop.recording.journal import read_group
 from skyloop.sim import user_streams
@@ -157,7 +157,7 @@ def test_a_name_that_cannot_be_is_told() -> None:
         {"name": "drone", "sensors": {"imu": {"kind": "imu"}, "radar": {"kind": "radar", "rate_hz": 5}}},
         {"name": "other", "position": [5.0, 0.0]},
     ]
-    with build(make_scenario({"vehicles": vehicles})) as flown:
+    with build(make_scenario({"vehicles": vehicles}), renders=False) as flown:
         for name, words in [*NAMES.items(), (7, "a stream's name is a text")]:
             with pytest.raises(StreamError) as caught:
                 flown.port.user_streams.publish("drone", name, Number(0, 1.0), 0, sender="me")  # type: ignore[arg-type]
@@ -261,8 +261,9 @@ def test_streams_that_appear_in_flight_are_in_snapshots() -> None:
 # ---- run folders
 
 
-def test_a_run_folder_holds_all_of_them(tmp_path: Path) -> None:
-    summary = run_scenario(make_scenario(copy.deepcopy(TELLER)), tmp_path / "run")
+def test_a_run_folder_holds_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "plot_flight", lambda *_: None)
+    summary = running.run_scenario(make_scenario(copy.deepcopy(TELLER)), tmp_path / "run")
     expected = records()
     streams = json.loads((tmp_path / "run" / "streams.json").read_text())
     for name, record in expected.items():

@@ -24,7 +24,7 @@ def test_it_lands_on_the_marker_with_the_marker_s_heading() -> None:
     assert flight.seconds < 15.0
 
 
-@pytest.mark.slow
+@pytest.mark.slow("ten landings")
 def test_starts_of_the_paper_end_within_a_tenth_of_a_metre_and_twenty_seconds() -> None:
     flights = [Flight(seed) for seed in range(1, 11)]
     assert all(flight.landed for flight in flights)
@@ -34,7 +34,7 @@ def test_starts_of_the_paper_end_within_a_tenth_of_a_metre_and_twenty_seconds() 
     assert np.mean(seconds) < 20.0 and max(seconds) < 30.0
 
 
-@pytest.mark.slow
+@pytest.mark.slow("two long flights")
 def test_a_lost_marker_is_not_landed_beside() -> None:
     """It climbs, gives up, flies home and lands there, 6 m away."""
     flight = Flight(gone=(5.0, 1e9), **NEAR)
@@ -46,7 +46,7 @@ def test_a_lost_marker_is_not_landed_beside() -> None:
     assert np.hypot(*again.error) < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.slow("two landings")
 def test_wind_and_a_bad_rangefinder_are_borne() -> None:
     wind = {"wind": {"kind": "dryden", "mean": [4.0, 3.0, 0.0], "w20_kt": 15}}
     assert np.hypot(*Flight(3, more=wind, **NEAR).error) < 0.3
@@ -54,7 +54,7 @@ def test_wind_and_a_bad_rangefinder_are_borne() -> None:
     assert np.hypot(*Flight(distance=faults, **NEAR).error) < 0.12
 
 
-@pytest.mark.slow
+@pytest.mark.slow("two landings")
 def test_as_published_the_heading_is_lost() -> None:
     """The ablation: the second stage begins on position alone, and the altitude is not filtered."""
     start: dict[str, Any] = {"start": {"position": (6.4, 0.3, 6.0), "yaw_deg": 120.0}, "settle": 0.2}
@@ -69,7 +69,7 @@ def test_the_scenario_s_seed_draws_the_start_also_outside() -> None:
     assert '"start_seed": 9' in arguments[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a landing on rendered images")
 def test_the_shipped_scenario_lands_on_rendered_images_and_leaves_a_sheet(tmp_path: Path) -> None:
     summary = run_scenario(load_scenario("landing"), tmp_path / "run")
     flown = summary["vehicles"]["drone"]

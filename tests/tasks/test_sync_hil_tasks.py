@@ -14,6 +14,7 @@ from skyloop_client.errors import TaskError, UnknownNameError
 from skyloop_client.streams import NS_PER_S
 from skyloop_client.tasks.sync_hil import TASKS, run_task
 
+pytestmark = pytest.mark.renders
 CHEAP = {"width": 160, "height": 120}
 
 
@@ -33,6 +34,12 @@ def face(flown: Flight, yaw: float, seconds: float) -> tuple[int, float, float]:
     return record.result["oscillations"], record.seconds, flown.truth()[0]
 
 
+@pytest.fixture(scope="module")
+def closed() -> Iterator[Flight]:
+    with flight("closed-path", rate_hz=2) as flown:
+        yield flown
+
+
 # ---- Algorithm 1
 
 
@@ -48,19 +55,18 @@ def test_sensor_characterisation_waits_for_every_sample(facing: Flight) -> None:
 # ---- Algorithm 2
 
 
-def test_relative_position_at_random_poses() -> None:
+def test_relative_position_at_random_poses(closed: Flight) -> None:
     """Within 1° and 0.1 m, from all sides."""
     random = np.random.default_rng(6)
-    with flight("closed-path", rate_hz=2) as flown:
-        for _ in range(6):
-            session = flown.again()
-            x, y = random.uniform(1.0, 5.0), random.uniform(0.0, 2.0)
-            bearing = math.atan2(flown.anchor[1] - y, flown.anchor[0] - x)
-            flown.put([x, y, random.uniform(1.2, 2.0)], bearing + random.uniform(-0.5, 0.5))
-            found = run_task("relative-position", session).result
-            angle, distance = flown.truth()
-            assert found["angle"] == pytest.approx(angle, abs=math.radians(1.0))
-            assert found["distance"] == pytest.approx(distance, abs=0.1)
+    for _ in range(4):
+        session = closed.again()
+        x, y = random.uniform(1.0, 5.0), random.uniform(0.0, 2.0)
+        bearing = math.atan2(closed.anchor[1] - y, closed.anchor[0] - x)
+        closed.put([x, y, random.uniform(1.2, 2.0)], bearing + random.uniform(-0.5, 0.5))
+        found = run_task("relative-position", session).result
+        angle, distance = closed.truth()
+        assert found["angle"] == pytest.approx(angle, abs=math.radians(1.0))
+        assert found["distance"] == pytest.approx(distance, abs=0.1)
 
 
 def test_without_an_anchor_it_gives_up(facing: Flight) -> None:
@@ -79,7 +85,7 @@ def test_the_anchor_is_at_the_edge_of_the_view_at_the_start(facing: Flight) -> N
     assert math.radians(35.0) < facing.truth()[0] < math.radians(40.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_quick_computer_faces_the_anchor_within_the_precision(facing: Flight, seed: int) -> None:
     yaw = float(np.random.default_rng(seed).uniform(-0.02, 0.15))
     oscillations, seconds, left = face(facing, yaw, 0.0)
@@ -89,17 +95,19 @@ def test_a_quick_computer_faces_the_anchor_within_the_precision(facing: Flight, 
     assert 1.2 < seconds < 3.0
 
 
+@pytest.mark.slow("one more flight with a camera")
 def test_it_turns_the_other_way_too(facing: Flight) -> None:
     assert abs(face(facing, 1.2, 0.0)[2]) <= 0.03
 
 
+@pytest.mark.slow("two flights with a camera")
 def test_a_slower_computer_oscillates_more_and_takes_longer(facing: Flight) -> None:
-    runs = {s: [face(facing, yaw, s) for yaw in (0.0, 0.04, 0.08)] for s in (0.0, 0.3, 0.6)}
+    runs = {s: [face(facing, yaw, s) for yaw in (0.0, 0.06)] for s in (0.0, 0.6)}
     oscillations = {s: sum(run[0] for run in many) for s, many in runs.items()}
     mean_seconds = [np.mean([run[1] for run in many]) for many in runs.values()]
     assert oscillations[0.0] == 0
-    assert oscillations[0.0] < oscillations[0.3] < oscillations[0.6]
-    assert mean_seconds[0] < mean_seconds[1] < mean_seconds[2]
+    assert oscillations[0.0] < oscillations[0.6]
+    assert mean_seconds[0] < mean_seconds[1]
 
 
 def test_every_oscillation_is_a_change_of_direction(facing: Flight) -> None:
@@ -130,12 +138,13 @@ def moved_past(flown: Flight, seconds: float = 0.0, **options: float) -> float:
     return float(position[0] - flown.anchor[0])
 
 
+@pytest.mark.slow("a flight of half a minute with a camera")
 def test_move_forward_stops_abeam_of_the_anchor() -> None:
-    with flight("move-forward", rate_hz=10) as flown:
-        assert abs(moved_past(flown, speed=0.4)) < 0.15
+    with flight("move-forward", rate_hz=5, **CHEAP) as flown:
+        assert abs(moved_past(flown, speed=0.5)) < 0.15
 
 
-@pytest.mark.slow
+@pytest.mark.slow("three flights at the shipped rate of images")
 @pytest.mark.parametrize("seed", range(3))
 def test_move_forward_as_shipped(seed: int) -> None:
     with flight("move-forward", seed=seed) as flown:
@@ -145,28 +154,37 @@ def test_move_forward_as_shipped(seed: int) -> None:
 # ---- Algorithm 5
 
 
-def closed_path(seed: int, seconds: float = 0.0) -> tuple[float, float]:
+def closed_path(flown: Flight, seconds: float = 0.0) -> tuple[float, float]:
     """m from the start in truth, and how far the task's own answer is off."""
-    with flight("closed-path", seed=seed, rate_hz=2) as flown:
-        record = run_task("closed-path", flown.again(seconds))
-        off = float(np.linalg.norm((flown.simulation.truth().position - flown.start)[:2]))
-        assert record.loops == 4
-        assert 22.0 < record.seconds < 30.0
-        return off, abs(record.result["displacement"] - off)
+    record = run_task("closed-path", flown.again(seconds))
+    off = float(np.linalg.norm((flown.simulation.truth().position - flown.start)[:2]))
+    assert record.loops == 4
+    assert 22.0 < record.seconds < 30.0
+    return off, abs(record.result["displacement"] - off)
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 11))])
-def test_a_closed_path_comes_back(seed: int) -> None:
-    off, error = closed_path(seed)
+def test_a_closed_path_comes_back(closed: Flight) -> None:
+    off, error = closed_path(closed)
     assert off < 0.6
     assert error < 0.2
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a flight for each seed")
+@pytest.mark.parametrize("seed", range(2, 11))
+def test_a_closed_path_comes_back_with_other_seeds(seed: int) -> None:
+    with flight("closed-path", seed=seed, rate_hz=2) as flown:
+        test_a_closed_path_comes_back(flown)
+
+
+@pytest.mark.slow("ten closed paths")
 def test_a_closed_path_cares_little_for_the_computer() -> None:
     """40 ms for a question still keeps up with an IMU of 20 Hz."""
-    quick, slow = ([closed_path(seed, seconds)[0] for seed in range(1, 6)] for seconds in (0.0, 0.04))
-    assert abs(np.mean(quick) - np.mean(slow)) < 0.2
+    ends = []
+    for seed in range(1, 6):
+        with flight("closed-path", seed=seed, rate_hz=2) as flown:
+            ends.append([closed_path(flown, seconds)[0] for seconds in (0.0, 0.04)])
+    quick, slow = np.mean(ends, axis=0)
+    assert abs(quick - slow) < 0.2
 
 
 # ---- names

@@ -16,6 +16,8 @@ from skyloop_client.tasks.__main__ import main, option_from
 CAMERA = "vehicles.drone.sensors.front."
 
 
+@pytest.mark.slow("the same flight with and without the link")
+@pytest.mark.renders
 def test_face_anchor_over_the_link_is_face_anchor(tmp_path: Path) -> None:
     scenario = skyloop.load_scenario("face-anchor", {CAMERA + "width": 160, CAMERA + "height": 120})
     record = tmp_path / "record.json"

@@ -8,6 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from cockpit_rig import FLAGS, CockpitRig
+from unplotted import leave_out_pictures
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_pictures() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_pictures(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -28,10 +36,7 @@ def browser() -> Iterator[object]:
     """Per module: while Playwright runs, other tests of the worker cannot start an event loop of their own."""
     from playwright.sync_api import sync_playwright
 
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("Chromium is missing: sudo apt-get install chromium; the cockpit's tests look at it in a browser")
     with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=program, args=FLAGS)
+        opened = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         yield opened
         opened.close()

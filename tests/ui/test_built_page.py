@@ -42,10 +42,9 @@ def test_the_page_asks_nobody_else() -> None:
     assert "https://" not in page and "http://" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("npm installs a bundler and builds the page")
+@pytest.mark.needs("npm")
 def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
-    if shutil.which("npm") is None:
-        pytest.fail("npm is missing; this test builds the page again: sudo apt-get install npm")
     shutil.copytree(WEB, tmp_path / "web" / "cockpit", ignore=shutil.ignore_patterns("node_modules"))
     (tmp_path / "src" / "skyloop" / "ui").mkdir(parents=True)
     for words in (["install", "--no-save", "--no-audit", "--no-fund"], ["run", "build"], ["test"]):

@@ -100,6 +100,7 @@ def test_a_page_names_no_code_and_no_files(text: str) -> None:
         scenario_from_page(text)
 
 
+@pytest.mark.processes
 def test_the_page_starts_and_stops_flights(rig: CockpitRig) -> None:
     rig.fly()
     viewer = rig.viewer()
@@ -122,45 +123,10 @@ def test_the_page_starts_and_stops_flights(rig: CockpitRig) -> None:
     viewer.close()
 
 
-def test_pickers_and_reports_on_the_page(browser: Any, rig: CockpitRig) -> None:
-    """A world, weather, a sensor, its quality and a seed are picked and flown; a dataset's report opens."""
-    rig.fly()
-    (rig.folder.parent / "datasets" / "park-001").mkdir(parents=True)
-    (rig.folder.parent / "datasets" / "park-001" / "report.html").write_text("<p>images of a park</p>")
-    page = opened(browser, rig)
-    page.click("#tab-studio")
-    until(lambda: page.locator("#pick-world option").count() > 3)
-    page.select_option("#scenario", "hover")
-    until(lambda: "name: hover" in page.locator("#scenario-text").input_value())
-    page.select_option("#pick-world", "blocks")
-    until(lambda: "world: blocks" in page.locator("#scenario-text").input_value())
-    page.select_option("#pick-weather", "rain")
-    page.select_option("#pick-sensor", "camera")
-    until(lambda: "rain: 10" in page.locator("#scenario-text").input_value())
-    page.click("#add-sensor")
-    until(lambda: page.locator("#pick-quality").is_enabled())
-    page.select_option("#pick-quality", "high")
-    until(lambda: "quality: high" in page.locator("#scenario-text").input_value())
-    page.get_by_role("button", name="take out sensor camera").click()
-    until(lambda: "kind: camera" not in page.locator("#scenario-text").input_value())
-    page.locator("#pick-seed").fill("12")
-    page.locator("#pick-seed").press("Enter")
-    until(lambda: "seed: 12" in page.locator("#scenario-text").input_value())
-    page.click("#start")
-    until(lambda: rig.get("/api/about").get("seed") == 12 and rig.get("/api/about")["world"] == "blocks")
-    page.click("#refresh")
-    item = page.locator(".runs li", has_text="park-001")
-    assert "dataset" in item.inner_text()
-    with page.expect_popup() as shown:
-        item.get_by_role("button", name="report.html").click()
-    until(lambda: "images of a park" in shown.value.content())
-    assert page.faults == []
-    page.close()
-
-
 SAYS = "import sys, time; print('at work on', *sys.argv[1:], flush=True); sys.exit(sys.argv[2] == 'radar')"
 
 
+@pytest.mark.processes
 def test_jobs_are_watched_and_leave_what_they_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes are real, only what runs in them is short; the slow suite runs the real ones."""
     monkeypatch.setattr("skyloop.apps.jobs.ENTRY", SAYS)
@@ -168,13 +134,11 @@ def test_jobs_are_watched_and_leave_what_they_said(tmp_path: Path, monkeypatch: 
     jobs = Jobs({"reproductions": {"drag": "", "radar": ""}, "worlds": {"park": ""}}, tmp_path, told.append)
     with pytest.raises(SkyloopError, match="drag"):
         jobs.start("reproduce", "drug", quick=True)
-    names = [jobs.start("reproduce", "drag", quick=True)["folder"], jobs.start("record", "park", quick=True)["folder"]]
-    until(lambda: [job["state"] for job in jobs.plain()] == ["done", "done"])
-    assert names == ["reproduce-drag-001", "record-park-001"]
-    assert (tmp_path / names[0] / "output.txt").read_text().startswith("at work on reproduce drag --quick --out")
-    jobs.start("reproduce", "radar", quick=False)
-    until(lambda: jobs.plain()[2]["state"] == "ended with 1")
-    assert {job["number"] for job in told} == {1, 2, 3} and any(job["state"] == "running" for job in told)
+    names = [jobs.start("reproduce", "radar", quick=True)["folder"], jobs.start("record", "park", quick=True)["folder"]]
+    until(lambda: [job["state"] for job in jobs.plain()] == ["ended with 1", "done"])
+    assert names == ["reproduce-radar-001", "record-park-001"]
+    assert (tmp_path / names[0] / "output.txt").read_text().startswith("at work on reproduce radar --quick --out")
+    assert {job["number"] for job in told} == {1, 2} and any(job["state"] == "running" for job in told)
     monkeypatch.setattr("skyloop.apps.jobs.ENTRY", "import time; time.sleep(600)")
     for _ in range(2):
         jobs.start("record", "park", quick=True)
@@ -184,7 +148,8 @@ def test_jobs_are_watched_and_leave_what_they_said(tmp_path: Path, monkeypatch: 
     assert all(job["state"] != "running" for job in jobs.plain())
 
 
-@pytest.mark.slow
+@pytest.mark.slow("a whole reproduction")
+@pytest.mark.needs("chromium")
 def test_a_reproduction_is_started_and_watched(browser: Any, rig: CockpitRig) -> None:
     rig.fly()
     page = opened(browser, rig)
@@ -201,7 +166,8 @@ def test_a_reproduction_is_started_and_watched(browser: Any, rig: CockpitRig) ->
     page.close()
 
 
-@pytest.mark.slow
+@pytest.mark.slow("records a dataset and runs a benchmark")
+@pytest.mark.renders
 def test_a_dataset_is_recorded_and_played(rig: CockpitRig) -> None:
     rig.fly()
     viewer = rig.viewer()

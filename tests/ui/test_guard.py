@@ -58,6 +58,7 @@ def test_no_name_leads_out_of_the_run_folders(tmp_path: Path, name: str) -> None
     assert run_folder(tmp_path / "runs", "a").name == "a"
 
 
+@pytest.mark.processes
 def test_a_socket_without_the_token_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with `--host` of another machine's network, where tests may not listen."""
     monkeypatch.setattr("skyloop.ui.server_start._is_loopback", lambda host: False)
@@ -75,6 +76,7 @@ def test_a_socket_without_the_token_gets_nothing(tmp_path: Path, monkeypatch: py
             assert b"hello" in peer.recv(timeout=20)
 
 
+@pytest.mark.processes
 def test_hostile_peers_disturb_nobody(rig: CockpitRig) -> None:
     """Rubbish on the port, on the socket and in calls: each is refused, and a viewer of a flight gets its answer."""
     rig.fly()
@@ -134,7 +136,7 @@ def nonsense(rng: random.Random, depth: int = 0) -> Any:
     return {str(rng.choice(WORDS)): nonsense(rng, depth + 1) for _ in range(rng.randrange(6))}
 
 
-@pytest.mark.slow
+@pytest.mark.slow("2000 messages and 400 calls")
 @pytest.mark.parametrize("seed", range(5))
 def test_a_long_campaign_of_nonsense(rig: CockpitRig, seed: int) -> None:
     """2000 messages and 400 calls of each seed: whole, cut off, binary and in pieces. The flight goes on and the server

@@ -31,7 +31,9 @@ def resident_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-@pytest.mark.slow
+@pytest.mark.slow("half an hour of a flight with a page")
+@pytest.mark.needs("chromium")
+@pytest.mark.renders
 def test_memory_stays_as_it_is(browser: Any, rig: CockpitRig) -> None:
     """The rule: after a sixth of the time, in which tables fill, the resident memory of the server and the used heap of
     the page, thirty times after a collection, may grow by 40 MB per hour at most, by the median of all slopes."""
@@ -44,7 +46,7 @@ def test_memory_stays_as_it_is(browser: Any, rig: CockpitRig) -> None:
     of_server, of_page = [], []
     began = time.monotonic()
     for look in range(LOOKS):
-        time.sleep(max(0.0, began + 60.0 * MINUTES / LOOKS * (look + 1) - time.monotonic()))
+        page.wait_for_timeout(1e3 * max(0.0, began + 60.0 * MINUTES / LOOKS * (look + 1) - time.monotonic()))
         inspect.send("HeapProfiler.collectGarbage")
         used = inspect.send("Runtime.getHeapUsage")["usedSize"]
         if look >= WARM:

@@ -10,9 +10,10 @@ import pytest
 from cockpit_rig import CockpitRig, opened, until
 from skyloop.sim.scenario import load_scenario
 
+pytestmark = [pytest.mark.processes, pytest.mark.needs("chromium")]
+
 Points = list[tuple[float, float]]
 POINTS: Points = [(1.2, 0.0), (1.2, 0.8), (0.4, 0.8)]
-NEAR: Points = [(0.9, 0.6)]
 ROOM = {"name": "room", "world": "room", "duration": 600, "vehicles": [{"name": "drone"}]}
 LAYOUT = """[...document.querySelectorAll('.card')].map(card => [
   card.querySelector('.card-name').textContent.split(' ')[0], card.classList.contains('floating'),
@@ -147,6 +148,42 @@ def test_panes_move_and_survive_a_reload(browser: Any, rig: CockpitRig) -> None:
     page.close()
 
 
+def test_pickers_and_reports_on_the_page(browser: Any, rig: CockpitRig) -> None:
+    """A world, weather, a sensor, its quality and a seed are picked and flown; a dataset's report opens."""
+    rig.fly()
+    (rig.folder.parent / "datasets" / "park-001").mkdir(parents=True)
+    (rig.folder.parent / "datasets" / "park-001" / "report.html").write_text("<p>images of a park</p>")
+    page = opened(browser, rig)
+    page.click("#tab-studio")
+    until(lambda: page.locator("#pick-world option").count() > 3)
+    page.select_option("#scenario", "hover")
+    until(lambda: "name: hover" in page.locator("#scenario-text").input_value())
+    page.select_option("#pick-world", "blocks")
+    until(lambda: "world: blocks" in page.locator("#scenario-text").input_value())
+    page.select_option("#pick-weather", "rain")
+    page.select_option("#pick-sensor", "camera")
+    until(lambda: "rain: 10" in page.locator("#scenario-text").input_value())
+    page.click("#add-sensor")
+    until(lambda: page.locator("#pick-quality").is_enabled())
+    page.select_option("#pick-quality", "high")
+    until(lambda: "quality: high" in page.locator("#scenario-text").input_value())
+    page.get_by_role("button", name="take out sensor camera").click()
+    until(lambda: "kind: camera" not in page.locator("#scenario-text").input_value())
+    page.locator("#pick-seed").fill("12")
+    page.locator("#pick-seed").press("Enter")
+    until(lambda: "seed: 12" in page.locator("#scenario-text").input_value())
+    page.click("#start")
+    until(lambda: rig.get("/api/about").get("seed") == 12 and rig.get("/api/about")["world"] == "blocks")
+    page.click("#refresh")
+    item = page.locator(".runs li", has_text="park-001")
+    assert "dataset" in item.inner_text()
+    with page.expect_popup() as shown:
+        item.get_by_role("button", name="report.html").click()
+    until(lambda: "images of a park" in shown.value.content())
+    assert page.faults == []
+    page.close()
+
+
 CONTRAST = """() => {
   const parse = (text) => { const n = text.match(/[0-9.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
   const part = (v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
@@ -198,7 +235,7 @@ navigator.getGamepads = () => [{ axes: window.sticks, buttons: [], connected: tr
 def test_keys_and_a_gamepad_fly_it(browser: Any, rig: CockpitRig) -> None:
     """The browser's Gamepad API is scripted: no gamepad is plugged into a machine that tests."""
     rig.fly(ROOM)
-    page = browser.new_page(viewport={"width": 900, "height": 560})
+    page = browser.new_page(viewport={"width": 900, "height": 560}, device_scale_factor=0.5)
     page.add_init_script(PAD)
     page.goto(rig.url)
     until(lambda: page.evaluate("!!(window.cockpit && cockpit.seen.loaded)"))
@@ -218,33 +255,18 @@ def test_keys_and_a_gamepad_fly_it(browser: Any, rig: CockpitRig) -> None:
     page.close()
 
 
-def small_cameras() -> dict[str, Any]:
-    """A quarter of the pixels at half the rate are enough to find the way in a room."""
-    cameras = {
-        f"vehicles.drone.sensors.{name}.rate_hz": rate for name, rate in (("cam0", 15), ("cam1", 15), ("depth", 7.5))
-    }
-    sizes = {"width": 320, "height": 180}
-    return cameras | {f"vehicles.drone.sensors.{n}.{k}": v for n in ("cam0", "cam1", "depth") for k, v in sizes.items()}
-
-
-@pytest.mark.parametrize(
-    ("points", "changes"),
-    [(NEAR, small_cameras()), pytest.param(POINTS, {}, marks=pytest.mark.slow)],
-    ids=["one near point, small cameras", "whole"],
-)
-def test_through_the_planner_on_the_estimate(
-    browser: Any, rig: CockpitRig, points: Points, changes: dict[str, Any]
-) -> None:
-    rig.fly(load_scenario("room-nav", changes), 300.0)
+@pytest.mark.slow("stereo odometry and mapping of a whole flight")
+def test_through_the_planner(browser: Any, rig: CockpitRig) -> None:
+    rig.fly(load_scenario("room-nav"), 300.0)
     page = opened(browser, rig)
     page.select_option("#speed", "unlimited")
     until(lambda: text_of(page, "dd[data-name=mode]") == "setpoint", 300.0)
     # a hover as fast as it can would only take the browser's time
     page.select_option("#speed", "1")
-    click_points(page, points)
+    click_points(page)
     page.select_option("#speed", "unlimited")
     fly_on(page)
     x, y, _ = position(page)
-    assert abs(x - points[-1][0]) < 0.6 and abs(y - points[-1][1]) < 0.6
+    assert abs(x - POINTS[-1][0]) < 0.6 and abs(y - POINTS[-1][1]) < 0.6
     assert page.faults == []
     page.close()

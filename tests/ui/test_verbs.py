@@ -20,6 +20,8 @@ from cockpit_rig import PATIENCE_S, until
 from shown_recording import write_recording
 from skyloop.ui.wire import unframed
 
+pytestmark = pytest.mark.processes
+
 RUN = "import sys; from skyloop.cli import main; sys.exit(main())"
 PILOT = """from skyloop_client.messages import Arm, TakeOff
 
@@ -53,13 +55,8 @@ def seen(port: int, streams: list[str]) -> dict[str, Any]:
         return found
 
 
-# all six take the option the same way; three of them in each run, for every one starts a process that imports it all
-QUICK = ("run", "loop", "replay")
-
-
-@pytest.mark.parametrize(
-    "verb", [verb if verb in QUICK else pytest.param(verb, marks=pytest.mark.slow) for verb in VERBS]
-)
+@pytest.mark.slow("starts each verb with a cockpit in processes of their own")
+@pytest.mark.parametrize("verb", VERBS)
 def test_the_cockpit_beside(verb: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PILOT)
     if verb == "replay":

@@ -11,6 +11,8 @@ from cockpit_rig import CockpitRig, opened, until
 from shown_recording import write_recording
 from skyloop.sim.scenario import load_scenario
 
+pytestmark = [pytest.mark.processes, pytest.mark.needs("chromium")]
+
 PIXELS = "name => cockpit.seen.view.pixelsOf(name)"
 LAYERS = ["world", "ceilings", "tracks", "estimates", "clouds", "maps", "paths", "detections", "marks", "wind"]
 EAST = "cockpit.seen.numbers.get('truth/drone')?.position[0]"
@@ -129,7 +131,8 @@ def test_time_of_a_recording(page: Any, rig: CockpitRig) -> None:
     page.select_option("#log-filter", "all")
 
 
-@pytest.mark.slow
+@pytest.mark.slow("five flights, with a detector and a radar")
+@pytest.mark.renders
 def test_of_real_flights(browser: Any, rig: CockpitRig) -> None:
     """People found in images, a radar that sees one walk, distances to walls, people that move, and a crash."""
     rig.fly(load_scenario("park-people"), 300.0)

@@ -6,6 +6,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.processes
+
 # all threads share one heap, so that memory given back too early is soon somebody else's
 PROGRAM = """
 import threading
@@ -14,9 +18,9 @@ from skyloop.gym import SkyloopVectorEnv
 from skyloop.vehicle.kernel_records import SCRATCH
 
 def flight(threads):
-    env = SkyloopVectorEnv(160, "gate", threads=threads, control_rate_hz=5)
+    env = SkyloopVectorEnv(40, "gate", threads=threads, control_rate_hz=5)
     env.reset(seed=3)
-    for actions in np.random.default_rng(0).uniform(-0.5, 0.5, (5, 160, 4)).astype(np.float32):
+    for actions in np.random.default_rng(0).uniform(-0.5, 0.5, (3, 40, 4)).astype(np.float32):
         env.step(actions)
     env.close()
     return env.states["motion"].copy()
@@ -36,6 +40,7 @@ finally:
 """
 
 
+@pytest.mark.slow("ten thousand flights beside busy threads")
 def test_other_threads_do_not_reach_it() -> None:
     environment = {**os.environ, "MALLOC_ARENA_MAX": "1"}
     told = subprocess.run(

@@ -156,7 +156,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("ten forests")
 @pytest.mark.parametrize("seed", range(10))
 def test_ten_seeds(seed: int) -> None:
     model = Forest(seed).model

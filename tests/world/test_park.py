@@ -264,7 +264,7 @@ def test_plans_of_ten_seeds(seed: int) -> None:
         assert np.abs(np.diff(heights) / np.linalg.norm(np.diff(way.line, axis=0), axis=1)).max() < 0.22
 
 
-@pytest.mark.slow
+@pytest.mark.slow("ten crowded parks")
 @pytest.mark.parametrize("seed", range(10))
 def test_ten_seeds_are_whole(seed: int) -> None:
     world = Park(seed, trees=200, people=60)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from functools import cache
 from typing import Any, get_args
 
 import numpy as np
@@ -113,8 +114,10 @@ def digest(*arrays: Any) -> str:
     return hashlib.blake2b(b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)).hexdigest()
 
 
-def aspects(model: Model) -> dict[str, str]:
+@cache
+def aspects(name: str, *topics: Any) -> dict[str, str]:
     """Digests of where everything stands, of its colours and of its textures, people apart."""
+    model = built(name, 1, *topics)
     people = set(people_rows(model))
     rows = [row for row in range(model.n_standing) if row not in people]
     meshes = [model.shapes[model.row_shape[row]].lods[0] for row in rows]
@@ -133,7 +136,7 @@ def test_every_world_that_can_vary_is_here() -> None:
 
 @pytest.mark.parametrize("name", VARIED)
 def test_a_world_varies_what_it_is_asked_to_and_moves_nothing(name: str) -> None:
-    usual, changed = aspects(built(name, 1)), aspects(built(name, 1, "textures", "colours", "people"))
+    usual, changed = aspects(name), aspects(name, "textures", "colours", "people")
     different = {aspect for aspect in usual if changed[aspect] != usual[aspect]}
     # clothes have colours, and other boards and bricks have other ones
     assert different - {"colours"} == VARIED[name] - {"colours"}
@@ -143,7 +146,7 @@ def test_a_world_varies_what_it_is_asked_to_and_moves_nothing(name: str) -> None
 @pytest.mark.parametrize("name", ["blocks", "room", "urban-walls", "radar-lab"])
 @pytest.mark.parametrize("topic", ["textures", "colours", "people"])
 def test_one_topic_leaves_the_others_alone(name: str, topic: str) -> None:
-    usual, changed = aspects(built(name, 1)), aspects(built(name, 1, topic))
+    usual, changed = aspects(name), aspects(name, topic)
     different = {aspect for aspect in usual if changed[aspect] != usual[aspect]}
     if topic not in VARIED[name]:
         assert different == set()
@@ -175,8 +178,8 @@ def test_the_number_of_people_follows_the_seed_where_asked_for() -> None:
         model = built("warehouse", seed, *topics)
         return sum(thing.class_id == CLASS_ID["person"] for thing in model.things)
 
-    assert {count(seed) for seed in range(3)} == {3}
-    assert len({count(seed, "people") for seed in range(6)}) >= 3
+    assert {count(seed) for seed in range(2)} == {3}
+    assert len({count(seed, "people") for seed in range(4)}) >= 3
 
 
 # ---- what the renderer varies
@@ -192,6 +195,7 @@ def seen(seed: int, *topics: Any) -> np.ndarray:
         return np.asarray(simulation.latest("drone/eye").colour, np.float64)
 
 
+@pytest.mark.renders
 def test_textures_follow_the_seed_where_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """tests/rendering/test_textures.py has the textures of many seeds."""
     assert set(get_args(Randomised)) == {"sun", "weather", "textures", "colours", "people"}

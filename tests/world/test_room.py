@@ -90,7 +90,7 @@ def test_no_two_faces_share_a_plane_and_a_place() -> None:
             assert n <= 1, (at, n)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_seed_changes_the_papers_and_never_the_geometry(seed: int) -> None:
     looks = frozenset({"colours", "textures"})
     first, again, painted = (triangles(Room(s, randomise=r).model)[0] for s, r in ((0, ()), (seed, ()), (seed, looks)))  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ def test_take_off_place_is_free_and_open(town: Urban) -> None:
     _check_free_and_whole(town)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("ten towns")
 @pytest.mark.parametrize("seed", range(10))
 def test_ten_seeds(seed: int) -> None:
     world = Urban(seed)

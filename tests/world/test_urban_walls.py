@@ -74,7 +74,7 @@ def _blind_places(occupied: np.ndarray, reachable: np.ndarray) -> int:
     return int(n)
 
 
-@pytest.fixture(scope="module", params=range(10))
+@pytest.fixture(scope="module", params=range(4))
 def walls(request: pytest.FixtureRequest) -> tuple[UrbanWalls, np.ndarray]:
     world = UrbanWalls(request.param)
     return world, _occupied(world)

@@ -135,17 +135,17 @@ def test_budgets_classes_and_names(store: Warehouse) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_ten_seeds_build_and_the_same_seed_builds_the_same() -> None:
+def test_three_seeds_build_and_the_same_seed_builds_the_same() -> None:
     counts = set()
-    for seed in range(10):
+    for seed in range(3):
         world = Warehouse(seed, fill=0.1, people=0)
         world.model.freeze()
         counts.add((_count(world, "box"), _count(world, "pallet"), _count(world, "barrel")))
-    again = Warehouse(9, fill=0.1, people=0)
+    again = Warehouse(2, fill=0.1, people=0)
     again.model.freeze()
     assert np.array_equal(world.model.standing_poses, again.model.standing_poses)
     assert np.array_equal(world.model.row_palette, again.model.row_palette)
-    assert len(counts) == 10
+    assert len(counts) == 3
 
 
 def test_nonsense_is_refused() -> None:

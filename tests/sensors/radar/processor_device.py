@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import subprocess
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -63,6 +65,16 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas")
 FLAGS = ("-O2", "-std=c++17", "-ffp-contract=off", *WARNINGS, "-shared", "-fPIC")
 
 
+@cache
+def _library(folder: Path, text: str) -> ctypes.CDLL:
+    """Compiled once for each text, which takes most of a second."""
+    source = folder / f"{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}.cpp"
+    source.write_text(text)
+    library = source.with_suffix(".so")
+    subprocess.run(["g++", *FLAGS, str(source), "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
 class Module:
     """As cupy.RawModule."""
 
@@ -72,12 +84,7 @@ class Module:
             f'extern "C" void launch_{name}(const int* grid, int n, void** all) {{ launch({name}, grid, n, all); }}\n'
             for name in names
         )
-        # a library that is loaded already would be taken again if another had its name
-        library = folder / f"{names[0]}{len(list(folder.iterdir()))}.so"
-        source = library.with_suffix(".cpp")
-        source.write_text(BEFORE + code + AFTER + starts)
-        subprocess.run(["g++", *FLAGS, str(source), "-o", str(library)], check=True)
-        self._library = ctypes.CDLL(str(library))
+        self._library = _library(folder, BEFORE + code + AFTER + starts)
 
     def get_function(self, name: str) -> Any:
         function = getattr(self._library, f"launch_{name}")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from painted_world import moving
 from skyloop.core.keyed_random import KeyedRandom, stream_key
+from skyloop.rendering.client import Renderer
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.echoes import Echoes
 from skyloop.sensors.radar.radar import Radar
+from skyloop.world.earth import Earth, EarthConfig
+from skyloop.world.model import Model
+from skyloop.world.scene import Scene
+from skyloop.world.weather import WeatherConfig, weather_at
+from skyloop.world.world import WorldConfig, build_world
 from skyloop_client.messages import Kinematics, RadarScan
 
 EVEN = {"kind": "isotropic"}
@@ -43,3 +52,20 @@ def decibel(ratio: float) -> float:
 def before(setup: float, distance: float, x: float, **motion: Any) -> Kinematics:
     """A sensor `distance` m before a setup, looking at it."""
     return moving(position=(x - distance, setup, 0.0), **motion)
+
+
+@cache
+def _park(seed: int) -> Model:
+    model = build_world(WorldConfig(name="park"), seed, None).model
+    model.freeze()
+    return model
+
+
+@contextmanager
+def park_scene(seed: int) -> Iterator[Any]:
+    """The park at 2 s; it is built once for all tests."""
+    scene = Scene(_park(seed), Earth(EarthConfig()), weather_at(WeatherConfig(), 47.0), Renderer)
+    try:
+        yield scene.at(2_000_000_000)
+    finally:
+        scene.close()

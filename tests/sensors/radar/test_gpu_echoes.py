@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
 import pytest
 from processor_device import processor_as_device
-from radar_scans import before, echoes_of, radar, scanned
+from radar_scans import before, echoes_of, park_scene, radar, scanned
 from radar_stages import BALL, FLYING, PERSON, PLATE, WALL, WINDOW, X
 from test_synthesis import WAVEFORMS, direct
 
@@ -19,11 +18,9 @@ from skyloop.sensors.radar.gpu_echoes import GpuEchoes
 from skyloop.sensors.radar.paths import Paths
 from skyloop.sensors.radar.pattern import pattern_table
 from skyloop.sensors.radar.radar import Radar
-from skyloop.sim.assembly import build
-from skyloop.sim.scenario import make_scenario
 from skyloop_client.messages import Kinematics
 
-pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler (Debian: g++)")
+pytestmark = [pytest.mark.renders, pytest.mark.needs("g++")]
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +36,7 @@ def finder(device: Any) -> GpuEchoes:
 @pytest.fixture(scope="module")
 def seen() -> Any:
     """A view of park from a vehicle that flies and looks down a little, and its scene."""
-    vehicle = {"airframe": "iris", "position": [0.0, 0.0], "state": "truth"}
-    with build(make_scenario({"seed": 2, "world": {"name": "park"}, "vehicles": [vehicle]})) as simulation:
-        part: Any = simulation.parts[0]
-        scene = part.scene.at(2_000_000_000, 0)
+    with park_scene(2) as scene:
         nodding = np.array([0.994, 0.02, 0.1, 0.03])
         nodding /= np.linalg.norm(nodding)
         place, speed = np.array([-8.0, 3.0, 2.0]), np.array([3.0, 0.2, -0.1])
@@ -108,9 +102,9 @@ def test_the_same_mirrors(
 @pytest.mark.parametrize("name", WAVEFORMS)
 def test_the_sum_is_exact(device: Any, name: str) -> None:
     w, random = WAVEFORMS[name], np.random.default_rng(0)
-    paths = random.uniform(0.02, 80.0, (100, 1)) + random.uniform(-2.5e-3, 2.5e-3, (100, 3))
-    rates = random.uniform(-25.0, 25.0, (100, 3))
-    strengths = (random.normal(size=(100, 2)) @ [1.0, 1.0j] / paths[:, 0]).astype(np.complex64)
+    paths = random.uniform(0.02, 80.0, (40, 1)) + random.uniform(-2.5e-3, 2.5e-3, (40, 3))
+    rates = random.uniform(-25.0, 25.0, (40, 3))
+    strengths = (random.normal(size=(40, 2)) @ [1.0, 1.0j] / paths[:, 0]).astype(np.complex64)
     strengths[::7] = 0.0
     wanted = direct(w, paths, rates, strengths)
     got = GpuSum(w, device).burst(paths, rates, strengths)
@@ -130,10 +124,11 @@ def test_the_sum_of_more_echoes_than_all_parts_take_at_once(device: Any) -> None
     assert not summing.burst(empty, empty, np.empty(0, np.complex64)).any()
 
 
+@pytest.mark.slow("a whole radar frame on the code for GPUs")
 @pytest.mark.parametrize("options", [{}, {"leakage": True, "phase_noise": True, "iq": True}], ids=["plain", "noisy"])
 def test_the_same_scan(stages: Any, device: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
     place = before(PERSON, 4.0, X, rotation_deg=(0.0, 5.0, 0.0), velocity=(0.5, 0.2, -0.1))
-    small = {"width": 96, "height": 72, **options}
+    small = {"width": 48, "height": 36, **options}
     wanted = scanned(radar(**small), stages, place)
     monkeypatch.setattr(backends, "_gpu", lambda: (device, ""))
     sensor = radar(backend="gpu", **small)

@@ -19,6 +19,7 @@ from skyloop.world.radar_surfaces import grazing_reflection
 from skyloop_client.errors import ScenarioError
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize("height", np.linspace(0.8, 1.2, 7))
 def test_two_rays(stages: Any, height: float) -> None:
     """Of a point over the ground: |1 + Γ·e^{jk(R'−R)}|⁴ of what it is without, but for 1/R'."""
@@ -37,6 +38,7 @@ def test_two_rays(stages: Any, height: float) -> None:
     assert decibel(ratio) == pytest.approx(decibel(abs(sum_of_ways) ** 4), abs=0.3)
 
 
+@pytest.mark.renders
 def test_patches_bounce_too(stages: Any) -> None:
     """Seen over tiles, each patch of the pane has three more ways; what lies on the ground has none."""
     eye = moving(position=(X - 6.0, GROUND, 1.0), rotation_deg=(0.0, 15.0, 0.0))
@@ -50,6 +52,7 @@ def test_patches_bounce_too(stages: Any) -> None:
     assert len(bounced.strengths) == len(plain.strengths), "nothing below to bounce off"
 
 
+@pytest.mark.renders
 def test_behind_glass(stages: Any) -> None:
     """With the second return a ball echoes through the pane, dimmed by its transparency there and back."""
     eye = before(WINDOW, 6.0, X)
@@ -65,6 +68,7 @@ def test_behind_glass(stages: Any) -> None:
     assert 6.0 - BALL_RADIUS < behind.half_paths[:, 2].min() < 6.01
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize(("distance", "share"), [(11.0, 0.0), (13.0, 1.0)])
 def test_what_is_beyond_folds_and_is_told(stages: Any, distance: float, share: float) -> None:
     target = {"position": (distance, -300.0, 0.0), "size": 1.0}
@@ -75,6 +79,7 @@ def test_what_is_beyond_folds_and_is_told(stages: Any, distance: float, share: f
     assert beat == pytest.approx(distance if share == 0.0 else 2.0 * 11.992 - distance, abs=0.2)
 
 
+@pytest.mark.renders
 def test_speed_folds(stages: Any) -> None:
     target = {"position": (6.0, -300.0, 0.0), "velocity": (4.0, 0.0, 0.0), "size": 1.0}
     scan = scanned(radar(targets=(target,)), stages, moving(position=(0.0, -300.0, 0.0)))
@@ -96,6 +101,7 @@ def gain(pattern: Any, stages: Any, azimuth_deg: float, elevation_deg: float, fo
     return decibel(powers[0] / powers[1])
 
 
+@pytest.mark.renders
 def test_patterns(stages: Any, tmp_path: Path) -> None:
     assert gain({"kind": "isotropic"}, stages, 40.0, -20.0) == pytest.approx(0.0, abs=0.02)
     # half the power of one antenna at half the beamwidth, of both a quarter

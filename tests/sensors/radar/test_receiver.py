@@ -10,6 +10,8 @@ from radar_scans import radar, scanned
 
 from painted_world import moving
 
+pytestmark = pytest.mark.renders
+
 EMPTY = moving(position=(0.0, -300.0, 0.0), rotation_deg=(0.0, 0.0, 180.0))
 
 

@@ -14,6 +14,8 @@ from painted_world import moving
 from skyloop.core.frames import matrix_from_quat
 from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor
 
+pytestmark = pytest.mark.renders
+
 D_RES, V_RES = 0.3747, 0.0985
 
 

@@ -35,13 +35,13 @@ def direct(w: Waveform, paths: np.ndarray, rates: np.ndarray, strengths: np.ndar
 
 
 @pytest.mark.parametrize("name", WAVEFORMS)
-@pytest.mark.parametrize("speed", [0.0, 3.5, 25.0])
+@pytest.mark.parametrize("speed", [0.0, 25.0])
 def test_against_the_sum_term_by_term(name: str, speed: float) -> None:
     w, random = WAVEFORMS[name], np.random.default_rng(0)
-    apart = random.uniform(-2.5e-3, 2.5e-3, (100, 3))
-    paths = random.uniform(0.02, 80.0, (100, 1)) + apart
-    rates = speed * random.uniform(-1.0, 1.0, (100, 1)) + speed * apart
-    strengths = (random.normal(size=(100, 2)) @ [1.0, 1.0j] / paths[:, 0]).astype(np.complex64)
+    apart = random.uniform(-2.5e-3, 2.5e-3, (40, 3))
+    paths = random.uniform(0.02, 80.0, (40, 1)) + apart
+    rates = speed * random.uniform(-1.0, 1.0, (40, 1)) + speed * apart
+    strengths = (random.normal(size=(40, 2)) @ [1.0, 1.0j] / paths[:, 0]).astype(np.complex64)
     wanted = direct(w, paths, rates, strengths)
     got = Synthesis(w).burst(paths, rates, strengths)
     assert np.linalg.norm(got - wanted) < 3e-4 * np.linalg.norm(wanted)
@@ -76,6 +76,7 @@ def test_nothing_gives_nothing() -> None:
     assert not got.any()
 
 
+@pytest.mark.renders
 @pytest.mark.parametrize("iq", [False, True])
 def test_a_target_in_the_sensor_is_the_reference(stages: Any, iq: bool) -> None:
     """Geometry of each antenna, mount and motion included: the sensor turns and moves, the target moves too."""

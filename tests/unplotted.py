@@ -1,0 +1,15 @@
+"""Run folders without pictures: drawing `flight.png` and `timeline.png` takes longer than most flights of the tests."""
+
+from __future__ import annotations
+
+import pytest
+
+DRAWING = (
+    "skyloop.apps.run.plot_flight",
+    "skyloop.apps.loop.plot_timeline",
+)
+
+
+def leave_out_pictures(patch: pytest.MonkeyPatch) -> None:
+    for name in DRAWING:
+        patch.setattr(name, lambda *_, **__: None)
