@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from airsim_bench import Bench
 from airsim_rpc import Rpc, pose, xyz
 
+from free_ports import free_port
 from skyloop.apps.serve import serve
 from skyloop.links.airsim.listener import RpcListener
 from skyloop.links.airsim.settings import read_settings
@@ -75,12 +75,6 @@ def test_a_vehicle_that_has_just_joined_has_answers() -> None:
         check({method: bench(method, name, "Second") for method, name in GETTERS}, (47.641468, -122.140165))
     finally:
         bench.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.mark.renders

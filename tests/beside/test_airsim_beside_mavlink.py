@@ -14,16 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, running, xyz
 from mavlink_setup import Client
 from pymavlink.dialects.v20 import common
 from typer.testing import CliRunner
 
+from free_ports import free_port
 from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
 from skyloop.links.airsim.settings import read_settings
+from skyloop.links.mavlink.link import OWN_GROUND_STATION
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
 
@@ -180,7 +181,7 @@ def test_ports_in_use_are_named() -> None:
     read = read_settings(SETTINGS, world="flat")
     scenario = make_scenario(read.scenario)
     with socket.socket() as other:
-        offset = free_offset()
+        offset = free_port() - OWN_GROUND_STATION
         taken = 5760 + offset
         other.bind(("127.0.0.1", taken))
         other.listen()
@@ -198,7 +199,7 @@ def test_the_pages_commands(page: str, tmp_path: Path, caplog: pytest.LogCapture
     file.write_text(SETTINGS, encoding="utf-8")
     text = (Path(__file__).parents[2] / "docs" / "how-to" / page).read_text(encoding="utf-8")
     command = re.findall(r"^    skyloop serve (--mavlink.*?) *#", text, re.M)[-1].split()
-    offset = free_offset()
+    offset = free_port() - OWN_GROUND_STATION
     told = CliRunner().invoke(
         app,
         [*command, "--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json",
@@ -207,23 +208,6 @@ def test_the_pages_commands(page: str, tmp_path: Path, caplog: pytest.LogCapture
     assert told.exit_code == 0, told.output
     assert f"TCP server on 127.0.0.1:{5760 + offset}" in caplog.text and "AirSim clients may connect" in caplog.text
     assert json.loads(told.stdout)["mavlink"]["vehicles"][0]["system_id"] == 1
-
-
-def free_offset() -> int:
-    """By which none of our three ports is in use."""
-    for offset in np.random.default_rng().integers(1000, 20000, 50).tolist():
-        with (
-            socket.socket() as tcp,
-            socket.socket(type=socket.SOCK_DGRAM) as one,
-            socket.socket(type=socket.SOCK_DGRAM) as two,
-        ):
-            try:
-                for each, port in ((tcp, 5760), (one, 18570), (two, 14580)):
-                    each.bind(("127.0.0.1", port + offset))
-            except OSError:
-                continue
-            return int(offset)
-    raise AssertionError("no free ports")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from mavlink_setup import HOME, PLAIN, Client, Stage, staged
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
+from free_ports import free_port
 from skyloop.apps.mavlink import run_mavlink
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
@@ -271,7 +272,7 @@ def test_nothing_is_announced_before_it_can_be_used(monkeypatch: pytest.MonkeyPa
     """The first heartbeat used to go out while the first pictures were painted, seconds before the first answer."""
     monkeypatch.setattr("skyloop.links.mavlink.link.BEAT_S", 0.0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ground:
-        ground.bind(("127.0.0.1", 0))
+        ground.bind(("127.0.0.1", free_port()))
         ground.settimeout(0.1)
         offset = ground.getsockname()[1] - GROUND_STATION
         gate = LinkGate(Pace(1000.0))

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -17,7 +16,9 @@ import pytest
 from websockets.sync.client import connect
 
 from cockpit_rig import PATIENCE_S, until
+from free_ports import free_port
 from shown_recording import write_recording
+from skyloop.links.mavlink.link import OWN_GROUND_STATION
 from skyloop.ui.wire import unframed
 
 pytestmark = pytest.mark.processes
@@ -36,11 +37,6 @@ VERBS = {
     "fly": ["fly", "hover", "--keyboard"],
     "replay": ["replay", "shown"],
 }
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        return int(made.getsockname()[1])
 
 
 def seen(port: int, streams: list[str]) -> dict[str, Any]:
@@ -64,7 +60,7 @@ def test_the_cockpit_beside(verb: str, tmp_path: Path) -> None:
     port, stream = free_port(), "truth/SimpleFlight" if verb == "serve" else "truth/drone"
     words = [*VERBS[verb], "--cockpit", str(port)]
     if verb == "mavlink":
-        words[3] = str(free_port() % 20000 + 10000 - 5000)
+        words[3] = str(free_port() - OWN_GROUND_STATION)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, *words], cwd=tmp_path, stdin=theirs, stdout=subprocess.DEVNULL,
