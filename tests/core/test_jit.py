@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -16,6 +17,8 @@ from typing import Any
 import numba
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
+
+from skyloop.core import jit
 
 KERNELS = """
 import json, threading
@@ -84,6 +87,20 @@ print(json.dumps(facts))
 """
 
 
+ONE_KERNEL = """
+from numba import float64
+from skyloop.core import jit
+
+@jit.kernel(float64(float64))
+def double(x):
+    return 2.0 * x
+"""
+ONE_CALL = """
+from skyloop.kernels import double
+print(double(4.0), *(sum(counts.values()) for counts in double.stats[1:3]))
+"""
+
+
 def in_another_process(script: Path, cache: Path) -> dict[str, Any]:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
     done = subprocess.run(
@@ -147,6 +164,26 @@ def test_a_changed_source_is_compiled_anew(script: Path, runs: list[dict[str, An
     script.write_text(script.read_text().replace("+= 1.0", "+= 0.5 + 0.5"))
     facts = in_another_process(script, script.parent / "cache")
     assert (facts["in cache before"], facts["loaded"], facts["compiled"]) == ([False] * 3, 0, 3)
+
+
+@pytest.mark.processes
+def test_a_second_checkout_loads_what_the_first_compiled(tmp_path: Path) -> None:
+    package = Path(jit.__file__).parents[1]
+    for name in ("first", "second"):
+        (tmp_path / name / "skyloop" / "core").mkdir(parents=True)
+        for file in ("__init__.py", "core/__init__.py", "core/cache.py", "core/interrupts.py", "core/jit.py"):
+            shutil.copy(package / file, tmp_path / name / "skyloop" / file)
+        (tmp_path / name / "skyloop" / "__init__.py").write_text("")
+        (tmp_path / name / "skyloop" / "kernels.py").write_text(ONE_KERNEL)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": ""}
+    for name, loaded, compiled in (("first", 0, 1), ("second", 1, 0)):
+        facts = subprocess.check_output(
+            [sys.executable, "-c", ONE_CALL],
+            env={**environment, "PYTHONPATH": str(tmp_path / name)},
+            text=True,
+            timeout=60,
+        )
+        assert facts.split() == ["8.0", str(loaded), str(compiled)]
 
 
 # ---- what core/jit.py replaces in Numba, without core/jit.py

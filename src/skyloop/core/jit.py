@@ -3,9 +3,10 @@
 A kernel is compiled, or loaded from the cache, the first time it is called. `prepare` does that for all of them at
 once and says so when it takes a while; with a cold cache it keeps a second core busy too.
 
-Three things of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
-machine code and its attribute `get_call_template` when compiled code calls it, and `global_compiler_lock` is held while
-it compiles. tests/core/test_jit.py tests each of them, and pyproject.toml names the versions that were tried.
+Four things of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
+machine code and its attribute `get_call_template` when compiled code calls it, `global_compiler_lock` is held while it
+compiles, and cache locators are listed in `CacheImpl._locator_classes` and keep their folder in `_cache_path`.
+tests/core/test_jit.py tests each of them, and pyproject.toml names the versions that were tried.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
+from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 
 from skyloop.core.cache import CACHE_FOLDER
@@ -34,6 +36,7 @@ from skyloop.core.interrupts import kept_from_children
 log = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
+PACKAGE = Path(__file__).parents[1]
 MARK = ".compiled"
 """Ending of the files that say which kernels are in the cache."""
 
@@ -48,7 +51,7 @@ has its turn. WHEN_CALLED is left alone until it is called or a caller of it is 
 def _sources_fingerprint() -> str:
     """Of all files that hold compiled code: Numba itself only watches the file of the entry point, not the pieces."""
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_bytes()
         if path.name == "jit.py" or any(mark in text for mark in COMPILED_CODE):
             digest.update(text)
@@ -57,6 +60,32 @@ def _sources_fingerprint() -> str:
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
     numba.config.CACHE_DIR = str(CACHE_FOLDER / "kernels" / _sources_fingerprint())
+
+
+class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
+    """Named after the module, not after its path: all checkouts and environments of this user share machine code.
+
+    Numba names it after the path. The folder above is named after the sources, so they are the same."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        super().__init__(function, file)
+        self._cache_path = str(kernel_cache_folder() / function.__module__)
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> Any:
+        """None for kernels of others, which Numba then keeps in its usual way."""
+        return super().from_function(function, file) if Path(file).is_relative_to(PACKAGE) else None
+
+
+@contextmanager
+def _in_shared_folder() -> Iterator[None]:
+    usual = numba.config.CACHE_LOCATOR_CLASSES
+    others = usual or ",".join(each.__name__ for each in CacheImpl._locator_classes)
+    numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{SharedKernelFolder.__name__},{others}"
+    try:
+        yield
+    finally:
+        numba.config.CACHE_LOCATOR_CLASSES = usual
 
 
 @dataclass(slots=True)
@@ -78,10 +107,9 @@ class _Kernel:
 
     @property
     def _source(self) -> str:
-        """Where the code is and what it says. Numba compiles anew when either differs; before 0.68, also when the file
-        was written anew, and then `prepare` compiles on one core."""
+        """What the code says. Numba compiles anew when it differs."""
         path = Path(self.dispatcher.py_func.__code__.co_filename)
-        return f"{path} {hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()}"
+        return hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
 
     def is_cached(self) -> bool:
         try:
@@ -142,7 +170,8 @@ def kernel(*signatures: Any, turn: int = MIDDLE) -> Callable[[F], F]:
     """An entry point, or a large piece with a cache of its own; compiled for the given signatures and no others."""
 
     def register(function: F) -> F:
-        dispatcher = numba.njit(error_model="numpy", nogil=True, cache=True, no_cfunc_wrapper=True)(function)
+        with _in_shared_folder():
+            dispatcher = numba.njit(error_model="numpy", nogil=True, cache=True, no_cfunc_wrapper=True)(function)
         entry = _Kernel(dispatcher, signatures, turn)
         asked = dispatcher.get_call_template
 
@@ -186,7 +215,7 @@ def _say_that_it_compiles(count: int = 0) -> None:
     if count or not _said:
         level = logging.INFO if log.hasHandlers() else logging.WARNING
         kernels = f"{count} kernels" if count > 1 else "a kernel" if count else "kernels"
-        log.log(level, "compiling %s of skyloop, once per installation; this may take a minute or two ...", kernels)
+        log.log(level, "compiling %s of skyloop, once per machine; this may take a minute or two ...", kernels)
     _said = True
 
 
@@ -195,10 +224,9 @@ def kernel_cache_folder() -> Path:
 
 
 def kernels_in_cache() -> int:
-    """Compiled by this installation; other checkouts share the folder."""
-    package = str(Path(__file__).parents[1])
-    marks = kernel_cache_folder().rglob(f"*.{sys.implementation.cache_tag}{MARK}")
-    return sum(mark.read_text(encoding="utf-8").startswith(package) for mark in marks)
+    """Of skyloop's own."""
+    marks = kernel_cache_folder().glob(f"{PACKAGE.name}.*/*.{sys.implementation.cache_tag}{MARK}")
+    return sum(1 for _ in marks)
 
 
 def are_compiled(*rooms: str) -> bool:
