@@ -61,7 +61,7 @@ check: lint
 # can be stopped and started again; `rm -r .pytest_cache/slow` begins anew
 test-slow: $(TORCH)
 	@.venv/bin/python tools/system_packages.py flights tests "slow tests"
-	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in .pytest_cache/slow
+	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in=.pytest_cache/slow
 
 gallery: setup
 	@.venv/bin/python tools/gallery.py

@@ -1,4 +1,4 @@
-"""Half an hour of a flight with a page: neither the server's memory nor the page's grows."""
+"""Ten minutes of a flight with a page: neither the server's memory nor the page's grows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from cockpit_rig import CockpitRig, opened, until
 
-MINUTES = float(os.environ.get("SKYLOOP_MEMORY_MINUTES", "30"))
-"""Fewer show only that the test itself works."""
+MINUTES = 10.0
 LOOKS = 30
 WARM = 5
 """Looks that do not count."""
@@ -31,7 +30,7 @@ def resident_mb(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-@pytest.mark.slow("half an hour of a flight with a page")
+@pytest.mark.slow("ten minutes of a flight with a page")
 @pytest.mark.needs("chromium")
 @pytest.mark.renders
 def test_memory_stays_as_it_is(browser: Any, rig: CockpitRig) -> None:

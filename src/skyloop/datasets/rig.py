@@ -38,7 +38,7 @@ FOV_DEG = 90.0
 MOST_PIXELS = 4096
 """px, the largest side of an image."""
 ROOM_TO_FLY = {
-    "room": (8.0, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
+    "room": (2.5, 1.6), "corridor": (4.0, 1.6), "house": (2.0, 1.5), "warehouse": (2.5, 2.0), "forest": (2.5, 2.0),
     "urban": (14.0, 22.0), "urban-walls": (14.0, 40.0), "blocks": (20.0, 12.0), "radar-lab": (3.0, 1.8),
 }  # fmt: skip
 """m: side and height of the default trajectory, where 20 and 5 would not fit."""
