@@ -17,6 +17,7 @@ FRESH_S = 0.02
 """Wall s for which the list of processes stays valid."""
 END_S = 0.4
 """Wall s between the request to end and the kill."""
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -26,9 +27,17 @@ class ProcessGroup:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         if not hasattr(os, "pidfd_open") or not Path("/proc/self/schedstat").exists():
             raise SetupError("the agent needs Linux 5.3 or newer with /proc; elsewhere let the SUT connect by itself")
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        system = ctypes.CDLL(None)
+        system.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+        def end_with_agent() -> None:
+            """The keeper below ends its descendants, too, but it starts later."""
+            system.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
         try:
-            self._process = subprocess.Popen(command, env=dict(environment), start_new_session=True)
+            self._process = subprocess.Popen(
+                command, env=dict(environment), start_new_session=True, preexec_fn=end_with_agent
+            )
         except OSError as error:
             raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
         self.pid = self._process.pid
