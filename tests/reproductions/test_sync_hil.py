@@ -17,7 +17,7 @@ import skyloop
 from skyloop.core.frames import quat_from_rotvec, quat_multiply
 from skyloop.links.loop.in_process import InProcess
 from skyloop.reproductions.result_files import begin_or_go_on
-from skyloop.reproductions.slowed_simulator import Verdict, acid_test
+from skyloop.reproductions.slowed_simulator import Verdict
 from skyloop.reproductions.sync_hil import Run, cells, fly, reproduce, runs_of
 from skyloop.reproductions.sync_hil_claims import claims
 from skyloop.reproductions.sync_hil_protocol import CLAIMS, FREE, HOST, LEVEL, TABLES, TARGET, Protocol, run_of
@@ -300,18 +300,6 @@ def test_a_flight_that_does_not_end_in_time_is_unfinished() -> None:
 
     scored = fly(Run(replace(BY_NAME["Table III"], limit=1.0), HOST, 100), 1.0)
     assert "1 s" in scored["unfinished"]
-
-
-@pytest.mark.slow("flies the acid test 70 times")
-@NEEDS_COMPILER
-def test_the_acid_test() -> None:
-    """In mode sync a slow simulator changes nothing beyond the noise of the runs; in mode none it does."""
-    verdict = acid_test(runs=10)
-    print(verdict.text())
-    assert verdict.sync_is_the_same and verdict.none_drifts
-    path = acid_test("closed-path", runs=5, slowed=(1, 3), modes=("sync",))
-    print(path.text())
-    assert path.sync_is_the_same
 
 
 def test_verdicts_of_the_acid_test() -> None:

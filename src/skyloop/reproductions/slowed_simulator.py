@@ -105,3 +105,8 @@ def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> float:
     if "unfinished" in score:
         raise LinkError(f"{task}, {mode}, simulator slowed {slowed} times, run {k}: {score['unfinished']}")
     return float(score[TIME])
+
+
+if __name__ == "__main__":
+    print(acid_test().text())
+    print(acid_test("closed-path", runs=5, slowed=(1, 3), modes=("sync",)).text())
