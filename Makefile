@@ -16,7 +16,7 @@ help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
 	@echo "make setup      set up only; the command is then .venv/bin/skyloop"
 	@echo "make firmware   the landing board's firmware, for 'skyloop land --board qemu'"
-	@echo "make check      lint, types and the tests that need neither rendering nor processes: a minute"
+	@echo "make check      lint, types and the tests that need no rendering, processes, sockets or long flights: a minute"
 	@echo "make test       lint, types, the site and the tests (what .ci/run calls): five minutes"
 	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
 	@echo "make bench      the performance figures of this machine"
@@ -55,8 +55,12 @@ test: $(TORCH)
 pytest: $(TORCH)
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 3 --dist loadfile
 
+# these wait for peers on sockets, or fly once for each option
+LONG := links airsim beside options
+
 check: lint
-	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m 'not slow and not renders and not processes'
+	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile $(LONG:%=--ignore=tests/%) \
+	    -m 'not slow and not renders and not processes and not flights'
 
 # can be stopped and started again; `rm -r .pytest_cache/slow` begins anew
 test-slow: $(TORCH)

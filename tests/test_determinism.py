@@ -16,6 +16,8 @@ from core_flights import NOISY_FLIGHT, Tape, noisy_flight
 from skyloop.sim.simulation import Simulation
 from skyloop_client.messages import Goal
 
+pytestmark = pytest.mark.flights
+
 SECONDS = 3.0
 
 

@@ -16,6 +16,8 @@ from skyloop.apps.run import fly, run_scenario
 from skyloop.core.frames import rotate_inverse
 from skyloop.world.ground import Ground
 
+pytestmark = pytest.mark.flights
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 

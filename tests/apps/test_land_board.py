@@ -26,6 +26,8 @@ from skyloop.sim.assembly import build
 from skyloop.sim.scenario import load_scenario, make_scenario
 from skyloop_client.errors import LinkEnded, ScenarioError, UnknownNameError
 
+pytestmark = pytest.mark.flights
+
 MARKER = np.array([6.0, 0.0, 0.03])
 CAMERA = np.array([0.5, 0.0, -0.1])
 MOUNT = {"position": CAMERA.tolist(), "rotation_deg": [0.0, 90.0, 0.0]}

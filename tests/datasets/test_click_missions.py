@@ -12,6 +12,8 @@ from skyloop.world.occupancy import occupancy
 from skyloop.world.world import build_world
 from skyloop_client.errors import ScenarioError, UnknownNameError
 
+pytestmark = pytest.mark.flights
+
 
 def test_truth_needs_no_odometry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(click_missions, "mission_goals", lambda *_: ([[1.0, 2.0]], 3.0))

@@ -17,6 +17,8 @@ from skyloop.recording.recording import open_recording
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import ScenarioError
 
+pytestmark = pytest.mark.flights
+
 THINGS = str(Path(__file__).parents[1] / "published_things.py")
 FRAMES = 25
 SCENARIO: dict[str, Any] = {

@@ -18,6 +18,8 @@ from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.room import BOXES, WALLS
 from skyloop_client.errors import DatasetError, ScenarioError, UnknownNameError
 
+pytestmark = pytest.mark.flights
+
 SHORT = replace(FLIGHTS["room"], length=8.0)
 
 

@@ -24,6 +24,8 @@ from skyloop.vehicle.fleet_kernels import advance
 from skyloop.vehicle.kernel_packing import DRAG_CODES
 from skyloop_client.errors import ScenarioError
 
+pytestmark = pytest.mark.flights
+
 VEHICLES = 32
 """A group of `advance.py`, so that there are few shapes of arrays."""
 AIR: dict[str, Any] = {

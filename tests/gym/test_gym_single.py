@@ -17,6 +17,8 @@ from skyloop.gym.episodes import BONUS, HEIGHT, LOST, OPENING
 from skyloop.rendering.client import Renderer
 from skyloop_client.errors import ScenarioError, SetpointError, SetupError, UnknownNameError
 
+pytestmark = pytest.mark.flights
+
 IDS = [f"skyloop/{name}-v0" for name in ("Hover", "Waypoint", "Gate", "Landing")]
 
 

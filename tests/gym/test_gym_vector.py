@@ -14,6 +14,8 @@ import skyloop.gym
 from skyloop.gym.flights import KernelFlight, SimulatedFlight
 from skyloop_client.errors import ScenarioError, SetpointError
 
+pytestmark = pytest.mark.flights
+
 FIELDS = ("motion", "rotor_speed", "command", "rate_integral", "velocity_integral", "impact_speed", "thrust")
 
 

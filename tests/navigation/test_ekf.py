@@ -27,6 +27,8 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Message
 from skyloop_client.streams import Mount
 
+pytestmark = pytest.mark.flights
+
 # ---- the arithmetic
 
 

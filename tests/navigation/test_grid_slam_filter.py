@@ -10,6 +10,8 @@ from skyloop.navigation.grid_slam.particle_filter import Belief, GridParticleFil
 from skyloop.navigation.grid_slam.settings import FilterSettings, GridSettings
 from skyloop_client.messages import Array
 
+pytestmark = pytest.mark.flights
+
 GRID = GridSettings(half_extent=25.0)
 START = np.array([-3.0, 3.0, 0.3])
 NO_MOTION = np.zeros(3)

@@ -15,6 +15,8 @@ from skyloop.navigation.mapping.counting import FREE
 from skyloop_client.messages import DepthImage, Movers
 from skyloop_client.streams import Mount, StreamInfo
 
+pytestmark = pytest.mark.flights
+
 EYE = StreamInfo("drone/depth", "DepthImage", details=dict(LENS._asdict()), mount=Mount(np.zeros(3)))
 EVERY_NS = 66_666_667
 ROOM = (-2.0, -3.0, 6.5, 3.0)

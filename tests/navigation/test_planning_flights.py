@@ -14,6 +14,8 @@ from skyloop.navigation.planning.global_planner import find_way
 from skyloop.navigation.planning.local_planner import NO_MOVERS
 from skyloop.navigation.planning.replanning import Aim, Flight, Memory, NavigatorConfig, Surroundings, advance
 
+pytestmark = pytest.mark.flights
+
 CONFIG = NavigatorConfig()
 STEP = 0.02
 BLADES = 0.38

@@ -13,6 +13,8 @@ from skyloop.navigation.planning.local_planner import LocalPlannerConfig, plan_m
 from skyloop.navigation.planning.narrow_places import through_the_middle
 from skyloop.navigation.planning.replanning import NavigatorConfig, best_way
 
+pytestmark = pytest.mark.flights
+
 CONFIG, MOTION = NavigatorConfig(), LocalPlannerConfig()
 SHELF = BoxWorld(12.0, np.array([[4.0, 0.0, 5.0, 6.0]]))
 DOOR = BoxWorld(12.0, np.array([[5.0, 0.0, 5.2, 3.0], [5.0, 4.0, 5.2, 12.0]]))

@@ -9,6 +9,8 @@ from painted_flights import SETTINGS, WAYS, Event, Pair, calibration, estimates_
 from skyloop.navigation.vio import VisualInertialOdometry
 from skyloop.navigation.vio.eyes import SILENT_PAIRS
 
+pytestmark = pytest.mark.flights
+
 SECONDS = 3.5
 DEATH_NS = 2_000_000_000
 

@@ -10,6 +10,8 @@ from skyloop.core.frames import matrix_from_quat
 from skyloop.navigation.vio import VioSettings, VisualInertialOdometry
 from skyloop.navigation.vio.tracking import Tracks
 
+pytestmark = pytest.mark.flights
+
 POSITION, VELOCITY, TURN = (0, 3), (3, 6), (6, 9)
 
 

@@ -27,6 +27,8 @@ from painted_flights import (
 
 from skyloop.navigation.vio import VisualInertialOdometry
 
+pytestmark = pytest.mark.flights
+
 FIRST_NS, SLOT_NS = 2_000_000_000, 450_000_000
 """The first trouble begins when the flight does; the next one comes a slot later."""
 TROUBLE_NS = 200_000_000

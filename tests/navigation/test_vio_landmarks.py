@@ -20,6 +20,8 @@ from skyloop_client.estimator import EstimatorSetup, answers_of
 from skyloop_client.messages import Estimate, ImuSample, KeyPose, Message, PointCloud, StartConditions
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
+pytestmark = pytest.mark.flights
+
 SECONDS = 5.5
 
 

@@ -28,6 +28,8 @@ from skyloop.perception.detection.weights import SHIPPED_WEIGHTS, begin_with, lo
 from skyloop.perception.scoring.boxes import overlaps
 from skyloop_client.errors import DatasetError, SetupError
 
+pytestmark = pytest.mark.flights
+
 CPU = torch.device("cpu")
 SIZES = {
     "STEM": 12,

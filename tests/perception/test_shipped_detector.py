@@ -14,6 +14,8 @@ from skyloop.perception.detection.dataset_reader import read_samples
 from skyloop.perception.detection.detector import MODELS, SHIPPED, load_detector, model_file
 from skyloop.perception.detection.image_files import read_image
 
+pytestmark = pytest.mark.flights
+
 IMAGES = Path(__file__).parent / "people_images"
 
 

@@ -8,6 +8,8 @@ from skyloop.benchmarks.flight_quality import NOISY_SENSORS, SQUARE_MISSION
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Arm, Disarm, Estimate, Goal, GoHome, Land, TakeOff, Velocity
 
+pytestmark = pytest.mark.flights
+
 
 def build(*, imu_off=None, **vehicle):
     sensors = dict(NOISY_SENSORS)

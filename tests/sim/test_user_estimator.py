@@ -18,6 +18,8 @@ from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.messages import Arm, Estimate, Goal, TakeOff
 
+pytestmark = pytest.mark.flights
+
 THINGS = str(Path(__file__).parents[1] / "published_things.py")
 SENSORS = NOISY_FLIGHT["vehicles"][0]["sensors"]
 FROM_TRUTH = {"kind": f"{THINGS}:FromTruth", "inputs": ["truth/drone"]}

@@ -13,6 +13,8 @@ from skyloop.apps.loop import pilot_outside
 from skyloop.apps.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
+pytestmark = pytest.mark.flights
+
 NEAR: dict[str, Any] = {"start": {"position": (6.4, 0.3, 5.0), "yaw_deg": 30.0}, "settle": 0.2}
 
 

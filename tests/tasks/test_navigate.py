@@ -13,6 +13,8 @@ from skyloop.benchmarks.box_worlds import BoxWorld
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Goal
 
+pytestmark = pytest.mark.flights
+
 
 def test_it_flies_to_its_goals_around_a_wall_and_lands() -> None:
     flown = Flown(scenario([[2.0, 8.0], [12.0, 3.0, 2.0]], {"boxes": WALL}, duration=90.0))
