@@ -6,10 +6,10 @@ import hashlib
 from pathlib import Path
 
 from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import write_whole
 from skyloop.core.validation import validated
 from skyloop.perception.detection.detector import LEAST_SCORE, model_file
 from skyloop.perception.people.image_detector import NETWORK, ImageDetectorConfig
-from skyloop.recording.files import write_whole
 from skyloop.sensors.camera import PRESETS, CameraConfig
 from skyloop.sensors.sensor import numbers_of
 from skyloop.sim.scenario import Scenario

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from skyloop.core.files import write_whole
 from skyloop.perception.detection.dataset_reader import read_samples
 from skyloop.perception.detection.detector import Detector, Objects
 from skyloop.perception.detection.image_files import read_image
 from skyloop.perception.detection.samples import SPLITS, Sample
 from skyloop.perception.detection.scoring import scored
-from skyloop.recording.files import write_whole
 from skyloop_client.errors import DatasetError
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skyloop.apps.model_card import model_card
+from skyloop.core.files import write_whole
 from skyloop.perception.detection.dataset_reader import read_samples
 from skyloop.perception.detection.samples import Sample, classes_of
-from skyloop.recording.files import write_whole
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError
 
 if TYPE_CHECKING:

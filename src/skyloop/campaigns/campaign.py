@@ -36,9 +36,9 @@ from skyloop.campaigns.run_process import Outcome, Work
 from skyloop.campaigns.search import WAY, check_search, found, generations
 from skyloop.campaigns.space import corners
 from skyloop.campaigns.task_run import task_run
+from skyloop.core.files import write_whole
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description
-from skyloop.recording.files import write_whole
 from skyloop.recording.run_folder import plain
 from skyloop_client.errors import ScenarioError, nearest_name
 

@@ -11,8 +11,8 @@ from typing import Any
 from skyloop.campaigns.folder import PLAN, RESULTS, SUMMARY, Row, read_rows
 from skyloop.campaigns.intervals import difference
 from skyloop.campaigns.report_plots import is_number
+from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import page, section, table
-from skyloop.recording.files import write_whole
 from skyloop_client.errors import RunFolderError
 
 MOST_SHOWN = 50

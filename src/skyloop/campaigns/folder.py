@@ -17,8 +17,9 @@ from typing import Any
 from skyloop.campaigns.parcels import unpack
 from skyloop.campaigns.plan import Run
 from skyloop.campaigns.run_process import Outcome
+from skyloop.core.files import write_whole
 from skyloop.core.machine_info import versions
-from skyloop.recording.files import RowFile, write_whole
+from skyloop.recording.files import RowFile
 from skyloop.recording.run_folder import make_empty_folder, plain
 from skyloop_client.errors import DatasetError, RunFolderError, SkyloopError
 

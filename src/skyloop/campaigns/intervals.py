@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from statistics import NormalDist
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
@@ -16,25 +15,21 @@ Interval = tuple[float, float]
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> Interval:
     """Wilson, JASA 22 (1927): near the nominal coverage, also for few runs and for rates near 0 and 1."""
-    if n == 0:
-        return 0.0, 1.0
-    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-    rate, more = successes / n, z * z / n
-    middle = (rate + more / 2.0) / (1.0 + more)
-    half = z * math.sqrt(rate * (1.0 - rate) / n + more / (4.0 * n)) / (1.0 + more)
-    return (0.0 if successes == 0 else middle - half), (1.0 if successes == n else middle + half)
+    return _interval(successes, n, confidence, "wilson")
 
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Interval:
     """Clopper and Pearson, Biometrika 26 (1934): at least the nominal coverage, so wider."""
-    from scipy.stats import beta
+    return _interval(successes, n, confidence, "exact")
+
+
+def _interval(successes: int, n: int, confidence: float, method: str) -> Interval:
+    from scipy.stats import binomtest
 
     if n == 0:
         return 0.0, 1.0
-    tail = (1.0 - confidence) / 2.0
-    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, n - successes + 1))
-    high = 1.0 if successes == n else float(beta.ppf(1.0 - tail, successes + 1, n - successes))
-    return low, high
+    found = binomtest(successes, n).proportion_ci(confidence, method)
+    return float(found.low), float(found.high)
 
 
 INTERVALS: dict[str, Callable[[int, int, float], Interval]] = {"wilson": wilson, "clopper-pearson": clopper_pearson}

@@ -15,8 +15,8 @@ from skyloop.campaigns.parcels import unpack
 from skyloop.campaigns.plan import Plan
 from skyloop.campaigns.report_plots import groups_of, is_number, scatter_plots, success_plots
 from skyloop.campaigns.search import worst_first
+from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import figure, jpeg, page, section, table
-from skyloop.recording.files import write_whole
 
 WORST_SHOWN = 6
 PICTURE_WIDTH = 900

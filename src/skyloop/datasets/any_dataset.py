@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skyloop.core.files import write_whole
 from skyloop.datasets import checking, export, report
 from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.report_html import Cell, page, section, table, verdict
 from skyloop.datasets.seed_labels import JOINED, Files, differing
 from skyloop.datasets.seed_set import is_seed_set, join_labels, joined_files, read_seeds, recordings
-from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop_client.errors import DatasetError
 

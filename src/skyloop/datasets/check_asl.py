@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
+from skyloop.core.files import PARTIAL
 from skyloop.datasets.check_journal import Finding, Journal, Severity, named
 from skyloop.recording.asl_reader import read_sensor_yaml
-from skyloop.recording.manifest import PARTIAL
 from skyloop.recording.recording import Recording
 from skyloop_client.streams import Rate
 

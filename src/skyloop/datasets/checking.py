@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from skyloop.core.files import PARTIAL
 from skyloop.datasets.check_asl import asl_sensors, check_asl
 from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
 from skyloop.datasets.export import Exporter, whole_formats
@@ -14,7 +15,6 @@ from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import (
     NAME,
     NOT_LISTED,
-    PARTIAL,
     Entry,
     Manifest,
     differences,

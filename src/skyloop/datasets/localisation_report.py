@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.core.files import write_whole
 from skyloop.datasets.localisation_pictures import draw_all, draw_features
 from skyloop.datasets.localisation_scores import scores, write_tracks
 from skyloop.datasets.localising import Localised, localise, open_source
 from skyloop.navigation.trajectory_error import Alignment
 from skyloop.navigation.vio import VioSettings
 from skyloop.navigation.visual_localiser import VisualLocaliser
-from skyloop.recording.files import write_whole
 from skyloop.recording.run_folder import make_empty_folder, plain
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, Message

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.core.files import write_whole
 from skyloop.datasets.localising import Localised
 from skyloop.navigation.consistency import STATES, band
 from skyloop.navigation.estimate_log import errors_from_start
 from skyloop.navigation.trajectory_error import Alignment, Track, absolute_errors, relative_errors, together
-from skyloop.recording.files import write_whole
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S

@@ -18,12 +18,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import prepare
 from skyloop.core.stream_key import stream_key
 from skyloop.datasets.seed_labels import JOINED, write_joined
 from skyloop.datasets.worker_processes import Job, Workers
-from skyloop.recording.files import write_whole
 from skyloop_client.errors import DatasetError
 
 WORLDS = ("park", "urban", "forest", "warehouse", "house")

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.core.files import PARTIAL
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.datasets.people_places import make_place
 from skyloop.datasets.people_views import LATITUDE_DEG, Shot, draw_shots
@@ -25,7 +26,6 @@ from skyloop.perception.detection.classes import CLASSES as DETECTED
 from skyloop.recording.formats.coco import CocoWriter
 from skyloop.recording.formats.label_images import LabelImage
 from skyloop.recording.formats.voc import VocWriter
-from skyloop.recording.manifest import PARTIAL
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.camera import Camera, CameraConfig
 from skyloop.world.earth import Earth, EarthConfig

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import versions
@@ -19,7 +20,6 @@ from skyloop.datasets.export import Exporter, check_formats
 from skyloop.datasets.recorded_frames import RecordedFrames
 from skyloop.datasets.resuming import drop_what_is_broken
 from skyloop.datasets.worker_processes import STUCK_S, Job, Workers
-from skyloop.recording.files import write_whole
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder

@@ -12,6 +12,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from skyloop.core.files import write_whole
 from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.checking import check
@@ -32,7 +33,6 @@ from skyloop.datasets.report_html import (
 )
 from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
 from skyloop.perception.radar_processing.processor import RadarProcessor
-from skyloop.recording.files import write_whole
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.recording.stream_colours import id_picture
 from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, scan_picture

@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import PARTIAL, write_whole
 from skyloop.recording.formats.splitting import SPLITS
-from skyloop.recording.manifest import PARTIAL
 from skyloop_client.errors import DatasetError
 
 Content = Path | bytes

@@ -12,9 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.files import write_whole
 from skyloop.datasets.recording_run import Progress, plan_recording, record
 from skyloop.datasets.seed_labels import JOINED, Files, write_joined
-from skyloop.recording.files import write_whole
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.scenario import Scenario, make_scenario

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.core.files import write_whole
 from skyloop.perception.radar_processing.processor import RadarProcessor
-from skyloop.recording.files import write_whole
 from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.label_images import emptied
 from skyloop.recording.recording import Recording

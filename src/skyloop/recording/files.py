@@ -1,4 +1,4 @@
-"""Files that are complete or absent, and files of complete lines, even if the writer is killed."""
+"""Files of complete lines, even if the writer is killed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,6 @@ import os
 from pathlib import Path
 
 from skyloop_client.errors import DatasetError
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write under another name first, so that no reader sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_bytes(data)
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
 
 
 class RowFile:

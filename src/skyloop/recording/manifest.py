@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import PARTIAL, write_whole
 from skyloop.recording.journal import fault_of, is_whole
 from skyloop.recording.recording import open_recording
 from skyloop_client.errors import DatasetError
@@ -21,8 +21,6 @@ from skyloop_client.errors import DatasetError
 NAME = "manifest.json"
 UNLISTED = (NAME, "summary.json", "report.html", ".formats.json")
 """Paths in the dataset that no manifest lists."""
-PARTIAL = ".partial"
-"""Suffixes of files and folders that are not complete yet."""
 HASH_BYTES = 16
 NOT_LISTED = "is not listed in the manifest"
 

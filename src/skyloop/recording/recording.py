@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import write_whole
 from skyloop.recording.journal import is_whole, read_group
 from skyloop.recording.run_folder import plain
 from skyloop_client.codec import info_from, plain_info

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.files import write_whole
 from skyloop.core.machine_info import machine_description
 from skyloop.core.results import Result
 from skyloop.reproductions.code_state import changed_rooms, code_state
@@ -104,7 +105,7 @@ def begin(name: str, folder: Path, *, cluster: bool = False) -> None:
     kept = _measured_by(name, folder)
     if not path.exists() or (cluster and "cluster" not in kept["machine"]):
         kept["machine"] |= {"cluster": True} if cluster else {}
-        _write_whole(path, json.dumps(kept, indent=1) + "\n")
+        write_whole(path, json.dumps(kept, indent=1) + "\n")
 
 
 def _measured_now(name: str) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def _put(name: str, plain: dict[str, Any]) -> list[Path]:
     """Write the results file and every page that shows it. Returns the changed paths."""
     path = results_file(name)
     path.parent.mkdir(exist_ok=True)
-    _write_whole(path, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+    write_whole(path, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
     changed = [path]
     for page in pages():
         before = page.read_text(encoding="utf-8")
@@ -163,13 +164,6 @@ def _put(name: str, plain: dict[str, Any]) -> list[Path]:
             page.write_text(after, encoding="utf-8")
             changed.append(page)
     return changed
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """A process that is killed meanwhile leaves the file as it was."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
 
 
 def _replaced(picture: Path) -> Path:

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.files import write_whole
 from skyloop.core.results import Result
 from skyloop_client.errors import RunFolderError
 
@@ -32,6 +33,4 @@ def begin_or_go_on(folder: Path, protocol: dict[str, Any]) -> None:
 
 def keep(path: Path, measured: Any) -> None:
     """The file is complete or absent. An interrupted measurement is repeated."""
-    unfinished = path.with_suffix(".new")
-    unfinished.write_text(json.dumps(measured) + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, json.dumps(measured) + "\n")

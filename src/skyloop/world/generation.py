@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
+import io
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import write_whole
 from skyloop.core.stream_key import stream_key
+from skyloop_client.errors import DatasetError
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -32,10 +33,8 @@ def kept(name: str, source: str, make: Callable[[], Arrays]) -> Arrays:
         return {key: stored[key] for key in stored.files}
     made = make()
     # a full disk or a read-only home only makes the next start slower
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **made)  # type: ignore[arg-type]
-        Path(unfinished).replace(path)
+    with suppress(DatasetError):
+        file = io.BytesIO()
+        np.savez(file, **made)  # type: ignore[arg-type]
+        write_whole(path, file.getvalue())
     return made

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from skyloop.core.files import write_whole
 from skyloop.perception.detection.network import Network
 from skyloop.perception.detection.weights import load_tensors, save_tensors
 from skyloop_client.errors import DatasetError
@@ -76,12 +77,7 @@ def save_state(folder: Path, trained: Trained, classes: tuple[str, ...], seconds
     state = {key: getattr(trained, key) for key in kept}
     state |= {"best": None if math.isnan(trained.best) else trained.best, "seconds": seconds, "tensors": name}
     state |= {"classes": list(classes), "options": asdict(trained.options)}
-    partial = folder / (STATE + ".partial")
-    try:
-        partial.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-        partial.replace(folder / STATE)
-    except OSError as error:
-        raise DatasetError(f"cannot write '{folder / STATE}': {error.strerror}") from None
+    write_whole(folder / STATE, json.dumps(state, indent=1) + "\n")
 
 
 def load_state(folder: Path, trained: Trained, classes: tuple[str, ...]) -> float:

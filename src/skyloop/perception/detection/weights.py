@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from skyloop.core.files import write_whole
 from skyloop.perception.detection.network import Network
 from skyloop_client.errors import DatasetError, MissingExtra
 
@@ -15,13 +16,8 @@ SHIPPED_NAME, SHIPPED_WEIGHTS = "people", Path(__file__).parent / "models" / "pe
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
-    save_file = _safetensors().save_file
-    partial = path.with_name(path.name + ".partial")
-    try:
-        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, partial, facts)
-        partial.replace(path)
-    except OSError as error:
-        raise DatasetError(f"cannot write '{path}': {error.strerror or error}") from None
+    save = _safetensors().save
+    write_whole(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, facts))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import write_whole
 from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
 from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording

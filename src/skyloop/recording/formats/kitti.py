@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.core.files import write_whole
 from skyloop.core.frames import Transform
-from skyloop.recording.files import write_whole
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, imu_mount, mount_of, seconds
 from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.png_image import encode_png

@@ -12,7 +12,7 @@ from typing import IO, Any
 import yaml
 from mcap.writer import CompressionType, Writer
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import PARTIAL, write_whole
 from skyloop.recording.formats.ros2_definitions import encode, schema_name, schema_text
 from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.formats.ros2_names import Outgoing
@@ -54,7 +54,7 @@ class Mcap:
         self._translator = Translator(recording.infos)
         self._folder = recording.formats_folder / FOLDER
         self._path = self._folder / f"{FOLDER}_0.mcap"
-        self._partial = self._path.with_name(self._path.name + ".partial")
+        self._partial = self._path.with_name(self._path.name + PARTIAL)
         self._channels: dict[str, Channel] = {}
         self._schemas: dict[str, int] = {}
         self._first_ns, self._last_ns = 0, 0

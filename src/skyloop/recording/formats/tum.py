@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import write_whole
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, seconds
 from skyloop.recording.formats.png_image import depth_numbers, encode_png
 from skyloop.recording.formats.registry import output_folder

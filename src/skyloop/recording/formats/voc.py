@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from skyloop.recording.files import write_whole
+from skyloop.core.files import write_whole
 from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
 from skyloop.recording.formats.splitting import SPLITS
 from skyloop.recording.recording import Recording

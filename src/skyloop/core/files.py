@@ -1,0 +1,24 @@
+"""Files that are complete or absent, even if the writer is killed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skyloop_client.errors import DatasetError
+
+PARTIAL = ".partial"
+"""Suffix of files and folders that are not complete yet."""
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write under another name first, one of this process's own, so that no reader sees half a file."""
+    data = content.encode() if isinstance(content, str) else content
+    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(data)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
