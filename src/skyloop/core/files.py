@@ -11,10 +11,13 @@ PARTIAL = ".partial"
 """Suffix of files and folders that are not complete yet."""
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write under another name first, one of this process's own, so that no reader sees half a file."""
+def write_whole(path: Path, content: str | bytes, *, several_writers: bool = False) -> None:
+    """Write under another name first, so that no reader sees half a file.
+
+    That name is always the same, so that whoever goes on after a kill leaves no rest of it. If several processes may
+    write the file at once, each needs a name of its own."""
     data = content.encode() if isinstance(content, str) else content
-    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
+    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}" if several_writers else path.name + PARTIAL)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(data)

@@ -36,5 +36,5 @@ def kept(name: str, source: str, make: Callable[[], Arrays]) -> Arrays:
     with suppress(DatasetError):
         file = io.BytesIO()
         np.savez(file, **made)  # type: ignore[arg-type]
-        write_whole(path, file.getvalue())
+        write_whole(path, file.getvalue(), several_writers=True)
     return made
