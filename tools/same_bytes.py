@@ -39,7 +39,7 @@ def streams() -> dict[str, str]:
     import skyloop
     from skyloop.core.bus import Fingerprint
 
-    found = {}
+    found: dict[str, str] = {}
     for name in SCENARIOS:
         print(f"streams of {name} ...", file=sys.stderr)
         with skyloop.build(skyloop.load_scenario(name, {"duration": SECONDS})) as simulation:
@@ -50,7 +50,7 @@ def streams() -> dict[str, str]:
 
 
 def datasets() -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, options in DATASETS.items():
             print(f"dataset {name} ...", file=sys.stderr)
@@ -71,7 +71,7 @@ def benches() -> dict[str, str]:
     """Their keys; takes a quarter of an hour."""
     from skyloop.benchmarks.registry import BENCHES
 
-    found = {}
+    found: dict[str, str] = {}
     for name in BENCHES:
         print(f"bench {name} ...", file=sys.stderr)
         said = subprocess.run([*SKYLOOP, "bench", name, "--json", "--quiet"], capture_output=True, text=True)
