@@ -16,7 +16,7 @@ from command_waits import until
 from page_runs import make_commands_once, plot_nothing
 from skyloop import cli
 from skyloop.apps.run import run_scenario
-from skyloop.sim.scenario import load_scenario, make_scenario, shipped_airframes, shipped_scenarios
+from skyloop.sim.scenario import AIRFRAMES, SCENARIOS, load_scenario, make_scenario
 from skyloop.world.world import WORLDS
 
 SKYLOOP = Path(sys.executable).parent / "skyloop"
@@ -59,8 +59,8 @@ def test_version_and_bare_command(capsys: Any, monkeypatch: Any) -> None:
 
 def test_list_names_everything(capsys: Any, monkeypatch: Any) -> None:
     listed = json.loads(skyloop_prints(capsys, monkeypatch, "list", "--json"))
-    assert list(listed["scenarios"]) == shipped_scenarios()
-    assert list(listed["airframes"]) == shipped_airframes()
+    assert list(listed["scenarios"]) == list(SCENARIOS)
+    assert list(listed["airframes"]) == list(AIRFRAMES)
     assert list(listed["worlds"]) == list(WORLDS)
     assert {"imu", "gnss", "rangefinder", "lidar", "camera", "depth_camera", "optical_flow"} <= set(listed["sensors"])
     assert {"hover", "trajectory", "waypoints"} <= set(listed["pilots"])

@@ -82,7 +82,8 @@ def test_a_docstring_has_shape_unit_and_meaning(note: str, shape: str, unit: str
 
 @pytest.mark.parametrize("name", SENSORS)
 def test_defaults_of_a_sensor_are_those_it_is_made_with(name: str) -> None:
-    config, made = SENSORS[name]
+    sensor = SENSORS[name]
+    config = sensor.Config
     presets = sys.modules[config.__module__].PRESETS
     numbers = numbers_of(config(), presets)  # type: ignore[call-arg]
     entry = find("sensor", name)
@@ -91,7 +92,7 @@ def test_defaults_of_a_sensor_are_those_it_is_made_with(name: str) -> None:
         if each.from_preset:
             assert float_like(each.default) == float_like(getattr(numbers, each.name)), each.name
         assert each.default != REQUIRED
-    assert any(made.message in note for note in entry.notes) and hasattr(messages, made.message)
+    assert any(sensor.message in note for note in entry.notes) and hasattr(messages, sensor.message)
 
 
 def float_like(value: Any) -> Any:
@@ -101,7 +102,8 @@ def float_like(value: Any) -> Any:
 def test_limits_told_are_those_enforced() -> None:
     """Of every number with bounds, one beyond them is refused by the model."""
     tried = 0
-    for name, (config, _) in SENSORS.items():
+    for name, sensor in SENSORS.items():
+        config = sensor.Config
         for each in find("sensor", name).options:
             bound = re.fullmatch(r"(?:number|integer) (≥|>) ([\d.]+)", each.type)
             if bound:

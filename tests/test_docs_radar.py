@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import skyloop
-from skyloop.sensors.radar.config import PRESETS
+from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.sensor import plain
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -36,7 +36,7 @@ def test_the_commands_are_scenarios() -> None:
         assert words[:2] == ["skyloop", "run"]
         settings = dict(words[k + 1].split("=", 1) for k, word in enumerate(words) if word == "--set")
         scenario = skyloop.load_scenario(words[2], {key: yaml.safe_load(value) for key, value in settings.items()})
-        (radar,) = (sensor for sensor in scenario.vehicles[0].sensors.values() if sensor.kind == "radar")
+        (radar,) = (sensor for sensor in scenario.vehicles[0].sensors.values() if isinstance(sensor, RadarConfig))
         burst = radar.waveform().n_chirps * radar.waveform().chirp_repetition
         assert radar.rate_hz == 10 or 0.95 < float(radar.rate_hz) * burst <= 1.0, "bursts are back to back, and fit"
 

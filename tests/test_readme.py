@@ -18,7 +18,7 @@ from page_runs import PageRun, plot_nothing
 from skyloop.apps.run import fly
 from skyloop.cli import app
 from skyloop.reproductions.registry import REPRODUCTIONS
-from skyloop.sim.scenario import shipped_airframes
+from skyloop.sim.scenario import AIRFRAMES
 from skyloop.world.world import WORLDS
 
 ROOT = Path(__file__).parent.parent
@@ -114,7 +114,7 @@ def test_the_scenario_flies() -> None:
 
 def test_airframes_and_worlds_told_are_those_shipped() -> None:
     (row,) = re.findall(r"^\| \[Airframes\].*$", README, flags=re.MULTILINE)
-    assert set(re.findall(r"`([a-z0-9-]+)`", row)) == set(shipped_airframes())
+    assert set(re.findall(r"`([a-z0-9-]+)`", row)) == set(AIRFRAMES)
     assert f"{len(WORLDS)} worlds made from a seed" in README
 
 

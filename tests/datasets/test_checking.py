@@ -15,6 +15,7 @@ import pytest
 from handmade import label, messages_of, write_group
 from tiny_formats import TINY, TinyVoc
 
+import skyloop.datasets.export
 from skyloop.cli import main
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
@@ -28,12 +29,8 @@ from skyloop_client.errors import DatasetError
 @pytest.fixture
 def dataset(made: Recording, monkeypatch: pytest.MonkeyPatch) -> Recording:
     """Whole, with both tiny formats and a manifest."""
-    monkeypatch.setattr(registry, "FORMATS", registry.FORMATS)
-    for name in list(registry.FORMATS):
-        monkeypatch.delitem(registry.FORMATS, name)
-    for name, kind in TINY.items():
-        monkeypatch.setitem(registry.FORMATS, name, kind)
-    assert "tiny_formats" in sys.modules
+    for module in (registry, skyloop.datasets.export):
+        monkeypatch.setattr(module, "FORMATS", TINY)
     Exporter(made.folder, ("asl", "voc")).finish()
     write_manifest(made.folder)
     return made

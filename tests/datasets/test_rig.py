@@ -18,7 +18,7 @@ def test_the_park_is_flown_so_that_one_can_train_on_it() -> None:
     drone = scenario.vehicles[0]
     assert scenario.world.options == {"people": 40}
     assert drone.pilot.takeoff_altitude == 4.0
-    looking = {name: sensor for name, sensor in drone.sensors.items() if hasattr(sensor, "width")}
+    looking: dict[str, Any] = {name: sensor for name, sensor in drone.sensors.items() if hasattr(sensor, "width")}
     assert looking.keys() >= {"rgb0", "cam0", "cam1", "depth0"}
     for sensor in (*looking.values(), drone.sensors["radar0"]):
         assert tuple(sensor.mount.rotation_deg) == (0.0, 15.0, 0.0)

@@ -35,7 +35,7 @@ from skyloop_client.messages import (
 HERE = Path(__file__).parent
 DRONE = "vehicles.drone."
 AIRFRAME = DRONE + "airframe."
-IRIS = yaml.safe_load((AIRFRAMES / "iris.yaml").read_text())
+IRIS = yaml.safe_load(AIRFRAMES["iris"].read_text())
 
 Order = tuple[float, Setpoint | Request]
 

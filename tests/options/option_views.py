@@ -70,9 +70,8 @@ def sensors_of(plain: dict[str, Any], pairs: dict[str, list[Pair]]) -> dict[str,
 
 def seen(flight: Flight, name: str, config: dict[str, Any]) -> Seen:
     parsed = make_scenario({"vehicles": [{"sensors": {"it": config}}]}, folder=HERE).vehicles[0].sensors["it"]
-    files = {"folder": HERE} if parsed.kind == "radar" else {}
-    sensor = SENSORS[parsed.kind][1](parsed, Rate.from_hz(parsed.rate_hz).period_s, **files)
-    messages = flight.messages["/".join(["drone", name, *([sensor.stream] if hasattr(sensor, "stream") else [])])]
+    sensor = SENSORS[parsed.kind].from_config(parsed, Rate.from_hz(parsed.rate_hz).period_s, HERE)
+    messages = flight.messages["/".join(filter(None, ("drone", name, sensor.stream)))]
     truths = [message.data for message in flight.messages.get(f"truth/drone/{name}", [])]
     return Seen(
         [m.data for m in messages], truths, sensor.details(), [(m.arrival_ns - m.t_ns) * 1e-9 for m in messages]

@@ -103,8 +103,7 @@ def test_every_pilot_option_has_a_case() -> None:
     kinds = set(PILOTS) - {"navigate", "landing"}
     assert set(PILOT_NUMBERS) == kinds
     for kind in kinds:
-        config, _ = PILOTS[kind]
-        assert set(PILOT_NUMBERS[kind]) == fields_of(config, "kind")
+        assert set(PILOT_NUMBERS[kind]) == fields_of(PILOTS[kind].Config, "kind")
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, cases in PILOT_NUMBERS.items() for name in cases])

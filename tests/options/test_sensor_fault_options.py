@@ -43,7 +43,7 @@ def fault_of(kind: str, name: str) -> dict[str, Any]:
 
 def reading(kind: str, flight: Flight, field: str = "") -> tuple[Array, Array]:
     """Stamps in s, and (n, m) what the fault disturbs."""
-    name = field or CHANGED.get(kind) or next(iter(SENSORS[kind][1].fault_fields))
+    name = field or CHANGED.get(kind) or next(iter(SENSORS[kind].fault_fields))
     records = flight.records("it")
     values = np.array([np.atleast_1d(getattr(record, name)) for record in records])
     return np.array([record.t_ns for record in records]) * 1e-9, values

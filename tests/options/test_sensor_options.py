@@ -50,13 +50,15 @@ def column(flight: Flight, name: str) -> Array:
 
 # ---- presets
 
-PRESETS = [(kind, preset) for kind in KINDS for preset in get_args(SENSORS[kind][0].model_fields["preset"].annotation)]
+PRESETS = [
+    (kind, preset) for kind in KINDS for preset in get_args(SENSORS[kind].Config.model_fields["preset"].annotation)
+]
 
 
 @pytest.mark.parametrize(("kind", "preset"), PRESETS)
 def test_every_preset_measures_differently(kind: str, preset: str) -> None:
     """Its errors, taken against the perfect instrument on the same flight, are its own."""
-    default = SENSORS[kind][0].model_fields["preset"].default
+    default = SENSORS[kind].Config.model_fields["preset"].default
     exact = samples(fly(STEP, sensor(kind, preset="perfect")))
     others = [p for k, p in PRESETS if k == kind and p != preset]
     error = np.nan_to_num(samples(fly(STEP, sensor(kind, preset=preset))) - exact).std(axis=0)
@@ -83,7 +85,7 @@ def spread(name: str, axis: Any = ()) -> Callable[[Flight], float]:
     return error
 
 
-KIND_OF = {sensor_class.message: kind for kind, (_, sensor_class) in SENSORS.items()}
+KIND_OF = {sensor_class.message: kind for kind, sensor_class in SENSORS.items()}
 
 
 def first_error(name: str) -> Callable[[Flight], float]:
@@ -188,7 +190,7 @@ MEMORIES: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_has_a_case(kind: str) -> None:
-    assert {*NUMBERS[kind], *MEMORIES.get(kind, ())} == fields_of(SENSORS[kind][0], *COMMON)
+    assert {*NUMBERS[kind], *MEMORIES.get(kind, ())} == fields_of(SENSORS[kind].Config, *COMMON)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_correlation_time(kind: str, name: str) -> None:
 
 def test_every_kind_that_looks_has_its_own_file() -> None:
     for kind, file in LOOKING.items():
-        assert f"fields_of({SENSORS[kind][0].__name__}, " in (HERE / file).read_text(encoding="utf-8")
+        assert f"fields_of({SENSORS[kind].Config.__name__}, " in (HERE / file).read_text(encoding="utf-8")
 
 
 # ---- what all sensors have

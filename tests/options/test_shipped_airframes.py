@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from option_flights import DRONE, Script, fly
 
-from skyloop.sim.scenario import shipped_airframes
+from skyloop.sim.scenario import AIRFRAMES
 from skyloop_client.messages import Arm, Land, TakeOff
 
 UP_AND_DOWN = Script(((0.2, Arm()), (0.4, TakeOff(1.5)), (6.0, Land())), 12.0)
 
 
-@pytest.mark.parametrize("airframe", shipped_airframes())
+@pytest.mark.parametrize("airframe", list(AIRFRAMES))
 def test_it_takes_off_hovers_and_lands(airframe: str) -> None:
     flight = fly(UP_AND_DOWN, {DRONE + "airframe": airframe})
     hovering = (flight.t > 5.0) & (flight.t < 6.0)
@@ -27,7 +27,7 @@ def test_it_takes_off_hovers_and_lands(airframe: str) -> None:
 
 
 def test_no_two_airframes_fly_alike() -> None:
-    flights = {name: fly(UP_AND_DOWN, {DRONE + "airframe": name}) for name in shipped_airframes()}
+    flights = {name: fly(UP_AND_DOWN, {DRONE + "airframe": name}) for name in list(AIRFRAMES)}
     for one, other in combinations(flights, 2):
         difference = np.abs(flights[one].rotor_speeds - flights[other].rotor_speeds)[flights[one].at(2.0) :].max()
         assert difference > 1.0, (one, other)

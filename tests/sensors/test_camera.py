@@ -160,7 +160,7 @@ def test_truth_is_what_was_asked_for_and_its_stream_exists_only_then(scene) -> N
     assert not hasattr(Camera(CameraConfig(), PERIOD_S), "hidden")
     camera = Camera(CameraConfig(truth=("normals",), width=32, height=24), PERIOD_S)
     _, state = camera.measure(moving(5), scene, camera.initial_state(KeyedRandom(KEY, 0)), KeyedRandom(KEY, 0))
-    truth = camera.hidden(state, 5)
+    truth = camera.truth(state, 5)
     assert truth.t_ns == 5 and truth.normals.shape == (24, 32, 3)
     assert all(getattr(truth, name) is None for name in ALL_TRUTH if name not in ("normals", "labels"))
     _, everything, _ = shoot(scene, moving(position=(0, 0, 2)), truth=ALL_TRUTH, label_min_px=1)

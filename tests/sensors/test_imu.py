@@ -87,7 +87,7 @@ def test_the_turn_on_bias_is_in_the_samples_and_in_the_hidden_truth(scene, at_re
     states = [sensor.initial_state(KeyedRandom(stream_key(i, "imu"), 0)) for i in range(2000)]
     assert np.std(states, axis=0) == pytest.approx([0.0087] * 3 + [0.196] * 3, rel=0.05)
     sample, after = sensor.measure(at_rest(t_ns=7), scene, states[0], KeyedRandom(KEY, 0))
-    hidden = sensor.hidden(after, 7)
+    hidden = sensor.truth(after, 7)
     assert sample.angular_velocity == pytest.approx(hidden.gyro_bias, rel=1e-12)
     assert sample.specific_force - [0.0, 0.0, G] == pytest.approx(hidden.accel_bias, rel=1e-9)
     assert hidden.gyro_bias == pytest.approx(states[0][:3], abs=1e-4)

@@ -12,6 +12,7 @@ from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.gnss import Gnss, GnssConfig
 from skyloop.sensors.imu import Imu, ImuConfig
 from skyloop.sensors.rangefinder import Rangefinder, RangefinderConfig
+from skyloop.sensors.sensor import CompletedSensor
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import ImuSample, RangeSample
 
@@ -142,4 +143,4 @@ def test_a_fault_the_sensor_cannot_have_is_refused_before_the_flight() -> None:
     with pytest.raises(ScenarioError, match="2 values for the 3 of angular_velocity"):
         check_faults([Fault(kind="bias", value=(1.0, 2.0))], IMU, "drone/imu")
     with pytest.raises(ScenarioError, match="names its fault_fields"):
-        check_faults([Fault(kind="bias", value=1.0)], object(), "drone/own")
+        check_faults([Fault(kind="bias", value=1.0)], CompletedSensor(object()), "drone/own")

@@ -38,11 +38,12 @@ KINDS = [pytest.param(kind, marks=[pytest.mark.renders] if kind in RENDERED else
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_preset_of_every_kind_measures_what_it_announces(kind: str, scene, at_rest) -> None:
-    config_class, sensor_class = SENSORS[kind]
+    sensor_class = SENSORS[kind]
+    config_class = sensor_class.Config
     for preset in config_class.model_fields["preset"].annotation.__args__:
         config = ANY.validate_python({"kind": kind, "preset": preset})
         assert type(config) is config_class
-        sensor = sensor_class(config, Rate.from_hz(config.rate_hz).period_s)
+        sensor = sensor_class.from_config(config, Rate.from_hz(config.rate_hz).period_s, None)
         check_faults(config.faults, sensor, kind)
         rng = KeyedRandom(stream_key(1, kind), 0)
         kinematics = at_rest(t_ns=T_NS, position=[0.0, 0.0, 3.0])

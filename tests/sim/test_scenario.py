@@ -10,7 +10,7 @@ import yaml
 from core_flights import NOISY_FLIGHT
 from skyloop.core.validation import parse_yaml, read_yaml
 from skyloop.sim.assembly import build, load_airframe
-from skyloop.sim.scenario import load_scenario, make_scenario, shipped_airframes, shipped_scenarios
+from skyloop.sim.scenario import AIRFRAMES, SCENARIOS, load_scenario, make_scenario
 from skyloop_client.errors import ScenarioError, UnknownNameError
 
 DRAWN = ("camera", "depth_camera", "radar")
@@ -18,7 +18,7 @@ IN_ANOTHER_WORLD = ("corridor-vio", "house-vio", "park-square", "park-vio", "war
 """Their large worlds are built for other scenarios."""
 
 
-@pytest.mark.parametrize("name", shipped_scenarios())
+@pytest.mark.parametrize("name", list(SCENARIOS))
 def test_every_shipped_scenario_loads_builds_and_resolves_to_itself(name: str, tmp_path: Path) -> None:
     scenario = load_scenario(name)
     assert scenario.name == name
@@ -55,7 +55,7 @@ def test_shipped_scenarios_draw_their_first_pictures(name: str) -> None:
         assert all(list(inbox) for inbox in inboxes.values())
 
 
-@pytest.mark.parametrize("name", shipped_airframes())
+@pytest.mark.parametrize("name", list(AIRFRAMES))
 def test_every_shipped_airframe_loads_under_its_name(name: str) -> None:
     airframe = load_airframe(name)
     assert airframe.name == name
@@ -249,7 +249,7 @@ def test_rates_that_divide_the_physics_are_kept(rate: float) -> None:
 
 
 def test_the_height_of_a_standing_vehicle_may_be_given() -> None:
-    for name in shipped_airframes():
+    for name in list(AIRFRAMES):
         standing = build(make_scenario({"vehicles": [{"airframe": name}]})).truth().position[2]
         placed = make_scenario({"vehicles": [{"airframe": name, "position": [0, 0, float(standing)]}]})
         assert build(placed).truth().position[2] == pytest.approx(standing, abs=1e-12)

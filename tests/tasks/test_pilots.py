@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 from skyloop.navigation.trajectories import CircleConfig
 from skyloop.tasks.pilots import (
     PILOTS,
+    AnyPilotConfig,
     HoverPilot,
-    PilotConfig,
     TrajectoryPilot,
     WaypointPilot,
     build_pilot,
@@ -235,10 +235,10 @@ def test_a_copied_pilot_flies_the_same_rest(pause_s):
     ],
 )
 def test_pilots_are_built_from_their_configurations(options, rate_hz):
-    config = TypeAdapter(PilotConfig).validate_python(options)
+    config = TypeAdapter(AnyPilotConfig).validate_python(options)
     assert config.rate_hz == rate_hz
-    assert type(config) is PILOTS[config.kind][0]
+    assert type(config) is PILOTS[config.kind].Config
     pilot = build_pilot(config)
-    assert type(pilot) is PILOTS[config.kind][1]
+    assert type(pilot) is PILOTS[config.kind]
     fly(pilot, FakeVehicle(rate_hz))
     assert pilot.done

@@ -176,17 +176,15 @@ def test_who_does_not_read_loses_frames_and_slows_nobody(rig: CockpitRig) -> Non
         seen.append(scan["t"])
         given += len(scan["payload"])
     assert seen == sorted(seen)
-    # what it finds when it reads at last is less than the other was given
+    viewer.close()
+    # what it finds when it reads at last, after the flight, is less than the other was given
+    rig.end()
     deaf.settimeout(1.0)
     got = 0
-    with contextlib.suppress(TimeoutError):
-        while got < given and (data := deaf.recv(1 << 16)):
+    with deaf, contextlib.suppress(TimeoutError, ConnectionError):
+        while data := deaf.recv(1 << 16):
             got += len(data)
-            if seen[-1] + 2.0 < rig.get("/api/about")["clock"]["t_ns"] / 1e9:
-                break
-    assert got < given
-    deaf.close()
-    viewer.close()
+    assert 0 < got < given
 
 
 def test_who_reads_slowly_loses_frames_and_no_events() -> None:

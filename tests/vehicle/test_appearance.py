@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from flying import read_airframe
 
-from skyloop.sim.scenario import shipped_airframes
+from skyloop.sim.scenario import AIRFRAMES
 from skyloop.vehicle.appearance import FRONT, vehicle_shape
 
 
-@pytest.mark.parametrize("name", list(shipped_airframes()))
+@pytest.mark.parametrize("name", list(AIRFRAMES))
 def test_shape_follows_the_numbers(name: str) -> None:
     airframe = read_airframe(name)
     shape = vehicle_shape(airframe)

@@ -16,7 +16,7 @@ from skyloop.apps.scenario_edits import changed
 from skyloop.apps.scenario_lines import check, scenario_from_page
 from skyloop.core.interrupts import Interruption
 from skyloop.links.link_gate import LinkGate
-from skyloop.sim.scenario import SCENARIOS, Scenario, shipped_scenarios
+from skyloop.sim.scenario import SCENARIOS, Scenario
 from skyloop.ui.cockpit_link import CockpitLink
 from skyloop.ui.log_lines import LogLines
 from skyloop.ui.player import Player
@@ -169,6 +169,6 @@ def _begin_with(kept: list[Kept], simulation: Any) -> None:
 
 
 def _text_of(name: str) -> str:
-    if name not in shipped_scenarios():
-        raise unknown_name("scenario", name, shipped_scenarios())
-    return (SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8")
+    if name not in SCENARIOS:
+        raise unknown_name("scenario", name, SCENARIOS)
+    return SCENARIOS[name].read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from typing import Literal
 from packaging.requirements import Requirement
 
 from skyloop.core.machine_info import cpu_model, gpu_name, memory_gib, os_name, output_of, package_version, usable_cores
+from skyloop.core.plugins import plugins
 from skyloop.core.system_packages import install_command, missing_packages
 
 ENOUGH_MEMORY_GIB = 2.0
@@ -68,6 +69,7 @@ def examine() -> list[Finding]:
         _gpu(),
         *_system_packages(),
         *_extras(),
+        *_plugins(),
     ]
 
 
@@ -123,6 +125,16 @@ def _extra(name: str, requirements: list[Requirement]) -> Finding:
         return Finding(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
     told = [f"{package} {version}" for package, version in versions.items()]
     return Finding(f"extra: {name}", "ok", ", ".join(told) if len(told) < 5 else f"all {len(told)} packages")
+
+
+def _plugins() -> list[Finding]:
+    """One finding for each plugin that is installed beside skyloop."""
+    return [
+        Finding(f"plugin: {each.name}", "optional", f"cannot be loaded: {each.fault}", "update or uninstall it")
+        if each.plugin is None
+        else Finding(f"plugin: {each.name}", "ok", each.version)
+        for each in plugins()[1:]
+    ]
 
 
 def _system_packages() -> list[Finding]:

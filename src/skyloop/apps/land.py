@@ -16,7 +16,6 @@ from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.sim.scenario import Scenario
 from skyloop.tasks.landing import LandingPilot, LandingPilotConfig
-from skyloop.tasks.pilots import with_seed
 from skyloop_client.errors import ScenarioError
 
 IN_REAL_TIME = ("arty:", "pty:", "tcp:")
@@ -30,9 +29,7 @@ def landing_pilot(scenario: Scenario) -> LandingPilotConfig:
         raise ScenarioError(
             f"scenario '{scenario.name}' has no pilot 'landing' that says where to start; take the scenario landing"
         )
-    seeded = with_seed(pilot, scenario.seed)
-    assert isinstance(seeded, LandingPilotConfig)
-    return seeded
+    return pilot.seeded(scenario.seed)
 
 
 def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[float, float, float], float]:

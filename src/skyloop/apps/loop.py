@@ -18,7 +18,6 @@ from skyloop.links.loop.timeline import plot_timeline
 from skyloop.links.pace import Pace
 from skyloop.sim.estimator_config import EstimatorConfig
 from skyloop.sim.scenario import Scenario, UserPilot
-from skyloop.tasks.pilots import with_seed
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
 from skyloop_client.plugins import is_plugin, load_plugin
@@ -137,7 +136,7 @@ def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:
         raise ScenarioError(f"--pilot scenario: '{scenario.name}' has {len(flown)} pilots; it must have exactly one")
     vehicle, pilot = flown[0], flown[0].pilot
     assert pilot is not None
-    seeded = pilot if isinstance(pilot, UserPilot) else with_seed(pilot, scenario.seed)
+    seeded = pilot if isinstance(pilot, UserPilot) else pilot.seeded(scenario.seed)
     config = seeded.model_dump(mode="json")
     rate = config.pop("rate_hz")
     kind, options = "skyloop.tasks.pilots:pilot_from", config

@@ -6,14 +6,12 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from skyloop.apps.landing_report import LandingReport
-from skyloop.apps.navigation_report import NavigationReport
-from skyloop.apps.people_report import PeopleReport
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine_info import versions
+from skyloop.core.plugins import Registry
 from skyloop.links.link_gate import LinkGate
 from skyloop.recording.estimate_pictures import EstimatePictures
 from skyloop.recording.flight_log import FlightLog, VehicleLog
@@ -40,6 +38,15 @@ Watch = Callable[[Simulation], None]
 PlotWanted = Callable[[dict[str, Any]], bool]
 """Asked with the summary when all else is written: drawing takes as long as a short flight."""
 
+
+class Report(Protocol):
+    """A part of a run's report, made as `Class(bus, world, scenario, folder)` when the run begins."""
+
+    def finish(self, summary: dict[str, Any]) -> None:
+        """Add to the summary when the run is over, and write files."""
+
+
+REPORTS: Registry[Callable[..., Report]] = Registry("reports", "report")
 NOTHING_FLOWN = f"{STOPPED} before anything was flown; there is no run folder"
 REPORT_NS = NS_PER_S // 5
 """Simulated time between two looks at whether the flight is over."""
@@ -76,7 +83,7 @@ def run_scenario(
             pictures = Pictures(simulation.bus, folder)
             estimate_pictures = EstimatePictures(simulation.bus, folder)
             about = (simulation.bus, simulation.port.editor, scenario, folder)
-            reports = (NavigationReport(*about), LandingReport(*about), PeopleReport(*about))
+            reports = [report(*about) for report in REPORTS.loadable().values()]
             flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
             began, began_s = time.perf_counter(), simulation.now
             trouble: SkyloopError | None = None

@@ -59,3 +59,8 @@ BENCHES = {
     ),
 }
 """name: (module with measure() -> list[Figure], one line)."""
+
+
+def listed() -> dict[str, str]:
+    """For `skyloop list`: names with one line each."""
+    return {name: text for name, (_, text) in BENCHES.items()}

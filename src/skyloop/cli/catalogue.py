@@ -2,43 +2,63 @@
 
 from __future__ import annotations
 
-from skyloop.benchmarks.registry import BENCHES
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from skyloop.core.plugins import BUILT_IN, Registry
 from skyloop.core.validation import read_yaml
-from skyloop.reproductions.registry import REPRODUCTIONS
+from skyloop.recording.formats.registry import FORMATS
 from skyloop.sensors.registry import SENSORS
-from skyloop.sim.scenario import AIRFRAMES, SCENARIOS, shipped_airframes, shipped_scenarios
+from skyloop.sim.estimator_config import ESTIMATORS
+from skyloop.sim.scenario import AIRFRAMES, SCENARIOS
 from skyloop.tasks.pilots import PILOTS
+from skyloop.vehicle.kernel_packing import CONTROLLERS
 from skyloop.world.world import WORLDS
+
+CATALOGUES: Registry[Callable[[], dict[str, str]]] = Registry("catalogues", "catalogue")
 
 
 def catalogue() -> dict[str, dict[str, str]]:
+    """By heading, names with one line each."""
     return {
-        "scenarios": {name: _description(name) for name in shipped_scenarios()},
-        "airframes": {name: _airframe(name) for name in shipped_airframes()},
-        "worlds": {name: _first_line(world) for name, world in WORLDS.items()},
-        "sensors": {name: _presets(config) for name, (config, _) in SENSORS.items()},
-        "pilots": {name: _first_line(pilot) for name, (_, pilot) in PILOTS.items()},
-        "benches": {name: text for name, (_, text) in BENCHES.items()},
-        "reproductions": {name: text for name, (_, text) in REPRODUCTIONS.items()},
+        "scenarios": {name: _description(name) for name in SCENARIOS},
+        "airframes": {name: _airframe(name) for name in AIRFRAMES},
+        "worlds": {name: _first_line(world) for name, world in WORLDS.loadable().items()},
+        "sensors": {name: _sensor(sensor.Config) for name, sensor in SENSORS.loadable().items()},
+        "pilots": {name: _first_line(pilot) for name, pilot in PILOTS.loadable().items()},
+        **{heading: listed() for heading, listed in CATALOGUES.loadable().items()},
+    }
+
+
+def origins() -> dict[str, dict[str, str]]:
+    """By the headings of `catalogue`, which plugin brings each name; what is built in is left out."""
+    registries: dict[str, Registry[Any]] = {
+        "scenarios": SCENARIOS, "airframes": AIRFRAMES, "worlds": WORLDS, "sensors": SENSORS, "pilots": PILOTS,
+        "estimators": ESTIMATORS, "controllers": CONTROLLERS, "formats": FORMATS,
+    }  # fmt: skip
+    found = {heading: {name: each.origin(name) for name in each} for heading, each in registries.items()}
+    return {
+        heading: {name: origin for name, origin in names.items() if origin != BUILT_IN}
+        for heading, names in found.items()
     }
 
 
 def _description(name: str) -> str:
-    return str(read_yaml(SCENARIOS / f"{name}.yaml").get("description", ""))
+    return str(read_yaml(SCENARIOS[name]).get("description", ""))
 
 
 def _airframe(name: str) -> str:
-    data = read_yaml(AIRFRAMES / f"{name}.yaml")
+    data = read_yaml(AIRFRAMES[name])
     return f"{data['mass']:g} kg, {len(data['rotors'])} rotors"
 
 
-def _presets(config: type) -> str:
-    presets = getattr(config.model_fields["preset"].annotation, "__args__", ())  # type: ignore[attr-defined]
-    return "presets " + ", ".join(presets)
+def _sensor(config: type[Any]) -> str:
+    if "preset" not in config.model_fields:
+        return _first_line(config)
+    return "presets " + ", ".join(config.model_fields["preset"].annotation.__args__)
 
 
 def _first_line(thing: type) -> str:
-    import sys
-
     text = thing.__doc__ or sys.modules[thing.__module__].__doc__ or ""
     return text.strip().splitlines()[0]

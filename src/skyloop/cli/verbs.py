@@ -14,8 +14,6 @@ from rich.text import Text
 
 import skyloop
 from skyloop.benchmarks.registry import BENCHES
-from skyloop.cli.campaign import app as campaign
-from skyloop.cli.cockpit import app as cockpit_app
 from skyloop.cli.console import (
     Json,
     Seed,
@@ -26,17 +24,9 @@ from skyloop.cli.console import (
     overrides,
     with_places,
 )
-from skyloop.cli.datasets import app as datasets
-from skyloop.cli.detection import app as detection
 from skyloop.cli.exit_codes import INTERRUPTED
-from skyloop.cli.land import app as land
-from skyloop.cli.localise import app as localise
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
-from skyloop.cli.loop import app as loop
-from skyloop.cli.mavlink import app as mavlink
-from skyloop.cli.reproduce import app as reproduce
-from skyloop.cli.run import app as run
-from skyloop.cli.serve import app as serve
+from skyloop.core.plugins import Registry
 from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
 
 app = Verbs(
@@ -47,17 +37,10 @@ app = Verbs(
     help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
-app.add_typer(run)
-app.add_typer(campaign)
-app.add_typer(cockpit_app)
-app.add_typer(datasets)
-app.add_typer(detection)
-app.add_typer(land)
-app.add_typer(localise)
-app.add_typer(loop)
-app.add_typer(mavlink)
-app.add_typer(reproduce)
-app.add_typer(serve)
+
+VERBS: Registry[typer.Typer] = Registry("verbs", "verb")
+for _verbs in VERBS.loadable().values():
+    app.add_typer(_verbs)
 
 
 @app.command("list")
@@ -66,16 +49,18 @@ def list_(json_: Json = False) -> None:
 
     Examples: `skyloop list` · `skyloop list --json`
     """
-    from skyloop.cli.catalogue import catalogue
+    from skyloop.cli.catalogue import catalogue, origins
 
     everything = catalogue()
     if json_:
         print(json.dumps(everything, indent=2))
         return
+    brought = origins()
     for heading, items in everything.items():
         table = Table(title=heading, title_justify="left", title_style="bold", show_header=False, box=None)
         for name, text in items.items():
-            table.add_row(f"  {name}", text)
+            origin = brought.get(heading, {}).get(name)
+            table.add_row(f"  {name}", text, Text("" if origin is None else f"from {origin}", style="dim"))
         out.print(table)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.plugins import is_plugin
@@ -56,6 +59,11 @@ def read_yaml(path: Path) -> Any:
     except (OSError, ValueError) as error:
         raise ScenarioError(f"cannot read '{path}': {error}") from None
     return parse_yaml(text, str(path))
+
+
+def either(models: Iterable[type[BaseModel]]) -> Any:
+    """The type of a value that is one of these models, told apart by their `kind`."""
+    return Annotated[reduce(or_, models), Field(discriminator="kind")]
 
 
 def validated(model: type[Any], data: Any, place: str) -> Any:

@@ -117,12 +117,12 @@ class Flier:
         part = self._sensing.parts[number]
         arrival_ns = t_ns + part.info.latency_ns
         # by group, when the last message of it arrives there
-        places = {} if part.hidden_name is None else {self.frames.group_at(t_ns): t_ns}
+        places = {} if part.truth_name is None else {self.frames.group_at(t_ns): t_ns}
         places[self.frames.group_at(arrival_ns)] = arrival_ns
         for group, last_ns in places.items():
             if (parcel := self._parcel(group)) is not None:
                 self._sensing_at(parcel, t_ns).wanted.append((number, index, last_ns))
-        if part.hidden_name is not None:
+        if part.truth_name is not None:
             self._append(Entry(HIDDEN, t_ns, number, index))
         message = Message(part.info.name, index, t_ns, arrival_ns, NotMeasured(number))
         if part.info.latency_ns:

@@ -12,7 +12,7 @@ import numpy as np
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop.sensors.camera import Camera
-from skyloop.sensors.faults import Fault, apply_faults
+from skyloop.sensors.faults import Fault, add_error, apply_faults
 from skyloop.sensors.imu import Imu
 from skyloop_client.messages import Array, CameraImage, Message
 from skyloop_client.messages.samples import LUMA
@@ -22,7 +22,7 @@ Faults = Mapping[str, Sequence[Fault]]
 """By stream."""
 
 
-class _Disturber:
+class _RecordedCamera:
     """How a bias or a spike changes the pixels of an image, without the camera that took it."""
 
     fault_fields = Camera.fault_fields
@@ -33,8 +33,15 @@ class _Disturber:
         return CameraImage(sample.t_ns, np.clip(np.rint(sample.colour + change), 0.0, 255.0).astype(np.uint8))
 
 
-def _sensor_of(message: Message) -> type:
-    return _Disturber if isinstance(message.data, CameraImage) else Imu
+class _RecordedImu:
+    """The same for the numbers of an IMU."""
+
+    fault_fields = Imu.fault_fields
+    disturbed = staticmethod(add_error)
+
+
+def _sensor_of(message: Message) -> type[_RecordedCamera | _RecordedImu]:
+    return _RecordedCamera if isinstance(message.data, CameraImage) else _RecordedImu
 
 
 def with_faults(messages: Iterable[Message], faults: Faults, seed: int = 1) -> Iterator[Message]:

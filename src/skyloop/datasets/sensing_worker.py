@@ -61,7 +61,7 @@ class SensingWorker:
     def _append(self, entry: Entry) -> None:
         part = self._sensing.parts[entry.part]
         sample, hidden, t_ns = self._made[entry.part, entry.index]
-        stream, data = (part.hidden_name, hidden) if entry.kind == HIDDEN else (part.info.name, sample)
+        stream, data = (part.truth_name, hidden) if entry.kind == HIDDEN else (part.info.name, sample)
         if data is not None:
             assert stream is not None
             self._writing.append(Message(stream, entry.index, t_ns, entry.arrival_ns, data))

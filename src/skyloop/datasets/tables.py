@@ -20,6 +20,7 @@ from skyloop.core.files import write_whole
 from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.label_images import emptied
+from skyloop.recording.formats.registry import Format
 from skyloop.recording.recording import Recording
 from skyloop.sensors.labels import box_in_space
 from skyloop.sim.scenario import make_scenario
@@ -28,6 +29,13 @@ from skyloop.world.semantics import CLASS_ID
 from skyloop.world.world import build_world
 from skyloop_client.messages import ImageTruth, Label, Message, RadarDetections, RadarScan
 
+FORMAT = Format(
+    "skyloop.datasets.tables:Tables",
+    "csv",
+    False,
+    "CSV: radar points and tracks, truth of each person",
+    one_vehicle=True,
+)
 POINTS = ("t_ns", "x", "y", "z", "range", "speed", "azimuth", "elevation", "snr_db")
 TRACKS = ("t_ns", "track", "x", "y", "z", "vx", "vy", "vz")
 PEOPLE = (

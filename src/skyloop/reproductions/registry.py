@@ -71,3 +71,8 @@ PROTOCOLS = ("sync-hil", "e2es", "e2es-missions", "unknown-city", "landing", "de
 NAMES = (*REPRODUCTIONS, *(f"{name}-protocol" for name in PROTOCOLS), "report")
 PAGES = {name: f"skyloop.reproductions.{name.replace('-', '_')}_page" for name in NAMES}
 """name of a results file: module with blocks(results) -> text by name of block, and said(results) -> sentences."""
+
+
+def listed() -> dict[str, str]:
+    """For `skyloop list`: names with one line each."""
+    return {name: text for name, (_, text) in REPRODUCTIONS.items()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from skyloop.core.frames import EQUATORIAL_RADIUS
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.noise import markov_step, turn_on_normals
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world import atmosphere
 from skyloop_client.messages import Array, BarometerSample, Kinematics
 
@@ -52,11 +53,12 @@ class BarometerConfig(SensorConfig):
     """Pa/s, the steady drift from time 0 on."""
 
 
-class Barometer:
+class Barometer(Sensor[float]):
     """The state is the scale error of the latest sample."""
 
-    message: ClassVar[str] = "BarometerSample"
-    fault_fields: ClassVar[dict[str, int]] = {"pressure": 1}
+    Config = BarometerConfig
+    message = "BarometerSample"
+    fault_fields = MappingProxyType({"pressure": 1})
 
     def __init__(self, config: BarometerConfig, period_s: float) -> None:
         self.numbers = numbers_of(config, PRESETS)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ from skyloop.sensors.camera_effects import (
 from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
 from skyloop.sensors.camera_motion import image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, Vector3, numbers_of
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
 from skyloop_client.errors import ScenarioError, nearest_name
@@ -187,10 +188,13 @@ class _Part(NamedTuple):
     mosaic: Mosaic
 
 
-class Camera:
-    message: ClassVar[str] = "CameraImage"
-    hidden_message: ClassVar[str] = "ImageTruth"
-    fault_fields: ClassVar[dict[str, int]] = {"colour": 3}
+class Camera(Sensor[CameraState]):
+    Config = CameraConfig
+    needs_views = True
+    kernels = ("skyloop.sensors.labels", "skyloop.world.views")
+    message = "CameraImage"
+    truth_message: str | None = "ImageTruth"
+    fault_fields = MappingProxyType({"colour": 3})
     """In pixel values of 0 to 255; a grey image is changed by the luma of the three."""
 
     def __init__(self, config: CameraConfig, period_s: float) -> None:
@@ -217,8 +221,8 @@ class Camera:
         self._labeller = None
         if "labels" in c.truth:
             self._labeller = Labeller(self.lens, self._whole, c.label_classes, c.label_min_px)
-        if c.truth:
-            self.hidden = self._hidden
+        if not c.truth:
+            self.truth_message = None
         self.independent = not c.auto_exposure
 
     def initial_state(self, rng: KeyedRandom) -> CameraState:
@@ -323,7 +327,7 @@ class Camera:
             labels=self._labeller.labels(seen.instances, model, motion, pose) if self._labeller else (),
         )
 
-    def _hidden(self, state: CameraState, t_ns: int) -> ImageTruth | None:
+    def truth(self, state: CameraState, t_ns: int) -> ImageTruth | None:
         return state.truth
 
     def disturbed(self, sample: CameraImage, field: str, error: Array) -> CameraImage:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64, types, uint8, uint32, uint64, void
@@ -23,7 +24,7 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multi
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.core.keyed_random import KeyedRandom, philox
 from skyloop.sensors.noise import normal_from_word
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop_client.messages import Array, DepthImage, Kinematics
@@ -213,12 +214,15 @@ def fly_pixels(depth, share, key, index, out):
                     out[i, j] = near + (far - near) * float64(b) / 4294967296.0
 
 
-class DepthCamera:
+class DepthCamera(Sensor[tuple[()]]):
     """Keeps no state between samples."""
 
-    message: ClassVar[str] = "DepthImage"
-    independent: ClassVar[bool] = True
-    fault_fields: ClassVar[dict[str, int]] = {"depth": 1}
+    Config = DepthCameraConfig
+    needs_views = True
+    kernels = ("skyloop.world.views",)
+    message = "DepthImage"
+    independent = True
+    fault_fields = MappingProxyType({"depth": 1})
 
     def __init__(self, config: DepthCameraConfig, period_s: float) -> None:
         self.numbers = n = numbers_of(config, PRESETS)

@@ -11,7 +11,7 @@ beside the sensor's state, in snapshots too. The index counts on when nothing is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -77,7 +77,7 @@ class Fault(BaseModel):
 
 def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:
     """Raises an error, before the flight, for a fault that this sensor cannot have."""
-    known: dict[str, int] = getattr(sensor, "fault_fields", {})
+    known: Mapping[str, int] = sensor.fault_fields
     for fault in faults:
         if fault.value is None:
             continue
@@ -153,5 +153,4 @@ def _disturbed(sensor: Any, sample: Sample, fault: Fault, number: int, rng: Keye
     error = np.broadcast_to(np.asarray(fault.value, dtype=np.float64), components)
     if fault.kind == "spike":
         error = error * np.where(_uniform(rng, number, 1 + components)[1:] < 0.5, -1.0, 1.0)
-    disturb = getattr(sensor, "disturbed", add_error)
-    return disturb(sample, field, error)
+    return sensor.disturbed(sample, field, error)  # type: ignore[no-any-return]

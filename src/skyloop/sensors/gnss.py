@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -13,7 +14,7 @@ from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.noise import markov_step, turn_on_normals
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop_client.messages import Array, GnssFix, Kinematics
 
 _NO_FIX_SD = 100.0
@@ -160,11 +161,12 @@ class GnssState(NamedTuple):
     """Latitude and longitude in degrees, altitude in m of the latest fix; None before the first."""
 
 
-class Gnss:
+class Gnss(Sensor[GnssState]):
     """Without a fix it publishes its last position (home before the first fix) and zero velocity."""
 
-    message: ClassVar[str] = "GnssFix"
-    fault_fields: ClassVar[dict[str, int]] = {"position": 3, "velocity_enu": 3}
+    Config = GnssConfig
+    message = "GnssFix"
+    fault_fields = MappingProxyType({"position": 3, "velocity_enu": 3})
     """The error of `position` is in metres east, north, up."""
 
     def __init__(self, config: GnssConfig, period_s: float) -> None:

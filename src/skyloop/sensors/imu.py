@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 from numba import float64, types, uint64, void
@@ -17,6 +18,7 @@ from skyloop.sensors.sensor import (
     NonNegative,
     PositiveOrInfinite,
     Scene,
+    Sensor,
     SensorConfig,
     numbers_of,
     plain,
@@ -185,12 +187,13 @@ def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no
             _corrupt(axes, keys[sensor], first_index + uint64(k), bias, normals, values)
 
 
-class Imu:
+class Imu(Sensor[Array]):
     """The state is the (6,) bias in the latest sample: gyro rad/s, then accelerometer m/s²."""
 
-    message: ClassVar[str] = "ImuSample"
-    hidden_message: ClassVar[str] = "ImuBias"
-    fault_fields: ClassVar[dict[str, int]] = {"angular_velocity": 3, "specific_force": 3}
+    Config = ImuConfig
+    message = "ImuSample"
+    truth_message = "ImuBias"
+    fault_fields = MappingProxyType({"angular_velocity": 3, "specific_force": 3})
 
     def __init__(self, config: ImuConfig, period_s: float) -> None:
         self.numbers = numbers_of(config, PRESETS)
@@ -207,7 +210,7 @@ class Imu:
         _measure_one(motion, scene.gravity, self._axes, rng.counter, state, (bias, gyro, accel))
         return ImuSample(kinematics.t_ns, gyro, accel), bias
 
-    def hidden(self, state: Array, t_ns: int) -> ImuBias:
+    def truth(self, state: Array, t_ns: int) -> ImuBias:
         """The bias in the sample that came with `state`."""
         return ImuBias(t_ns, state[:3].copy(), state[3:].copy())
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from math import ceil
-from typing import Annotated, Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -21,7 +22,7 @@ from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.lidar_kernels import LaserSettings, Sweep, aim, draw_range_noise, keep_returns
 from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather
 from skyloop_client.errors import ScenarioError
@@ -180,12 +181,14 @@ class LidarConfig(SensorConfig):
         return self
 
 
-class Lidar:
+class Lidar(Sensor[tuple[()]]):
     """Keeps no state between samples."""
 
-    message: ClassVar[str] = "LidarScan"
-    independent: ClassVar[bool] = True
-    fault_fields: ClassVar[dict[str, int]] = {"ranges": 1, "intensities": 1}
+    Config = LidarConfig
+    kernels = ("skyloop.world.rays",)
+    message = "LidarScan"
+    independent = True
+    fault_fields = MappingProxyType({"ranges": 1, "intensities": 1})
 
     def __init__(self, config: LidarConfig, period_s: float) -> None:
         self.numbers = numbers_of(config, PRESETS)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 from numba import float64, types, void
@@ -17,6 +18,7 @@ from skyloop.sensors.sensor import (
     NonNegative,
     PositiveOrInfinite,
     Scene,
+    Sensor,
     SensorConfig,
     Vector3,
     numbers_of,
@@ -89,11 +91,12 @@ def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ign
         out[i] = shape[3 + i] * out[i] + shape[i] + bias[i] + white * normals[i]
 
 
-class Magnetometer:
+class Magnetometer(Sensor[Array]):
     """The state is the (3,) varying bias of the latest sample, T; hard iron is not part of it."""
 
-    message: ClassVar[str] = "MagnetometerSample"
-    fault_fields: ClassVar[dict[str, int]] = {"field_tesla": 3}
+    Config = MagnetometerConfig
+    message = "MagnetometerSample"
+    fault_fields = MappingProxyType({"field_tesla": 3})
 
     def __init__(self, config: MagnetometerConfig, period_s: float) -> None:
         n = self.numbers = numbers_of(config, PRESETS)

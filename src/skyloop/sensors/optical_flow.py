@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numba import float32, float64, types, uint8, void
@@ -22,7 +23,7 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multi
 from skyloop.core.jit import kernel
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera import Quality
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop_client.messages import Array, Kinematics, OpticalFlowSample
 
@@ -129,16 +130,21 @@ def _moved(view, camera, lens, threshold, out):
             out[2] += 1.0
 
 
-class OpticalFlow:
+class OpticalFlow(Sensor[OpticalFlowState]):
     """When the sensor looks down, its axes x forward, y right, z down are the mount's +z, -y and +x."""
 
-    message: ClassVar[str] = "OpticalFlowSample"
-    fault_fields: ClassVar[dict[str, int]] = {
-        "integrated_x": 1,
-        "integrated_y": 1,
-        "integrated_gyro": 3,
-        "distance": 1,
-    }
+    Config = OpticalFlowConfig
+    needs_views = True
+    kernels = ("skyloop.world.views", "skyloop.sensors.camera_lens")
+    message = "OpticalFlowSample"
+    fault_fields = MappingProxyType(
+        {
+            "integrated_x": 1,
+            "integrated_y": 1,
+            "integrated_gyro": 3,
+            "distance": 1,
+        }
+    )
 
     def __init__(self, config: OpticalFlowConfig, period_s: float) -> None:
         n = self.numbers = numbers_of(config, PRESETS)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop_client.messages import Kinematics, RangeSample
 
 
@@ -59,11 +60,13 @@ class RangefinderConfig(SensorConfig):
         return self
 
 
-class Rangefinder:
+class Rangefinder(Sensor[tuple[()]]):
     """Keeps no state between samples."""
 
-    message: ClassVar[str] = "RangeSample"
-    fault_fields: ClassVar[dict[str, int]] = {"distance": 1}
+    Config = RangefinderConfig
+    kernels = ("skyloop.world.rays",)
+    message = "RangeSample"
+    fault_fields = MappingProxyType({"distance": 1})
 
     def __init__(self, config: RangefinderConfig, period_s: float) -> None:
         self.numbers = numbers_of(config, PRESETS)

@@ -6,10 +6,13 @@ faults from separate blocks (see `noise` and `faults`), so one KeyedRandom serve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from math import isinf
-from typing import Annotated, Any, ClassVar, Protocol, TypeVar
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numba import float64, types, void
@@ -19,7 +22,7 @@ from skyloop.core.frames import LocalFrame, quat_from_euler
 from skyloop.core.jit import kernel
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.rotations import cross, to_world
-from skyloop.sensors.faults import Fault
+from skyloop.sensors.faults import Fault, add_error
 from skyloop.world.model import Model
 from skyloop.world.rays import RayHits
 from skyloop.world.views import View, ViewRequest
@@ -73,30 +76,95 @@ class Scene(Protocol):
 State = TypeVar("State")
 
 
-class Sensor(Protocol[State]):
-    """One instrument. Its state is plain tuples and arrays. Built-in sensors are created as `Class(config, period_s)`,
-    those of a plugin as `Class(**options)`.
+class NoGimbal(Exception):
+    """A sensor without a gimbal was to be turned."""
 
-    A sensor may also have these attributes. `requests(kinematics, state)` returns the views its `measure` will request,
-    so that all cameras due at an instant are rendered together. `hidden(state, t_ns)` returns a record of class
-    `hidden_message` for its truth stream. `disturbed(sample, field, error)` applies a fault where adding the error to
-    one field is not enough. `independent` is true if a sample depends on nothing but its own instant, so that unread
-    samples need not be made.
-    """
 
-    message: ClassVar[str]
+class Sensor(ABC, Generic[State]):
+    """One instrument. Its state is plain tuples and arrays. Only `message`, `initial_state` and `measure` are needed.
+
+    A sensor with a name is made as `Class.from_config(config, period_s, folder)`, one in a user's file as
+    `Class(**options)`."""
+
+    Config: ClassVar[type[SensorConfig]]
+    """Its options in a scenario; only a sensor with a name has one."""
+    message: str
     """The name of the sample's record class in `skyloop_client.messages`."""
-    fault_fields: ClassVar[dict[str, int]]
+    fault_fields: Mapping[str, int] = MappingProxyType({})
     """The fields that bias and spike faults may disturb, with their numbers of components; the first is the default."""
+    truth_message: str | None = None
+    """The name of the record class of its ground-truth companion record, if it has one."""
+    independent: bool = False
+    """True if a sample depends on nothing but its own instant, so that unread samples need not be made."""
+    needs_views: bool = False
+    """True if `measure` asks for views, and `requests` says for which."""
+    stream: str = ""
+    """What is appended to the name of its stream."""
+    kernels: ClassVar[tuple[str, ...]] = ()
+    """Modules, beside its own, whose compiled kernels `measure` calls."""
+    latency: float = 0.0
+    """s, where the config leaves it to the sensor."""
 
+    @classmethod
+    def from_config(cls, config: Any, period_s: float, folder: Path | None) -> Self:
+        """folder: where the files of the scenario are."""
+        return cls(config, period_s)  # type: ignore[call-arg]
+
+    @abstractmethod
     def initial_state(self, rng: KeyedRandom) -> State:
         """The state at power-on; turn-on biases are drawn here."""
 
+    @abstractmethod
     def measure(self, kinematics: Kinematics, scene: Scene, state: State, rng: KeyedRandom) -> tuple[Any, State]:
         """The sample due now and the state after it. It is called for every due time, in order."""
 
     def details(self) -> dict[str, Any]:
         """For `StreamInfo.details`: the numbers exactly as simulated, as plain data."""
+        return {}
+
+    def requests(self, kinematics: Kinematics, state: State) -> list[ViewRequest]:
+        """The views that `measure` will ask for, so that all cameras due at an instant are rendered together."""
+        return []
+
+    def truth(self, state: State, t_ns: int) -> Any:
+        """The ground-truth companion record of the last sample, of class `truth_message`."""
+        return None
+
+    def disturbed(self, sample: Any, field: str, error: Array) -> Any:
+        """The sample with the error of a fault added to one field."""
+        return add_error(sample, field, error)
+
+    def aimed(self, state: State, aim: Any) -> State:
+        """The state after its gimbal was turned."""
+        raise NoGimbal
+
+    def present_aim(self, state: State) -> Any:
+        """Where its gimbal is turned to; None without one."""
+        return None
+
+
+class CompletedSensor(Sensor[Any]):
+    """A sensor from a user's file that is no `Sensor`: what it lacks has the defaults of `Sensor`."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+        # what it lacks stays as in `Sensor`
+        for name in ("message", "fault_fields", "independent", "stream", "latency", "details", "disturbed", "aimed",
+                     "present_aim", "requests", "initial_state", "measure"):  # fmt: skip
+            if hasattr(own, name):
+                setattr(self, name, getattr(own, name))
+        self.needs_views = hasattr(own, "requests")
+        # "hidden" was the word for it until 0.1
+        for word in ("truth", "hidden"):
+            if hasattr(own, word):
+                setattr(self, "truth", getattr(own, word))  # noqa: B010 - mypy refuses to assign to a method
+                self.truth_message = getattr(own, f"{word}_message")
+
+    def initial_state(self, rng: KeyedRandom) -> Any:
+        return self._own.initial_state(rng)
+
+    def measure(self, kinematics: Kinematics, scene: Scene, state: Any, rng: KeyedRandom) -> tuple[Any, Any]:
+        return self._own.measure(kinematics, scene, state, rng)  # type: ignore[no-any-return]
 
 
 class MountConfig(BaseModel):
@@ -115,10 +183,12 @@ class MountConfig(BaseModel):
 
 
 class SensorConfig(BaseModel):
-    """The fields that every sensor has."""
+    """The fields that every sensor has. One with a name adds `kind`, a Literal of that name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    if TYPE_CHECKING:
+        kind: str
     rate_hz: float | str
     """Samples per second; a fraction such as "30000/1001" is kept exactly."""
     mount: MountConfig = MountConfig()

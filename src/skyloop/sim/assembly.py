@@ -15,14 +15,14 @@ import numpy as np
 from skyloop.core.bus import Bus
 from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime
 from skyloop.core.jit import prepare
+from skyloop.core.plugins import Registry
 from skyloop.core.schedule import Schedule
 from skyloop.core.validation import read_yaml, validated
-from skyloop.perception.radar_processing.config import ProcessingConfig
-from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
+from skyloop.sensors.sensor import CompletedSensor, Sensor
 from skyloop.sim.estimator_assembly import estimator_parts, seen_by_estimators
 from skyloop.sim.parts import (
     AutopilotPart,
@@ -41,7 +41,7 @@ from skyloop.sim.scenario import (
     UserPilot,
     UserSensor,
     Vehicle,
-    shipped_airframes,
+    has_own_controller,
 )
 from skyloop.sim.sensing import ObserverPart, SensorPart
 from skyloop.sim.simulation import Simulation
@@ -50,12 +50,12 @@ from skyloop.sim.spawning import join
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
-from skyloop.tasks.pilots import build_pilot, with_seed
+from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
-from skyloop.vehicle.kernel_packing import Flying, pack
+from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
 from skyloop.vehicle.vehicle_mover import VehicleMover
 from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.earth import Earth
@@ -72,6 +72,7 @@ log = logging.getLogger(__name__)
 
 AUTOPILOT_RATE = Rate(50)
 FASTEST_CONTROLLER_HZ = 500.0
+PROCESSORS: Registry[Any] = Registry("processors", "processor")
 
 
 def build(
@@ -141,15 +142,8 @@ def needed_rooms(scenario: Scenario) -> list[str]:
         rooms += ["skyloop.navigation"] if vehicle.state == "ekf" or "ekf" in kinds else []
         for config in vehicle.sensors.values():
             if not isinstance(config, UserSensor):
-                rooms.append(SENSORS[config.kind][1].__module__)
-                rooms += {
-                    "camera": ["skyloop.sensors.labels", "skyloop.world.views"],
-                    "depth_camera": ["skyloop.world.views"],
-                    "optical_flow": ["skyloop.world.views", "skyloop.sensors.camera_lens"],
-                    "lidar": ["skyloop.world.rays"],
-                    "rangefinder": ["skyloop.world.rays"],
-                    "radar": ["skyloop.sensors.radar", "skyloop.world.rays"],
-                }.get(config.kind, [])
+                sensor = SENSORS[config.kind]
+                rooms += [sensor.__module__, *sensor.kernels]
     return rooms
 
 
@@ -195,14 +189,14 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
         return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
-    if airframe not in shipped_airframes():
-        raise unknown_name("airframe", airframe, shipped_airframes())
-    return _shipped_airframe(airframe)
+    if airframe not in AIRFRAMES:
+        raise unknown_name("airframe", airframe, AIRFRAMES)
+    return _named_airframe(airframe)
 
 
 @cache
-def _shipped_airframe(name: str) -> Airframe:
-    return validated(Airframe, read_yaml(AIRFRAMES / f"{name}.yaml"), name)  # type: ignore[no-any-return]
+def _named_airframe(name: str) -> Airframe:
+    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)  # type: ignore[no-any-return]
 
 
 def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:
@@ -282,15 +276,15 @@ def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | N
         place = f"{vehicle.name}.sensors.{name}"
         rate = _rate(config.rate_hz, f"{place}.rate_hz")
         if isinstance(config, UserSensor):
-            sensor = made(place, load_plugin(config.kind, folder), **config.options)
-            require(sensor, ("message", "initial_state", "measure"), place)
+            own = made(place, load_plugin(config.kind, folder), **config.options)
+            require(own, ("message", "initial_state", "measure"), place)
+            sensor: Sensor[Any] = own if isinstance(own, Sensor) else CompletedSensor(own)
         else:
             try:
-                files = {"folder": folder} if config.kind == "radar" else {}
-                sensor = SENSORS[config.kind][1](config, rate.period_s, **files)
+                sensor = SENSORS[config.kind].from_config(config, rate.period_s, folder)
             except ScenarioError as error:
                 raise ScenarioError(f"{place}: {error}") from error
-        stream = "/".join([vehicle.name, name, *([sensor.stream] if hasattr(sensor, "stream") else [])])
+        stream = "/".join(filter(None, (vehicle.name, name, sensor.stream)))
         latency = config.latency if config.latency is not None else sensor.latency
         check_faults(config.faults, sensor, stream)
         info = StreamInfo(
@@ -300,34 +294,37 @@ def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | N
             vehicle.name,
             round(latency * NS_PER_S),
             config.mount.mount(),
-            sensor.details() if hasattr(sensor, "details") else {},
+            sensor.details(),
         )
         part = SensorPart(sensor, info, i, config.faults, scenario.seed, context)
-        processing = _processing_parts(vehicle, name, info, context) if config.kind == "radar" else []
+        processing = _processing_parts(vehicle, name, info, context)
         # trackers, and pilots, estimators or controllers of the user's own, may remember what they saw
-        own = _has_own_reader(scenario) or seen_by_estimators(scenario, stream)
-        part.independent = part.independent and not processing and not own
+        remembered = _has_own_reader(scenario) or seen_by_estimators(scenario, stream)
+        part.independent = part.independent and not processing and not remembered
         parts += [part, *processing]
     return parts
 
 
 def _has_own_reader(scenario: Scenario) -> bool:
     """Whether a pilot or controller of the user's own may read any stream of any vehicle."""
-    return any(isinstance(each.pilot, UserPilot) or is_plugin(each.controller) for each in scenario.vehicles)
+    return any(isinstance(each.pilot, UserPilot) or has_own_controller(each) for each in scenario.vehicles)
 
 
 def _processing_parts(vehicle: Vehicle, name: str, raw: StreamInfo, context: Context) -> list[Part]:
-    """Images and detections of a radar, beside its raw data."""
-    config = vehicle.perception.get(name, ProcessingConfig())
+    """What is computed from each sample of a sensor and published beside it, such as a radar's detections."""
+    processor = PROCESSORS.get(raw.message)
+    if processor is None:
+        return []
+    config = vehicle.perception.get(name, processor.Config())
     if config is None:
         return []
     infos = [
         StreamInfo(
             f"{vehicle.name}/{name}/{ending}", message, raw.rate, vehicle.name, raw.latency_ns, raw.mount, raw.details
         )
-        for ending, message in (("range_doppler", "RangeDopplerImage"), ("detections", "RadarDetections"))
+        for ending, message in processor.products.items()
     ]
-    return [ProcessingPart(RadarProcessor(raw.details, config), raw.name, infos, context)]
+    return [ProcessingPart(processor(raw.details, config), raw.name, infos, context)]
 
 
 def _observer_parts(scenario: Scenario, context: Context) -> list[Part]:
@@ -361,11 +358,12 @@ def _flying_parts(
 ) -> list[Part]:
     """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
     parts: list[Part] = [AutopilotPart(autopilot, vehicle.name, AUTOPILOT_RATE, context)]
-    if vehicle.controller is not None and is_plugin(vehicle.controller):
+    named = vehicle.controller or airframe.controller
+    make = load_plugin(named, folder) if is_plugin(named) else CONTROLLERS[named]
+    if not isinstance(make, CompiledController):
         physics = context.fleet.rate
         rate = Rate(physics.num, physics.den * control_divider(vehicle, physics))
         place = f"{vehicle.name}.controller"
-        make = load_plugin(vehicle.controller, folder)
         controller = made(place, make, airframe, rate.period_s, **vehicle.controller_options)
         require(controller, ("throttle",), place)
         parts.append(ControllerPart(controller, rate, autopilot, context))
@@ -378,7 +376,7 @@ def _flying_parts(
                 raise ScenarioError(f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options")
             require(pilot, ("__call__",), f"{vehicle.name}.pilot")
         else:
-            pilot = build_pilot(with_seed(vehicle.pilot, seed))
+            pilot = build_pilot(vehicle.pilot.seeded(seed))
         rate = _rate(vehicle.pilot.rate_hz, f"{vehicle.name}.pilot.rate_hz")
         info = StreamInfo(f"{vehicle.name}/pilot", "Setpoint", rate, vehicle.name)
         parts.append(PilotPart(pilot, info, autopilot, context))

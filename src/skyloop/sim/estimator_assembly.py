@@ -7,7 +7,7 @@ from pathlib import Path
 from skyloop.core.frames import yaw_from_quat
 from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.sim.estimation import EkfPart, OutsideEstimator, OutsideEstimatorPart, UserEstimatorPart
-from skyloop.sim.estimator_config import EstimatorConfig
+from skyloop.sim.estimator_config import ESTIMATORS, EstimatorConfig
 from skyloop.sim.parts import Context, Part
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
@@ -15,7 +15,7 @@ from skyloop.world.earth import Earth
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import StartConditions
-from skyloop_client.plugins import load_plugin, made, require
+from skyloop_client.plugins import is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 EKF_STREAM = "estimate"
@@ -31,19 +31,19 @@ def estimator_parts(
     parts: list[Part] = []
     if vehicle.state == "ekf" and "ekf" not in vehicle.estimators:
         # first, because others may have `state` as an input
-        infos = _inputs(vehicle, EstimatorConfig(kind="ekf"), vehicle.name, context)
-        parts.append(_ekf_part(vehicle, EKF_STREAM, infos, earth, context))
+        config = EstimatorConfig(kind="ekf")
+        infos = _inputs(vehicle, config, vehicle.name, context)
+        setup = EstimatorSetup(vehicle.name, EKF_STREAM, infos, _start(autopilot, earth, context))
+        parts.append(ekf_part(vehicle, config, setup, earth, context))
     for name, config in vehicle.estimators.items():
         place = f"{vehicle.name}.estimators.{name}"
         infos = _inputs(vehicle, config, place, context)
-        if config.kind == "ekf":
-            parts.append(_ekf_part(vehicle, name, infos, earth, context))
-            continue
         setup = EstimatorSetup(vehicle.name, name, infos, _start(autopilot, earth, context))
-        if config.kind == "link":
-            parts.append(OutsideEstimatorPart(OutsideEstimator(setup, config.options, config.products), context))
+        make = load_plugin(config.kind, folder) if is_plugin(config.kind) else ESTIMATORS[config.kind]
+        if make in (ekf_part, outside_part):
+            parts.append(make(vehicle, config, setup, earth, context))
             continue
-        estimator = made(place, load_plugin(config.kind, folder), setup, **config.options)
+        estimator = made(place, make, setup, **config.options)
         require(estimator, ("on_message",), place)
         parts.append(UserEstimatorPart(estimator, setup, round(config.latency * NS_PER_S), context))
     if vehicle.state != "truth":
@@ -83,7 +83,16 @@ def _inputs(vehicle: Vehicle, config: EstimatorConfig, place: str, context: Cont
     return found
 
 
-def _ekf_part(vehicle: Vehicle, name: str, infos: dict[str, StreamInfo], earth: Earth, context: Context) -> Part:
+def outside_part(
+    vehicle: Vehicle, config: EstimatorConfig, setup: EstimatorSetup, earth: Earth, context: Context
+) -> Part:
+    """An estimator at the other end of a link."""
+    return OutsideEstimatorPart(OutsideEstimator(setup, config.options, config.products), context)
+
+
+def ekf_part(vehicle: Vehicle, config: EstimatorConfig, setup: EstimatorSetup, earth: Earth, context: Context) -> Part:
+    """The built-in estimator. It has its options from `ekf` of the vehicle."""
+    infos = dict(setup.infos)
     # without a barometer heights come from GNSS, without a magnetometer the heading is `unknown_heading_sd`
     missing = {"ImuSample", "GnssFix"} - {info.message for info in infos.values()}
     if missing:
@@ -93,7 +102,7 @@ def _ekf_part(vehicle: Vehicle, name: str, infos: dict[str, StreamInfo], earth: 
         vehicle.ekf, infos, earth.local_frame.home, earth.magnetic_field_world, gravity=earth.gravity
     )
     inputs = [info.name for info in infos.values()]
-    info = StreamInfo(f"{vehicle.name}/{name}", "Estimate", None, vehicle.name)
+    info = StreamInfo(f"{vehicle.name}/{setup.name}", "Estimate", None, vehicle.name)
     return EkfPart(localiser, inputs, info, context)
 
 

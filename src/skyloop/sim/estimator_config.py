@@ -6,9 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
 
+from skyloop.core.plugins import Registry
 from skyloop.vehicle.airframe import STRICT, NonNegative
 from skyloop_client.errors import nearest_name
 from skyloop_client.plugins import is_plugin
+
+ESTIMATORS: Registry[Any] = Registry("estimators", "estimator")
+"""Classes made as `Class(setup, **options)`, with a method `on_message`; or one of the functions of
+`estimator_assembly` that make a part."""
 
 
 class EstimatorConfig(BaseModel):
@@ -17,7 +22,8 @@ class EstimatorConfig(BaseModel):
     model_config = STRICT
 
     kind: str
-    """module:Class, ekf (the built-in one), or link: it runs at the other end of `skyloop loop`."""
+    """module:Class, a name of `skyloop list`, ekf (the built-in one), or link: it runs at the other end of
+    `skyloop loop`."""
     inputs: list[str] = []
     """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`, and `state` is the one that the controller
     flies on. Left out: all sensors of the vehicle."""
@@ -31,8 +37,8 @@ class EstimatorConfig(BaseModel):
 
     @model_validator(mode="after")
     def _kind_is_known(self) -> EstimatorConfig:
-        if not is_plugin(self.kind) and self.kind not in ("ekf", "link"):
-            hint = nearest_name(self.kind, ("ekf", "link"))
+        if not is_plugin(self.kind) and self.kind not in ESTIMATORS:
+            hint = nearest_name(self.kind, ESTIMATORS)
             raise ValueError(f"no estimator of kind '{self.kind}'; {hint} Or your own as module:Class")
         if self.options and self.kind == "ekf":
             raise ValueError("the built-in EKF has its numbers under ekf; leave out options")

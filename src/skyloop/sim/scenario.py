@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_validator, model_validator
 
+from skyloop.core.plugins import Files
 from skyloop.core.validation import kind_of, read_yaml, validated
 from skyloop.navigation.ekf import EkfConfig
 from skyloop.perception.radar_processing.config import ProcessingConfig
@@ -17,7 +18,7 @@ from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.estimator_config import EstimatorConfig
 from skyloop.sim.px4_choice import Px4Choice
-from skyloop.tasks.pilots import PilotConfig
+from skyloop.tasks.pilots import AnyPilotConfig
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
@@ -28,7 +29,7 @@ from skyloop.vehicle.airframe import (
     Vector,
 )
 from skyloop.vehicle.failsafes import Failsafes
-from skyloop.vehicle.kernel_packing import RotorFault, Wrench
+from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, RotorFault, Wrench
 from skyloop.world.earth import EarthConfig
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.wind import Calm, Wind
@@ -36,8 +37,8 @@ from skyloop.world.world import WorldConfig
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.plugins import is_plugin
 
-SCENARIOS = Path(__file__).parent / "scenarios"
-AIRFRAMES = Path(__file__).parents[1] / "vehicle" / "airframes"
+SCENARIOS = Files("scenarios", "scenario")
+AIRFRAMES = Files("airframes", "airframe")
 
 LONGEST_S = 1e9
 """s of a run; stamps in ns stay well below what 64 bits hold."""
@@ -77,7 +78,7 @@ SensorChoice = Annotated[
     Annotated[UserSensor, Tag("own")] | Annotated[AnySensor, Tag("shipped")], Discriminator(_own_or)
 ]
 PilotChoice = Annotated[
-    Annotated[UserPilot, Tag("own")] | Annotated[PilotConfig, Tag("shipped")], Discriminator(_own_or)
+    Annotated[UserPilot, Tag("own")] | Annotated[AnyPilotConfig, Tag("shipped")], Discriminator(_own_or)
 ]
 
 
@@ -191,14 +192,14 @@ class Vehicle(BaseModel):
     @field_validator("controller")
     @classmethod
     def _controller_is_known(cls, value: str | None) -> str | None:
-        known = ("cascade", "simpleflight")
-        if value is not None and value not in known and not is_plugin(value):
-            raise ValueError(f"no controller named '{value}'; {nearest_name(value, known)} Or your own as module:Class")
+        if value is not None and value not in CONTROLLERS and not is_plugin(value):
+            hint = nearest_name(value, CONTROLLERS)
+            raise ValueError(f"no controller named '{value}'; {hint} Or your own as module:Class")
         return value
 
     @model_validator(mode="after")
     def _options_have_a_taker(self) -> Vehicle:
-        if self.controller_options and not is_plugin(self.controller):
+        if self.controller_options and not has_own_controller(self):
             raise ValueError("controller_options work with a controller of your own only; set gains in the airframe")
         return self
 
@@ -220,6 +221,12 @@ class Vehicle(BaseModel):
     @classmethod
     def _pilot_by_name(cls, value: Any) -> Any:
         return {"kind": value} if isinstance(value, str) else value
+
+
+def has_own_controller(vehicle: Vehicle) -> bool:
+    """Whether its controller is a class of the user's or of a plugin, not compiled into the flight kernel."""
+    name = vehicle.controller
+    return name is not None and (is_plugin(name) or not isinstance(CONTROLLERS.get(name), CompiledController))
 
 
 class Pacing(BaseModel):
@@ -299,16 +306,8 @@ class Scenario(BaseModel):
         return self
 
 
-def shipped_scenarios() -> list[str]:
-    return sorted(path.stem for path in SCENARIOS.glob("*.yaml"))
-
-
-def shipped_airframes() -> list[str]:
-    return sorted(path.stem for path in AIRFRAMES.glob("*.yaml"))
-
-
 def load_scenario(name: str | Path, overrides: dict[str, Any] | None = None) -> Scenario:
-    """A shipped scenario by name, or a YAML file by path; overrides are {"vehicles.drone.state": "ekf"}."""
+    """A scenario by name, or a YAML file by path; overrides are {"vehicles.drone.state": "ekf"}."""
     data, folder = read_scenario(name)
     return make_scenario(data, overrides, place=str(name), folder=folder)
 
@@ -318,9 +317,9 @@ def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path), path.parent.resolve()
-    if str(name) not in shipped_scenarios():
-        raise unknown_name("scenario", str(name), shipped_scenarios())
-    return read_yaml(SCENARIOS / f"{name}.yaml"), None
+    if str(name) not in SCENARIOS:
+        raise unknown_name("scenario", str(name), SCENARIOS)
+    return read_yaml(SCENARIOS[str(name)]), None
 
 
 def make_scenario(

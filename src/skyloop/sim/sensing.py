@@ -12,7 +12,7 @@ import numpy as np
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.observer import Observer
-from skyloop.sensors.sensor import kinematics_at
+from skyloop.sensors.sensor import NoGimbal, Sensor, kinematics_at
 from skyloop.sim.parts import Context, StatelessPart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError, ScenarioError
@@ -27,7 +27,7 @@ Defer = Callable[[int, int], None]
 class ObserverPart(StatelessPart):
     """A camera that belongs to no vehicle."""
 
-    hidden_name: str | None = None
+    truth_name: str | None = None
 
     def __init__(self, observer: Observer, info: StreamInfo, watched: int | None, context: Context) -> None:
         self.name = info.name
@@ -75,7 +75,7 @@ class SensorPart:
 
     def __init__(
         self,
-        sensor: Any,
+        sensor: Sensor[Any],
         info: StreamInfo,
         vehicle_index: int,
         faults: Sequence[Fault],
@@ -93,21 +93,18 @@ class SensorPart:
         turn_on = KeyedRandom(stream_key(seed, f"{info.name}/turn-on"), 0)
         self._state = call_user_code(self.name, 0, sensor.initial_state, turn_on)
         self._held: Any = None
-        self._hidden: Any = getattr(sensor, "hidden", None)
-        self.hidden_name = None if self._hidden is None else f"truth/{info.name}"
-        """The stream of what no sensor sees, if it has one."""
+        self.truth_name = None if sensor.truth_message is None else f"truth/{info.name}"
+        """The stream of ground-truth companion records, if it has one."""
         context.bus.advertise(info)
         context.instruments[info.name] = self
-        if self.hidden_name is not None:
+        if self.truth_name is not None and sensor.truth_message is not None:
             context.bus.advertise(
-                StreamInfo(
-                    self.hidden_name, sensor.hidden_message, info.rate, info.vehicle, 0, info.mount, info.details
-                )
+                StreamInfo(self.truth_name, sensor.truth_message, info.rate, info.vehicle, 0, info.mount, info.details)
             )
-        self._looks = hasattr(sensor, "requests")
-        self.independent = getattr(sensor, "independent", False) and not self._faults
+        self._looks = sensor.needs_views
+        self.independent = sensor.independent and not self._faults
         """True if unwanted samples may be skipped. Assembly sets it to False where a later reader remembers samples."""
-        self._is_costly = self._looks or getattr(sensor, "independent", False)
+        self._is_costly = self._looks or sensor.independent
         self.defer: Defer | None = None
         if self._looks:
             context.lookers.append(self.expected)
@@ -116,7 +113,7 @@ class SensorPart:
         context.schedule.every(info.rate, self._act)
 
     def glance(self, t_ns: int) -> Any:
-        """What it would measure now; no stream carries it, and no later sample is another one for it."""
+        """What it would measure now. Not published; later samples are unaffected."""
         scene, state = self._context.scene.at(t_ns, self._vehicle), copy.deepcopy(self._state)
         rng = KeyedRandom(self._key, 0)
         answer = call_user_code(self.name, t_ns, self.sensor.measure, self._kinematics(t_ns), scene, state, rng)
@@ -138,8 +135,8 @@ class SensorPart:
         wanted = self._context.wanted
         if wanted is None or wanted(t_ns + self.info.latency_ns):
             return False
-        # what is hidden arrives at once
-        return self.hidden_name is None or not wanted(t_ns)
+        # the truth has no latency
+        return self.truth_name is None or not wanted(t_ns)
 
     def _kinematics(self, t_ns: int) -> Any:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
@@ -159,16 +156,16 @@ class SensorPart:
             sample, extra, self._held = call_user_code(
                 self.name, t_ns, apply_faults, faults, self.sensor, sample, self._held, rng
             )
-        if self.hidden_name is not None:
-            context.publish(self.hidden_name, index, t_ns, self._what_is_hidden(t_ns))
+        if self.truth_name is not None:
+            context.publish(self.truth_name, index, t_ns, self._truth(t_ns))
         if sample is not None:
             latency = self.info.latency_ns + round(extra * NS_PER_S)
             context.publish(self.info.name, index, t_ns, sample, latency)
 
     def sensed(self, t_ns: int, index: int) -> tuple[Any, Any]:
-        """An independent sensor's sample of an instant, and what is hidden of it; None where there is none."""
+        """An independent sensor's sample of an instant, and its ground-truth companion record, if it has one."""
         sample, _ = self._measured(t_ns, index)
-        return sample, None if self._hidden is None else self._what_is_hidden(t_ns)
+        return sample, None if self.truth_name is None else self._truth(t_ns)
 
     def _measured(self, t_ns: int, index: int) -> tuple[Any, KeyedRandom]:
         scene = self._context.scene.at(t_ns, self._vehicle)
@@ -178,8 +175,8 @@ class SensorPart:
         sample, self._state = self._checked(scene.measure(work) if self._is_costly else work(), t_ns)
         return sample, rng
 
-    def _what_is_hidden(self, t_ns: int) -> Any:
-        return call_user_code(self.name, t_ns, self._hidden, self._state, t_ns)
+    def _truth(self, t_ns: int) -> Any:
+        return call_user_code(self.name, t_ns, self.sensor.truth, self._state, t_ns)
 
     def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
         fits = isinstance(answer, tuple) and len(answer) == 2
@@ -204,13 +201,14 @@ class SensorPart:
 
     def aim(self, aim: Any) -> None:
         """Turn what is on a gimbal; a ScenarioError where it is not."""
-        if not hasattr(self.sensor, "aimed"):
-            raise ScenarioError(f"{self.name} is on no gimbal")
-        self._state = self.sensor.aimed(self._state, aim)
+        try:
+            self._state = self.sensor.aimed(self._state, aim)
+        except NoGimbal:
+            raise ScenarioError(f"{self.name} is on no gimbal") from None
 
     def present_aim(self) -> Any:
         """Where it is turned to; None where it is on no gimbal."""
-        return self.sensor.present_aim(self._state) if hasattr(self.sensor, "present_aim") else None
+        return self.sensor.present_aim(self._state)
 
     def memory(self) -> Any:
         # a link may have moved the sensor on its vehicle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, PositiveFloat
@@ -24,7 +24,7 @@ from skyloop.perception.landing.control import (
 )
 from skyloop.perception.landing.detector import LandingDetector
 from skyloop.perception.landing.figures import KINDS, Detection
-from skyloop.tasks.sortie import Reply, Sortie
+from skyloop.tasks.sortie import PilotConfig, Reply, Sortie
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, Detections, Goal, GoHome, Hover, LandingStatus, Velocity
 
@@ -49,10 +49,8 @@ class LandingStart(BaseModel):
     """Heading, counter-clockwise from east."""
 
 
-class LandingPilotConfig(BaseModel):
+class LandingPilotConfig(PilotConfig):
     """Takes off, flies to a start near the landing marker, and lands on it by camera and rangefinder."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["landing"] = "landing"
     """The kind of pilot."""
@@ -80,9 +78,14 @@ class LandingPilotConfig(BaseModel):
     on_give_up: Literal["home", "hover"] = "home"
     """What it does when it does not find the marker: fly back to the point of take-off and land there, or stay."""
 
+    def seeded(self, seed: int) -> Self:
+        return self.model_copy(update={"start_seed": seed}) if self.start_seed is None else self
+
 
 class LandingPilot(Sortie):
     """Flies to the start on its state; from there on it knows only images and distances."""
+
+    Config = LandingPilotConfig
 
     def __init__(self, **options: Any) -> None:
         """options: the fields of LandingPilotConfig."""

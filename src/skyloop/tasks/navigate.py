@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
@@ -21,7 +21,7 @@ from skyloop.navigation.planning.replanning import (
     advance,
 )
 from skyloop.navigation.planning.seen_maps import SeenMaps
-from skyloop.tasks.sortie import Reply, Sortie
+from skyloop.tasks.sortie import PilotConfig, Reply, Sortie
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, Goal, GoalStatus, Path, Position
 
@@ -37,10 +37,8 @@ _MOVER_NEAR = 3.0
 """m within which something that moves may be why the vehicle does not get on."""
 
 
-class NavigatePilotConfig(BaseModel):
+class NavigatePilotConfig(PilotConfig):
     """Takes off, flies to goals between obstacles that it sees on the way, and lands."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["navigate"] = "navigate"
     """The kind of pilot."""
@@ -95,6 +93,8 @@ class Outcome:
 
 class NavigatePilot(Sortie):
     """Takes off, flies to one goal after the other through what the maps show to be free, and lands."""
+
+    Config = NavigatePilotConfig
 
     def __init__(self, **options: Any) -> None:
         """options: the fields of NavigatePilotConfig."""

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, model_validator
+from pydantic import BaseModel, Field, FiniteFloat, PositiveFloat, model_validator
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.core.validation import validated
+from skyloop.core.plugins import Registry
+from skyloop.core.validation import either, validated
 from skyloop.navigation.trajectories import Point, TrajectoryConfig, build
-from skyloop.tasks.landing import LandingPilot, LandingPilotConfig
-from skyloop.tasks.navigate import NavigatePilot, NavigatePilotConfig
-from skyloop.tasks.sortie import Pilot, Reply, Sortie
+from skyloop.tasks.sortie import Pilot, PilotConfig, Reply, Sortie
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, Goal
 
@@ -27,10 +26,8 @@ _SLOW = 0.3  # m/s
 _ALIGNED = 0.15  # rad
 
 
-class HoverPilotConfig(BaseModel):
+class HoverPilotConfig(PilotConfig):
     """Takes off, hovers, and lands after `duration`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["hover"] = "hover"
     """The kind of pilot."""
@@ -45,6 +42,8 @@ class HoverPilotConfig(BaseModel):
 class HoverPilot(Sortie):
     """Takes off and hovers. It lands after `duration` seconds of hover, if a duration is given."""
 
+    Config = HoverPilotConfig
+
     def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
         super().__init__(altitude)
         self._duration = duration
@@ -57,10 +56,8 @@ class HoverPilot(Sortie):
         return self._finish() if self._duration is not None and hovered >= self._duration else None
 
 
-class TrajectoryPilotConfig(BaseModel):
+class TrajectoryPilotConfig(PilotConfig):
     """Takes off, flies to the start of a trajectory, follows it, and lands."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["trajectory"] = "trajectory"
     """The kind of pilot."""
@@ -78,6 +75,8 @@ class TrajectoryPilotConfig(BaseModel):
 
 class TrajectoryPilot(Sortie):
     """Takes off, flies to the trajectory's start, waits there until the vehicle is still, then follows it."""
+
+    Config = TrajectoryPilotConfig
 
     def __init__(
         self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True, stand: float = 0.0
@@ -115,10 +114,8 @@ class TrajectoryPilot(Sortie):
         )
 
 
-class WaypointPilotConfig(BaseModel):
+class WaypointPilotConfig(PilotConfig):
     """Takes off, flies to one waypoint after the other, and lands there or at home."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["waypoints"] = "waypoints"
     """The kind of pilot."""
@@ -146,6 +143,8 @@ class WaypointPilotConfig(BaseModel):
 
 class WaypointPilot(Sortie):
     """Takes off, flies to one waypoint after the other, then lands there or goes home first."""
+
+    Config = WaypointPilotConfig
 
     def __init__(
         self,
@@ -183,37 +182,23 @@ def _distance(a: Array, b: Array) -> float:
     return float(np.linalg.norm(a - b))
 
 
-PilotConfig: TypeAlias = Annotated[
-    HoverPilotConfig | TrajectoryPilotConfig | WaypointPilotConfig | NavigatePilotConfig | LandingPilotConfig,
-    Field(discriminator="kind"),
-]
+PILOTS: Registry[type[Any]] = Registry("pilots", "pilot")
 
-PILOTS: dict[
-    str, tuple[type[BaseModel], type[HoverPilot | TrajectoryPilot | WaypointPilot | NavigatePilot | LandingPilot]]
-] = {
-    "hover": (HoverPilotConfig, HoverPilot),
-    "trajectory": (TrajectoryPilotConfig, TrajectoryPilot),
-    "waypoints": (WaypointPilotConfig, WaypointPilot),
-    "navigate": (NavigatePilotConfig, NavigatePilot),
-    "landing": (LandingPilotConfig, LandingPilot),
-}
-
-
-def with_seed(config: PilotConfig, seed: int) -> PilotConfig:
-    """A pilot that draws its start and has no seed of its own draws it with this one, the scenario's."""
-    if isinstance(config, LandingPilotConfig) and config.start_seed is None:
-        return config.model_copy(update={"start_seed": seed})
-    return config
+if TYPE_CHECKING:
+    AnyPilotConfig: TypeAlias = PilotConfig
+else:
+    AnyPilotConfig = either(each.Config for each in PILOTS.loadable().values())
 
 
 def build_pilot(config: PilotConfig) -> Pilot:
     options = {name: getattr(config, name) for name in type(config).model_fields}
     del options["kind"], options["rate_hz"]
-    return PILOTS[config.kind][1](**options)
+    pilot: Pilot = PILOTS[config.kind](**options)
+    return pilot
 
 
 class _AnyPilot(BaseModel):
-    pilot: PilotConfig
+    pilot: AnyPilotConfig
 
 
 def pilot_from(**config: Any) -> Pilot:

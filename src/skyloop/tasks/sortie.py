@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol, TypeAlias
+from typing import Protocol, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
+
+
+class PilotConfig(BaseModel):
+    """The fields that every pilot has. Each adds `kind`, a Literal of its name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    """The kind of pilot."""
+    rate_hz: PositiveFloat
+    """Calls per second of simulated time."""
+
+    def seeded(self, seed: int) -> Self:
+        """For a pilot that draws: with the scenario's seed, where it has none of its own."""
+        return self
 
 
 class Pilot(Protocol):

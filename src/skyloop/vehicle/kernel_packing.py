@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.keyed_random import stream_key
+from skyloop.core.plugins import Registry
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
@@ -53,7 +54,20 @@ DRAG_CODES = {
     "rotor-linear": DRAG_ROTOR_LINEAR,
     "rotor-lumped": DRAG_ROTOR_LUMPED,
 }
-CONTROL_CODES = {"cascade": CONTROL_CASCADE, "simpleflight": CONTROL_SIMPLEFLIGHT}
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledController:
+    """A controller that is part of the flight kernel."""
+
+    code: int
+    """Of `params["control"]`."""
+
+
+CASCADE = CompiledController(CONTROL_CASCADE)
+SIMPLEFLIGHT = CompiledController(CONTROL_SIMPLEFLIGHT)
+CONTROLLERS: Registry[CompiledController | Callable[..., Any]] = Registry("controllers", "controller")
+
 FAULT_CODES = {"lost": FAULT_LOST, "stuck": FAULT_STUCK, "slow": FAULT_SLOW}
 
 FOREVER = 1e12
@@ -270,11 +284,12 @@ def pack_rotor_fault(row: Any, slot: int, fault: RotorFault) -> None:
 
 
 def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
-    simple = flying.controller == "simpleflight"
+    compiled = CONTROLLERS.get(flying.controller)
+    simple = compiled is SIMPLEFLIGHT
     gains = airframe.simpleflight_gains if simple else complete_gains(airframe.gains, airframe.motor)
     limits = airframe.limits
     at_home = airframe.motor.thrust_coefficient * float(density(flying.home_altitude)) / 1.225
-    p["control"] = CONTROL_CODES.get(flying.controller, CONTROL_EXTERNAL)
+    p["control"] = compiled.code if isinstance(compiled, CompiledController) else CONTROL_EXTERNAL
     p["control_divider"] = flying.control_divider
     p["mixer"][0, : len(airframe.rotors)] = airframe.mixer()
     p["thrust_per_speed_squared"] = at_home

@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from skyloop.core.plugins import Registry
 from skyloop.world.ground import Ground
 from skyloop.world.model import Model
 from skyloop.world.terrain import place_terrain
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin
 
-
-class _Worlds(Mapping[str, type[Any]]):
-    """World classes by name; the module of a world is imported when it is first used."""
-
-    _places: ClassVar[dict[str, str]] = {
-        "flat": "flat:Flat",
-        "hills": "hills:Hills",
-        "blocks": "blocks:Blocks",
-        "room": "room:Room",
-        "corridor": "corridor:Corridor",
-        "house": "house:House",
-        "landing": "landing:Landing",
-        "radar-lab": "radar_lab:RadarLab",
-        "park": "park:Park",
-        "forest": "forest:Forest",
-        "urban": "urban:Urban",
-        "urban-walls": "urban_walls:UrbanWalls",
-        "warehouse": "warehouse:Warehouse",
-    }
-
-    def __getitem__(self, name: str) -> type[Any]:
-        file, kind = self._places[name].split(":")
-        found: type[Any] = getattr(importlib.import_module(f"skyloop.world.worlds.{file}"), kind)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-
-WORLDS = _Worlds()
+WORLDS: Registry[type[Any]] = Registry("worlds", "world")
 Randomised = Literal["sun", "weather", "textures", "colours", "people"]
 
 

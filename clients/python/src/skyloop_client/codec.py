@@ -3,7 +3,7 @@
 The bytes are the length of a msgpack value (4 bytes, little-endian), that value, and the raw bytes of its arrays, one
 after the other. A record is a map of its fields with its class under "@". An array is an extension with its dtype, its
 shape and its offset among the raw bytes, or in memory that both sides share. Only classes of `skyloop_client.messages`
-are ever created, so bytes from an untrusted peer can at most be refused."""
+and those given to `register` are ever created, so bytes from an untrusted peer can at most be refused."""
 
 from __future__ import annotations
 
@@ -30,12 +30,25 @@ LENT_ARRAY = 2
 LENGTH = struct.Struct("<I")
 KINDS = "biufc"
 """numpy kinds that an array may have: booleans and numbers."""
-RECORDS = {
-    name: getattr(messages, name) for name in messages.__all__ if dataclasses.is_dataclass(getattr(messages, name))
-}
-FIELDS = {name: tuple(field.name for field in dataclasses.fields(kind)) for name, kind in RECORDS.items()}
-FIELD_SETS = {name: frozenset(fields) for name, fields in FIELDS.items()}
-KEYS = {name: ("@", *fields) for name, fields in FIELDS.items()}
+RECORDS: dict[str, type[Any]] = {}
+FIELDS: dict[str, tuple[str, ...]] = {}
+FIELD_SETS: dict[str, frozenset[str]] = {}
+KEYS: dict[str, tuple[str, ...]] = {}
+READERS: dict[str, Callable[[Any], tuple[Any, ...]]] = {}
+"""By class, a function that gives the values of a record's fields."""
+
+
+def register(record: type[Any]) -> None:
+    """Lets records of this class be encoded and decoded, by the name of the class: for classes outside of
+    `skyloop_client.messages`. Both sides of a link need it."""
+    name = record.__name__
+    if not (dataclasses.is_dataclass(record) and record.__dataclass_params__.frozen):  # type: ignore[attr-defined]
+        raise TypeError(f"the record class {name} is no frozen dataclass")
+    fields = tuple(field.name for field in dataclasses.fields(record))
+    if RECORDS.get(name, record) is not record:
+        raise TypeError(f"there is another record class {name}")
+    RECORDS[name], FIELDS[name], FIELD_SETS[name] = record, fields, frozenset(fields)
+    KEYS[name], READERS[name] = ("@", *fields), _reader(fields)
 
 
 def _reader(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
@@ -44,8 +57,10 @@ def _reader(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda record: tuple(getattr(record, field) for field in fields)
 
 
-READERS = {name: _reader(fields) for name, fields in FIELDS.items()}
-"""By class, a function that gives the values of a record's fields."""
+for _name in messages.__all__:
+    if dataclasses.is_dataclass(getattr(messages, _name)):
+        register(getattr(messages, _name))
+
 MOST_ITEMS = 1 << 14
 """Most items of a list. Memory for a list is reserved before its items are read, and lists may be nested 1000 deep."""
 MOST_OF_LAYOUT = 1000

@@ -4,6 +4,7 @@ SkyloopError
 ├── ScenarioError      a scenario, airframe or option cannot be used as written
 ├── UnknownNameError   a stream, vehicle, scenario, bench... of that name does not exist
 ├── SetpointError      a setpoint or request cannot be obeyed (NaN, wrong shape, wrong rotor count)
+├── PluginError        a plugin, or something that it brings, cannot be loaded
 ├── PartError          a user's code (sensor, pilot, estimator, wind) failed or returned an unusable value
 ├── StreamError        a record cannot be published: its name, its numbers, its size, how often it comes
 ├── RunFolderError     a run folder cannot be created or would be overwritten
@@ -38,6 +39,10 @@ class UnknownNameError(SkyloopError):
 
 class SetpointError(SkyloopError):
     """A setpoint or request cannot be obeyed."""
+
+
+class PluginError(SkyloopError):
+    """A plugin, or something that it brings, cannot be loaded."""
 
 
 class PartError(SkyloopError):

@@ -21,12 +21,14 @@ from skyloop.cli.reference.fields import (
     record_options,
     summary_of,
 )
+from skyloop.core.plugins import Registry
 from skyloop.navigation.trajectories import TrajectoryConfig
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario, UserPilot, UserSensor, Vehicle
 from skyloop.tasks.pilots import PILOTS
+from skyloop.tasks.sortie import PilotConfig
 from skyloop.vehicle.airframe import Airframe
 from skyloop.world.imported import Imported
 from skyloop.world.wind import Wind
@@ -86,17 +88,20 @@ class Topic:
 def sensor(name: str) -> Entry:
     if name == OWN:
         return replace(section(UserSensor, OWN), topic="sensor", example="sensors: {pitot: {kind: file.py:Class}}")
-    config, made = SENSORS[name]
-    presets = {key: plain(asdict(numbers)) for key, numbers in sys.modules[config.__module__].PRESETS.items()}
-    usual = presets[config.model_fields["preset"].default]
-    stream = "<vehicle>/<name>" + ("/raw" if name == "radar" else "")
+    made = SENSORS[name]
+    config = made.Config
+    known = vars(sys.modules[config.__module__]).get("PRESETS", {})
+    presets = {key: plain(asdict(numbers)) for key, numbers in known.items()}
+    usual = presets[config.model_fields["preset"].default] if presets else {}
+    stream = "<vehicle>/<name>" + (f"/{made.stream}" if made.stream else "")
     notes = [f"It publishes `{made.message}` on `{stream}`."]
     if name == "radar":
         notes.append("`<vehicle>/<name>/range_doppler` has `RangeDopplerImage`, `/detections` has `RadarDetections`.")
-    if hasattr(made, "hidden_message"):
+    if made.truth_message is not None:
         where = " where `truth` asks for it" if name == "camera" else ""
-        notes.append(f"It publishes the truth, `{made.hidden_message}`, on `truth/<vehicle>/<name>`{where}.")
-    notes.append("A bias or spike fault may disturb: " + ", ".join(f"`{key}`" for key in made.fault_fields) + ".")
+        notes.append(f"It publishes the truth, `{made.truth_message}`, on `truth/<vehicle>/<name>`{where}.")
+    if made.fault_fields:
+        notes.append("A bias or spike fault may disturb: " + ", ".join(f"`{key}`" for key in made.fault_fields) + ".")
     options = tuple(_with_preset(each, usual) for each in model_options(config))
     return Entry(
         "sensor", name, summary_of(config), options, tuple(notes), f"sensors: {{{name}: {{kind: {name}}}}}", presets,
@@ -130,7 +135,7 @@ def world(name: str) -> Entry:
 
 
 def pilot(name: str) -> Entry:
-    config = UserPilot if name == OWN else PILOTS[name][0]
+    config = UserPilot if name == OWN else PILOTS[name].Config
     more = {
         "trajectory": f", trajectory: {EXAMPLES['circle']}",
         "waypoints": ", waypoints: [[0, 0, 3], [10, 0, 3]]",
@@ -164,6 +169,10 @@ def records() -> dict[str, type[Any]]:
     return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
+def _summaries(registry: Registry[Any]) -> dict[str, str]:
+    return {name: summary_of(each.Config) for name, each in registry.loadable().items()}
+
+
 def _kinds(union: Any) -> dict[str, type[BaseModel]]:
     """The members of a union with the discriminator `kind`."""
     members = get_args(get_args(union)[0])
@@ -193,7 +202,9 @@ def _names(heading: str) -> dict[str, str]:
 TOPICS: dict[str, Topic] = {
     "sensor": Topic(
         "Sensors",
-        lambda: {name: summary_of(config) for name, (config, _) in SENSORS.items()} | {OWN: summary_of(UserSensor)},
+        lambda: (
+            {name: summary_of(each.Config) for name, each in SENSORS.loadable().items()} | {OWN: summary_of(UserSensor)}
+        ),
         sensor,
         SensorConfig,
     ),
@@ -201,7 +212,9 @@ TOPICS: dict[str, Topic] = {
     "world": Topic("Worlds", lambda: _names("worlds") | {FILE: world(FILE).summary}, world, WorldConfig),
     "pilot": Topic(
         "Pilots",
-        lambda: {name: summary_of(config) for name, (config, _) in PILOTS.items()} | {OWN: summary_of(UserPilot)},
+        lambda: (
+            {name: summary_of(each.Config) for name, each in PILOTS.loadable().items()} | {OWN: summary_of(UserPilot)}
+        ),
         pilot,
     ),
     "trajectory": _kind_topic("Trajectories", "trajectory", TrajectoryConfig),
@@ -270,8 +283,8 @@ def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[E
 
 
 def _has_a_place(model: type[BaseModel]) -> bool:
-    named = (SensorConfig, UserPilot, Airframe, WorldConfig)
-    modules = ("skyloop.tasks.pilots", "skyloop.navigation.trajectories", "skyloop.world.wind")
+    named = (SensorConfig, PilotConfig, UserPilot, Airframe, WorldConfig)
+    modules = ("skyloop.navigation.trajectories", "skyloop.world.wind")
     return issubclass(model, named) or model.__module__ in modules or model in SECTIONS.values()
 
 

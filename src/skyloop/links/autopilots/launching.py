@@ -27,7 +27,7 @@ USAGE = "give px4[:PATH], ardupilot[:PATH], betaflight[:PATH] or px4-serial:DEVI
 END_S = 2.0
 """Wall s that a process gets to end after the signal."""
 MSP_PORT = 5761
-WAKE_S = 15.0
+WAKE_S = 60.0
 """Wall s that Betaflight may take to answer."""
 
 

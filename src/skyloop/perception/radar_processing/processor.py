@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,10 @@ ROUNDING = 1e-12
 
 class RadarProcessor:
     """Remembers the clutter and the tracks between bursts, in `clutter` and `tracker`; a deep copy is a snapshot."""
+
+    Config = ProcessingConfig
+    products: ClassVar[dict[str, str]] = {"range_doppler": "RangeDopplerImage", "detections": "RadarDetections"}
+    """By what is appended to the name of the radar, the record classes of what `process` gives, in order."""
 
     def __init__(self, details: Mapping[str, Any], config: ProcessingConfig | None = None) -> None:
         """`details`: those of the radar's StreamInfo."""

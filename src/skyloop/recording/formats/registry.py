@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from skyloop.core.plugins import Registry
 from skyloop.recording.recording import Recording
 
 
@@ -27,33 +28,17 @@ class Format:
         return [self.output, *(f"{stem}{k}" for k in range(1, n_vehicles if numbered else 1))]
 
 
-FORMATS = {
-    "asl": Format("skyloop.recording.formats.asl:Asl", "mav0", True, "ASL/EuRoC: mav0/ with data.csv and sensor.yaml"),
-    "voc": Format(
-        "skyloop.recording.formats.voc:Voc", "voc", False, "Pascal VOC: boxes in XML, masks as palette PNGs", True
-    ),
-    "coco": Format(
-        "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split", True
-    ),
-    "yolo": Format(
-        "skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml", True
-    ),
-    "mcap": Format("skyloop.recording.formats.ros2_bag:Mcap", "ros2", False, "MCAP with ROS 2 definitions (rosbag2)"),
-    "tum": Format(
-        "skyloop.recording.formats.tum:Tum", "tum", False, "TUM RGB-D: trajectory, colour and depth images", True
-    ),
-    "kitti": Format(
-        "skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True
-    ),
-    "csv": Format(
-        # from a package above this one: radar processing and people are in packages that this one may not import
-        "skyloop.datasets.tables:Tables",
-        "csv",
-        False,
-        "CSV: radar points and tracks, truth of each person",
-        True,
-    ),
-}
+ASL = Format("skyloop.recording.formats.asl:Asl", "mav0", True, "ASL/EuRoC: mav0/ with data.csv and sensor.yaml")
+VOC = Format("skyloop.recording.formats.voc:Voc", "voc", False, "Pascal VOC: boxes in XML, masks as palette PNGs", True)
+COCO = Format(
+    "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split", True
+)
+YOLO = Format("skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml", True)
+MCAP = Format("skyloop.recording.formats.ros2_bag:Mcap", "ros2", False, "MCAP with ROS 2 definitions (rosbag2)")
+TUM = Format("skyloop.recording.formats.tum:Tum", "tum", False, "TUM RGB-D: trajectory, colour and depth images", True)
+KITTI = Format("skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True)
+
+FORMATS: Registry[Format] = Registry("formats", "format")
 
 
 def output_folder(recording: Recording, name: str) -> Path:

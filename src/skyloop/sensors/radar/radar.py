@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -17,18 +18,21 @@ from skyloop.sensors.radar.echoes import Echoes
 from skyloop.sensors.radar.paths import Paths
 from skyloop.sensors.radar.pattern import pattern_table
 from skyloop.sensors.radar.receiver import leakage_volts, received, thermal_volts, wander
-from skyloop.sensors.sensor import Scene, numbers_of, plain
+from skyloop.sensors.sensor import Scene, Sensor, numbers_of, plain
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop_client.messages import Array, Kinematics, RadarScan
 
 
-class Radar:
+class Radar(Sensor[tuple[()]]):
     """Keeps no state between samples. Things in view move at constant velocity during a burst."""
 
-    message: ClassVar[str] = "RadarScan"
-    independent: ClassVar[bool] = True
-    stream: ClassVar[str] = "raw"
-    fault_fields: ClassVar[dict[str, int]] = {"volts": 1}
+    Config = RadarConfig
+    needs_views = True
+    kernels = ("skyloop.sensors.radar", "skyloop.world.rays")
+    message = "RadarScan"
+    independent = True
+    stream = "raw"
+    fault_fields = MappingProxyType({"volts": 1})
 
     def __init__(self, config: RadarConfig, period_s: float, folder: Path | None = None) -> None:
         self._config = config
@@ -38,6 +42,10 @@ class Radar:
         self.latency = 0.5 * self.waveform.duration if config.latency is None else config.latency
         finder, self.synthesis = backend_on(config.backend, self.waveform)
         self.paths = Paths(config, pattern_table(config.pattern, folder), finder)
+
+    @classmethod
+    def from_config(cls, config: RadarConfig, period_s: float, folder: Path | None) -> Radar:
+        return cls(config, period_s, folder)
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()

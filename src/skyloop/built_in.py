@@ -1,0 +1,87 @@
+"""What skyloop brings by itself, registered as any plugin registers what it brings."""
+
+from pathlib import Path
+
+from skyloop.core.plugins import Plugin
+
+_HERE = Path(__file__).parent
+
+PLUGIN = Plugin(
+    sensors={
+        "imu": "skyloop.sensors.imu:Imu",
+        "gnss": "skyloop.sensors.gnss:Gnss",
+        "barometer": "skyloop.sensors.barometer:Barometer",
+        "magnetometer": "skyloop.sensors.magnetometer:Magnetometer",
+        "rangefinder": "skyloop.sensors.rangefinder:Rangefinder",
+        "lidar": "skyloop.sensors.lidar:Lidar",
+        "camera": "skyloop.sensors.camera:Camera",
+        "depth_camera": "skyloop.sensors.depth_camera:DepthCamera",
+        "optical_flow": "skyloop.sensors.optical_flow:OpticalFlow",
+        "radar": "skyloop.sensors.radar.radar:Radar",
+    },
+    processors={"RadarScan": "skyloop.perception.radar_processing.processor:RadarProcessor"},
+    worlds={
+        "flat": "skyloop.world.worlds.flat:Flat",
+        "hills": "skyloop.world.worlds.hills:Hills",
+        "blocks": "skyloop.world.worlds.blocks:Blocks",
+        "room": "skyloop.world.worlds.room:Room",
+        "corridor": "skyloop.world.worlds.corridor:Corridor",
+        "house": "skyloop.world.worlds.house:House",
+        "landing": "skyloop.world.worlds.landing:Landing",
+        "radar-lab": "skyloop.world.worlds.radar_lab:RadarLab",
+        "park": "skyloop.world.worlds.park:Park",
+        "forest": "skyloop.world.worlds.forest:Forest",
+        "urban": "skyloop.world.worlds.urban:Urban",
+        "urban-walls": "skyloop.world.worlds.urban_walls:UrbanWalls",
+        "warehouse": "skyloop.world.worlds.warehouse:Warehouse",
+    },
+    airframes=_HERE / "vehicle" / "airframes",
+    controllers={
+        "cascade": "skyloop.vehicle.kernel_packing:CASCADE",
+        "simpleflight": "skyloop.vehicle.kernel_packing:SIMPLEFLIGHT",
+    },
+    estimators={
+        "ekf": "skyloop.sim.estimator_assembly:ekf_part",
+        "link": "skyloop.sim.estimator_assembly:outside_part",
+    },
+    pilots={
+        "hover": "skyloop.tasks.pilots:HoverPilot",
+        "trajectory": "skyloop.tasks.pilots:TrajectoryPilot",
+        "waypoints": "skyloop.tasks.pilots:WaypointPilot",
+        "navigate": "skyloop.tasks.navigate:NavigatePilot",
+        "landing": "skyloop.tasks.landing:LandingPilot",
+    },
+    formats={
+        "asl": "skyloop.recording.formats.registry:ASL",
+        "voc": "skyloop.recording.formats.registry:VOC",
+        "coco": "skyloop.recording.formats.registry:COCO",
+        "yolo": "skyloop.recording.formats.registry:YOLO",
+        "mcap": "skyloop.recording.formats.registry:MCAP",
+        "tum": "skyloop.recording.formats.registry:TUM",
+        "kitti": "skyloop.recording.formats.registry:KITTI",
+        "csv": "skyloop.datasets.tables:FORMAT",
+    },
+    scenarios=_HERE / "sim" / "scenarios",
+    verbs={
+        "run": "skyloop.cli.run:app",
+        "campaign": "skyloop.cli.campaign:app",
+        "cockpit": "skyloop.cli.cockpit:app",
+        "datasets": "skyloop.cli.datasets:app",
+        "detection": "skyloop.cli.detection:app",
+        "land": "skyloop.cli.land:app",
+        "localise": "skyloop.cli.localise:app",
+        "loop": "skyloop.cli.loop:app",
+        "mavlink": "skyloop.cli.mavlink:app",
+        "reproduce": "skyloop.cli.reproduce:app",
+        "serve": "skyloop.cli.serve:app",
+    },
+    reports={
+        "navigation": "skyloop.apps.navigation_report:NavigationReport",
+        "landing": "skyloop.apps.landing_report:LandingReport",
+        "people": "skyloop.apps.people_report:PeopleReport",
+    },
+    catalogues={
+        "benches": "skyloop.benchmarks.registry:listed",
+        "reproductions": "skyloop.reproductions.registry:listed",
+    },
+)
