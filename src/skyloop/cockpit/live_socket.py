@@ -9,11 +9,11 @@ from typing import Any
 
 from fastapi import WebSocket, WebSocketDisconnect
 
-from skyloop.ui.call_bodies import Order, OrderArguments
-from skyloop.ui.guard import Guard
-from skyloop.ui.hub import Hub
-from skyloop.ui.viewers import MOST_WANTED, Viewer
-from skyloop.ui.wire import frame
+from skyloop.cockpit.call_bodies import Order, OrderArguments
+from skyloop.cockpit.guard import Guard
+from skyloop.cockpit.hub import Hub
+from skyloop.cockpit.viewers import MOST_WANTED, Viewer
+from skyloop.cockpit.wire import frame
 from skyloop_client.errors import LinkError, SkyloopError
 
 TOKEN_S = 5.0

@@ -6,16 +6,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+from skyloop.cockpit.commands_file import Command, CommandsFile
+from skyloop.cockpit.courier import Courier
+from skyloop.cockpit.orders import COMMANDER, END, Orders
+from skyloop.cockpit.snapshots import Kept, Snapshots
+from skyloop.cockpit.waypoints import Waypoints
+from skyloop.cockpit.world_frame import looks, world_frame
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop.ui.commands_file import Command, CommandsFile
-from skyloop.ui.courier import Courier
-from skyloop.ui.orders import COMMANDER, END, Orders
-from skyloop.ui.snapshots import Kept, Snapshots
-from skyloop.ui.waypoints import Waypoints
-from skyloop.ui.world_frame import looks, world_frame
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Event, Message
 from skyloop_client.streams import StreamInfo

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "src" / "skyloop" / "ui" / "page"
+PAGE = ROOT / "src" / "skyloop" / "cockpit" / "page"
 WEB = ROOT / "web" / "cockpit"
 
 
@@ -46,8 +46,8 @@ def test_the_page_asks_nobody_else() -> None:
 @pytest.mark.needs("npm")
 def test_building_again_gives_the_same_page(tmp_path: Path) -> None:
     shutil.copytree(WEB, tmp_path / "web" / "cockpit", ignore=shutil.ignore_patterns("node_modules"))
-    (tmp_path / "src" / "skyloop" / "ui").mkdir(parents=True)
+    (tmp_path / "src" / "skyloop" / "cockpit").mkdir(parents=True)
     for words in (["install", "--no-save", "--no-audit", "--no-fund"], ["run", "build"], ["test"]):
         subprocess.run(["npm", *words], cwd=tmp_path / "web" / "cockpit", check=True, capture_output=True, timeout=300)
-    again = tmp_path / "src" / "skyloop" / "ui" / "page"
+    again = tmp_path / "src" / "skyloop" / "cockpit" / "page"
     assert {path.name: sha256(path) for path in again.iterdir()} == {path.name: sha256(path) for path in PAGE.iterdir()}

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
-from skyloop.ui.call_bodies import (
+from skyloop.cockpit.call_bodies import (
     FlightStart,
     JobStart,
     Order,
@@ -23,11 +23,11 @@ from skyloop.ui.call_bodies import (
     TimeChange,
     WaypointList,
 )
-from skyloop.ui.calls_page import calls_page
-from skyloop.ui.guard import Guard
-from skyloop.ui.hub import Hub, SeatTaken
-from skyloop.ui.live_socket import attend
-from skyloop.ui.run_files import RunFiles
+from skyloop.cockpit.calls_page import calls_page
+from skyloop.cockpit.guard import Guard
+from skyloop.cockpit.hub import Hub, SeatTaken
+from skyloop.cockpit.live_socket import attend
+from skyloop.cockpit.run_files import RunFiles
 from skyloop_client.errors import LinkError, SkyloopError
 
 PAGE = Path(__file__).parent / "page"

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from skyloop.ui.courier import Courier, Order
+from skyloop.cockpit.courier import Courier, Order
 from skyloop_client.errors import LinkError, SetupError
 
 PORT = 8707
@@ -40,7 +40,7 @@ class CockpitServer:
             "roots": {name: str(place.absolute()) for name, place in (roots or {}).items()},
         }  # fmt: skip
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "skyloop.ui.server_process", json.dumps(options)],
+            [sys.executable, "-m", "skyloop.cockpit.server_process", json.dumps(options)],
             pass_fds=(theirs.fileno(), listener.fileno()), stdin=subprocess.DEVNULL,
         )  # fmt: skip
         theirs.close()

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.cockpit.commands_file import Command
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
-from skyloop.ui.commands_file import Command
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, TakeOff, Velocity
 

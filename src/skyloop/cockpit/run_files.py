@@ -8,9 +8,9 @@ from typing import Any
 
 from fastapi.responses import FileResponse
 
+from skyloop.cockpit.guard import REPORT_POLICY
+from skyloop.cockpit.run_names import NAME, run_folder
 from skyloop.recording.recording import NAME as RECORDING
-from skyloop.ui.guard import REPORT_POLICY
-from skyloop.ui.run_names import NAME, run_folder
 from skyloop_client.errors import LinkError
 
 SHOWN = {

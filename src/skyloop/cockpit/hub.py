@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.ui.frames import FrameMaker
-from skyloop.ui.viewers import MOST_VIEWERS, Seat, Viewer, wanted
-from skyloop.ui.wire import frame, received, send
+from skyloop.cockpit.frames import FrameMaker
+from skyloop.cockpit.viewers import MOST_VIEWERS, Seat, Viewer, wanted
+from skyloop.cockpit.wire import frame, received, send
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Event, VehicleState
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.cockpit.wire import Payload, frame
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_view import Appearance
-from skyloop.ui.wire import Payload, frame
 
 
 def world_frame(look: Appearance) -> bytes:

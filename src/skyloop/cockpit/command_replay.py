@@ -6,10 +6,10 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
+from skyloop.cockpit.commands_file import Command
+from skyloop.cockpit.orders import END, Orders
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop.ui.commands_file import Command
-from skyloop.ui.orders import END, Orders
 from skyloop_client.errors import LinkError
 
 

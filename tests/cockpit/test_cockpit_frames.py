@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import simplejpeg
 
-from skyloop.ui.frames import FrameMaker, numbers
-from skyloop.ui.wire import Payload, frame, unframed
+from skyloop.cockpit.frames import FrameMaker, numbers
+from skyloop.cockpit.wire import Payload, frame, unframed
 from skyloop_client.messages import (
     CameraImage,
     DepthImage,

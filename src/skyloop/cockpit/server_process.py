@@ -1,6 +1,6 @@
 """The process of the cockpit's server: uvicorn on a socket that the simulation has bound, and a line to the simulation.
 
-Started as `python -m skyloop.ui.server_process OPTIONS` with two open files; `server_start.py` does so."""
+Started as `python -m skyloop.cockpit.server_process OPTIONS` with two open files; `server_start.py` does so."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pathlib import Path
 
 import uvicorn
 
-from skyloop.ui.guard import Guard, Guarded
-from skyloop.ui.hub import Hub
-from skyloop.ui.run_files import RunFiles
-from skyloop.ui.server import make_app
+from skyloop.cockpit.guard import Guard, Guarded
+from skyloop.cockpit.hub import Hub
+from skyloop.cockpit.run_files import RunFiles
+from skyloop.cockpit.server import make_app
 
 PING_S, PONG_S = 5.0, 15.0
 """Wall s between two pings, and until an unanswered one ends a connection: a page whose machine vanished is noticed in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from skyloop.ui.courier import Courier
+from skyloop.cockpit.courier import Courier
 
 TREES = ("skyloop", "skyloop_client")
 LONGEST = 1000

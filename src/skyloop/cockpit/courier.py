@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.ui.wire import received, send
+from skyloop.cockpit.wire import received, send
 from skyloop_client.codec import RECORDS, plain_info
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Event, Message

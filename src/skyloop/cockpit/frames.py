@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.cockpit.pictures import class_colours, depth_colours, grey_of, jpeg, power_colours, value_colours
+from skyloop.cockpit.wire import frame
 from skyloop.core.frames import euler_from_quat, quat_multiply, rotate
-from skyloop.ui.pictures import class_colours, depth_colours, grey_of, jpeg, power_colours, value_colours
-from skyloop.ui.wire import frame
 from skyloop_client.messages import (
     Array,
     CameraImage,

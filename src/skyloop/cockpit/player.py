@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from skyloop.cockpit.courier import Courier
 from skyloop.recording.indexed_stream import IndexedStreams
-from skyloop.ui.courier import Courier
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 

@@ -14,8 +14,8 @@ from websockets.sync.client import connect
 
 from skyloop.apps.cockpit_beside import Beside, links_for
 from skyloop.apps.run import run_scenario
+from skyloop.cockpit.wire import unframed
 from skyloop.sim.scenario import load_scenario
-from skyloop.ui.wire import unframed
 
 pytestmark = pytest.mark.processes
 

@@ -15,8 +15,8 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from cockpit_rig import CockpitRig, until
-from skyloop.ui.guard import Guard
-from skyloop.ui.run_names import run_folder
+from skyloop.cockpit.guard import Guard
+from skyloop.cockpit.run_names import run_folder
 from skyloop_client.errors import LinkError
 
 HERE = {b"host": b"127.0.0.1:8707"}
@@ -61,7 +61,7 @@ def test_no_name_leads_out_of_the_run_folders(tmp_path: Path, name: str) -> None
 @pytest.mark.processes
 def test_a_socket_without_the_token_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As with `--host` of another machine's network, where tests may not listen."""
-    monkeypatch.setattr("skyloop.ui.server_start._is_loopback", lambda host: False)
+    monkeypatch.setattr("skyloop.cockpit.server_start._is_loopback", lambda host: False)
     with CockpitRig(tmp_path) as rig:
         token = rig.cockpit.server.token
         assert len(token) >= 32 and rig.cockpit.server.url.endswith(f"#token={token}")

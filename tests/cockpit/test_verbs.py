@@ -18,8 +18,8 @@ from websockets.sync.client import connect
 from cockpit_rig import PATIENCE_S, until
 from free_ports import free_port
 from shown_recording import write_recording
+from skyloop.cockpit.wire import unframed
 from skyloop.links.mavlink.link import OWN_GROUND_STATION
-from skyloop.ui.wire import unframed
 
 pytestmark = pytest.mark.processes
 
