@@ -13,7 +13,7 @@ from campaign_rig import HERE, campaign, completed
 
 from left_out import leave_out
 from skyloop.campaigns.campaign import results
-from skyloop.recording.files import RowFile
+from skyloop.core.files import RowFile
 from skyloop_client.errors import DatasetError
 
 pytestmark = pytest.mark.processes

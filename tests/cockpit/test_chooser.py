@@ -10,8 +10,7 @@ import pytest
 
 from cockpit_rig import CockpitRig, opened, until
 from skyloop.apps.jobs import Jobs
-from skyloop.apps.scenario_edits import changed
-from skyloop.apps.scenario_lines import check, scenario_from_page
+from skyloop.apps.scenario_edits import changed, check, scenario_from_page
 from skyloop_client.errors import LinkError, ScenarioError, SkyloopError
 
 GOOD = "name: small\nvehicles:\n  - name: drone\n    sensors:\n      imu: {kind: imu}\n"

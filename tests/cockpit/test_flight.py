@@ -14,7 +14,7 @@ import pytest
 from cockpit_rig import CockpitRig, until
 from skyloop.apps.cockpit_beside import links_for
 from skyloop.apps.run import run_scenario
-from skyloop.cockpit.viewers import Viewer
+from skyloop.cockpit.hub import Viewer
 from skyloop.core.validation import read_yaml
 from skyloop.sim.scenario import make_scenario
 

@@ -15,7 +15,7 @@ import pytest
 from in_process import record_here
 from test_recording_run import assert_same
 
-from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
+from skyloop.datasets.flier import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.worker_processes import descendants
 from skyloop.recording.recording import open_recording

@@ -11,7 +11,7 @@ from people_scenes import CAMERA, START
 from skyloop.perception.people.detection_window import with_boxes
 from skyloop.perception.people.image_detector import ImageDetector
 from skyloop.perception.people.label_detector import LabelDetector, LabelDetectorConfig, contrast_of
-from skyloop.recording.box_pictures import ImagesSeen, boxes_picture
+from skyloop.recording.stream_pictures import ImagesSeen, boxes_picture
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import CameraImage, Detections, ImageTruth, Label, Message

@@ -12,12 +12,11 @@ from skyloop.apps.cockpit_beside import about, for_people, planned
 from skyloop.apps.jobs import Jobs, next_run_folder
 from skyloop.apps.playing import playing
 from skyloop.apps.run import run_scenario
-from skyloop.apps.scenario_edits import changed
-from skyloop.apps.scenario_lines import check, scenario_from_page
+from skyloop.apps.scenario_edits import changed, check, scenario_from_page
 from skyloop.cockpit.cockpit_link import CockpitLink
-from skyloop.cockpit.log_lines import LogLines
+from skyloop.cockpit.courier import LogLines
+from skyloop.cockpit.guard import run_folder
 from skyloop.cockpit.player import Player
-from skyloop.cockpit.run_names import run_folder
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.core.interrupts import Interruption

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.cockpit.cockpit_link import CockpitLink
-from skyloop.cockpit.command_replay import CommandReplay
-from skyloop.cockpit.commands_file import read_commands
-from skyloop.cockpit.log_lines import LogLines
+from skyloop.cockpit.courier import LogLines
+from skyloop.cockpit.orders import CommandReplay, read_commands
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.scenario import Scenario

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.campaigns.campaign import Campaign, results
-from skyloop.campaigns.making import outcomes
 from skyloop.campaigns.plan import make_plan, planned_runs
-from skyloop.campaigns.pools import RayPool, ray_pool
+from skyloop.campaigns.pools import RayPool, outcomes, ray_pool
 from skyloop.campaigns.run_process import Work
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure

@@ -15,10 +15,9 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.flight import flight_run
+from skyloop.campaigns.flight import flight_run, task_run
 from skyloop.campaigns.folder import RESULTS, SUMMARY, CampaignFolder, Row, row_of, run_of, table_of, write_table
 from skyloop.campaigns.intervals import INTERVALS, StoppingPoint
-from skyloop.campaigns.making import outcomes
 from skyloop.campaigns.plan import (
     Loaded,
     Plan,
@@ -30,12 +29,11 @@ from skyloop.campaigns.plan import (
     runs_planned,
     scenario_of,
 )
-from skyloop.campaigns.pools import Pool, pickled_by_value, ray_pool
+from skyloop.campaigns.pools import Pool, outcomes, pickled_by_value, ray_pool
 from skyloop.campaigns.report import write_report
 from skyloop.campaigns.run_process import Outcome, Work
 from skyloop.campaigns.search import WAY, check_search, found, generations
 from skyloop.campaigns.space import corners
-from skyloop.campaigns.task_run import task_run
 from skyloop.core.files import write_whole
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description

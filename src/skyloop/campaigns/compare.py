@@ -10,7 +10,7 @@ from typing import Any
 
 from skyloop.campaigns.folder import PLAN, RESULTS, SUMMARY, Row, read_rows
 from skyloop.campaigns.intervals import difference
-from skyloop.campaigns.report_plots import is_number
+from skyloop.campaigns.report import is_number
 from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import page, section, table
 from skyloop_client.errors import RunFolderError

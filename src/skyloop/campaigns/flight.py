@@ -2,17 +2,66 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from skyloop.apps.run import run_scenario
+from skyloop.campaigns.folder import packed
 from skyloop.campaigns.plan import scenario_of
-from skyloop.campaigns.scores import measured
-from skyloop.campaigns.verdict import Made, Row, hint, judged, one_run
+from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
 from skyloop.recording.run_folder import plain
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
+from skyloop_client.plugins import forget_plugins, load_plugin
+from skyloop_client.user_code import call_user_code
+
+Made = tuple[dict[str, Any], bytes]
+Row = dict[str, Any]
+
+
+def one_run(make: Callable[[Path], Row], run: dict[str, Any], keep: bool) -> Made:
+    """What `make` tells of the run that it makes in a folder; and the folder if it failed or is to be kept."""
+    # a user's modules begin anew with each run, whatever this process has made before
+    forget_plugins()
+    place = Path(tempfile.mkdtemp(prefix="run-"))
+    try:
+        row = make(place / "run")
+        if row["outcome"] == "success" and not keep:
+            return row, b""
+        (place / "run").mkdir(exist_ok=True)
+        (place / "run" / "run.json").write_text(json.dumps({**run, **row}, indent=1) + "\n", encoding="utf-8")
+        return row, packed(place / "run")
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def judged(spec: dict[str, Any], metrics: Metrics, summary: dict[str, Any]) -> dict[str, Any]:
+    """A flight that an error ended is a failure, whatever its metrics say."""
+    if spec["success"] is None:
+        broken = [f"{name} crashed" for name, one in summary.get("vehicles", {}).items() if one["crashed"]]
+        broken += ["success is false"] if summary.get("success") is False else []
+    else:
+        rules = [rule for rule in success_rule(spec["success"], "success") if not rule.holds(metrics)]
+        broken = [f"{rule.metric} is {_shown(metrics.get(rule.metric))}" for rule in rules]
+    cause = "; ".join([str(summary["ended_by"])] if "ended_by" in summary else broken)
+    return {"outcome": "failed" if cause else "success", "cause": cause, "metrics": metrics}
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def hint(names: list[str], summary: dict[str, Any]) -> dict[str, Any]:
+    """Metrics that the summary does not have, for a hint if no run has them."""
+    return {"absent": names, "known": names_in(summary)} if names else {}
+
 
 NOT_THE_RUNS = (RunFolderError, RendererError, SetupError, Interrupted)
 """Errors of the machine, not of the flight: such a run has no verdict."""
@@ -55,3 +104,35 @@ def _flown(spec: dict[str, Any], run: dict[str, Any], folder: Path, keep: bool) 
                 resolved = yaml.safe_dump(scenario.model_dump(mode="json"), sort_keys=False)
                 (folder / "scenario.yaml").write_text(resolved, encoding="utf-8")
     return rows[-1]
+
+
+def task_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> Made:
+    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
+    return one_run(lambda folder: _called(spec, run, folder), run, keep)
+
+
+def _called(spec: dict[str, Any], run: dict[str, Any], folder: Path) -> Row:
+    """A task: a function of the user's, with the parameters by name."""
+    task = spec["task"]
+    function = pickle.loads(task) if isinstance(task, bytes) else load_plugin(task, Path(spec["folder"]))
+    name = task if isinstance(task, str) else getattr(function, "__name__", "task")
+    folder.mkdir()
+    given = {**spec["settings"], **run["parameters"], **_offered(function, seed=run["seed"], folder=folder)}
+    returned = call_user_code(f"task {name}", 0, lambda: function(**given))
+    if not isinstance(returned, dict):
+        returned = {"value": returned}
+    values = plain(returned)
+    metrics, absent = measured(spec["metrics"], values, folder, Path(spec["folder"]))
+    told: Metrics = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
+    row = judged(spec, {**told, **metrics}, values) | hint(absent, values)
+    (folder / "summary.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    return row
+
+
+def _offered(function: Callable[..., Any], **offered: Any) -> dict[str, Any]:
+    """Those of the arguments that the function names."""
+    try:
+        names = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {name: value for name, value in offered.items() if name in names}

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.run import run_scenario
-from skyloop.campaigns.making import outcomes
-from skyloop.campaigns.pools import ONE_THREAD, local_pool
+from skyloop.campaigns.pools import ONE_THREAD, local_pool, outcomes
 from skyloop.campaigns.run_process import Outcome, Work
 from skyloop.core.machine_info import usable_cores
 from skyloop.recording.run_folder import make_empty_folder, writing_into

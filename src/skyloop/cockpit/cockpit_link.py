@@ -6,9 +6,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.cockpit.commands_file import Command, CommandsFile
 from skyloop.cockpit.courier import Courier
-from skyloop.cockpit.orders import COMMANDER, END, Orders
+from skyloop.cockpit.orders import COMMANDER, END, Command, CommandsFile, Orders
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.cockpit.waypoints import Waypoints
 from skyloop.cockpit.world_frame import looks, world_frame

@@ -7,6 +7,7 @@ server can slow a flight: they see fewer records."""
 from __future__ import annotations
 
 import dataclasses
+import logging
 import socket
 import threading
 import time
@@ -206,3 +207,26 @@ def _jsonable(info: dict[str, Any]) -> dict[str, Any]:
     return {name: info[name] for name in ("name", "message", "rate", "vehicle", "mount")} | {
         "details": {key: value for key, value in info["details"].items() if isinstance(value, int | float | str | bool)}
     }
+
+
+TREES = ("skyloop", "skyloop_client")
+LONGEST = 1000
+
+
+class LogLines(logging.Handler):
+    """What the command line prints as log lines, a page sees too."""
+
+    def __init__(self, courier: Courier) -> None:
+        super().__init__(logging.INFO)
+        self._courier = courier
+        for name in TREES:
+            logging.getLogger(name).addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._courier.put_line(record.levelname.lower(), " ".join(record.getMessage().split())[:LONGEST])
+
+    def close(self) -> None:
+        """It may be called twice."""
+        for name in TREES:
+            logging.getLogger(name).removeHandler(self)
+        super().close()

@@ -5,10 +5,24 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from skyloop_client.errors import LinkError
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,150}")
+
+
+def run_folder(root: Path, name: str) -> Path:
+    path = root / name
+    if not NAME.fullmatch(name) or path.is_symlink() or not path.is_dir():
+        raise LinkError("there is no such run folder")
+    return path
+
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

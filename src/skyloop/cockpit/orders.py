@@ -4,17 +4,79 @@ Each order is carried out at the present instant, between two events, and is rec
 
 from __future__ import annotations
 
+import csv
+import json
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from skyloop.cockpit.commands_file import Command
+from skyloop.links.link_gate import LinkGate
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
-from skyloop_client.errors import LinkError, unknown_name
+from skyloop_client.errors import LinkError, RunFolderError, unknown_name
 from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, TakeOff, Velocity
+
+NAME = "commands.csv"
+COLUMNS = ("t_ns", "vehicle", "order", "arguments")
+MOST_BYTES = 100_000_000
+
+
+class Command(NamedTuple):
+    t_ns: int
+    vehicle: str
+    order: str
+    arguments: dict[str, Any]
+
+
+class CommandsFile:
+    """Written row by row, so that a killed run keeps what was done."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._file: TextIO | None = None
+
+    def add(self, command: Command) -> None:
+        if self._file is None:
+            self._file = self._path.open("w", encoding="utf-8", newline="")
+            csv.writer(self._file).writerow(COLUMNS)
+        csv.writer(self._file).writerow([*command[:3], json.dumps(command.arguments)])
+        self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def read_commands(path: Path) -> list[Command]:
+    """Rows in order; a fault is told with its line."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise RunFolderError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB; is it a file of commands?")
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(_rows(path, csv.reader(file)))
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"cannot read commands '{path}': {error}") from None
+
+
+def _rows(path: Path, rows: Any) -> Iterator[Command]:
+    if next(rows, None) != list(COLUMNS):
+        raise RunFolderError(f"'{path}' is no file of commands; its first line must be {','.join(COLUMNS)}")
+    last = 0
+    for number, row in enumerate(rows, 2):
+        try:
+            t_ns, vehicle, order, arguments = int(row[0]), row[1], row[2], json.loads(row[3])
+        except (ValueError, IndexError) as error:
+            raise RunFolderError(f"{path}:{number}: no command: {error}") from None
+        if t_ns < last or not isinstance(arguments, dict):
+            raise RunFolderError(f"{path}:{number}: times must rise and arguments must be a JSON object")
+        last = t_ns
+        yield Command(t_ns, vehicle, order, arguments)
+
 
 COMMANDER = "cockpit"
 """The name under which the page commands a vehicle."""
@@ -130,3 +192,51 @@ def _number(given: Mapping[str, Any], name: str, otherwise: float | None, low: f
     if not low <= value <= high:
         raise LinkError(f"'{name}' is {value:g}; give {low:g} to {high:g}")
     return float(value)
+
+
+class CommandReplay:
+    """A link without a peer. Orders come between the same two events as in the first flight."""
+
+    leisurely = False
+
+    def __init__(self, commands: list[Command]) -> None:
+        self._left = deque(commands)
+        self._ended = False
+        self.done = 0
+        self.lasts = any(command.order == END for command in commands)
+        """A person ended the first flight: this one ends at the same instant, not when a pilot is done."""
+
+    @property
+    def over(self) -> bool:
+        return self._ended
+
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self._port = port
+        self._orders = Orders(port)
+
+    def stop_at(self, t_ns: int) -> int:
+        return t_ns
+
+    def holds(self, t_ns: int) -> bool:
+        return False
+
+    def look_round(self) -> None:
+        now = self._port.now_ns
+        while self._left and self._left[0].t_ns <= now:
+            command = self._left.popleft()
+            if command.t_ns < now:
+                raise LinkError(
+                    f"an order was given at {command.t_ns} ns, between two events of this flight; "
+                    "repeat orders with the scenario.yaml of their own run folder"
+                )
+            self.done += 1
+            if command.order == END:
+                self._ended = True
+                continue
+            self._orders.carry_out(command.vehicle, command.order, command.arguments)
+
+    def finish(self, why: str) -> None:
+        self._left.clear()
+
+    def summary(self) -> dict[str, Any]:
+        return {"orders": self.done}

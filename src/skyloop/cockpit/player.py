@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from skyloop.cockpit.courier import Courier
-from skyloop.recording.indexed_stream import IndexedStreams
+from skyloop.recording.run_reader import IndexedStreams
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from fastapi.responses import FileResponse
 
-from skyloop.cockpit.guard import REPORT_POLICY
-from skyloop.cockpit.run_names import NAME, run_folder
+from skyloop.cockpit.guard import NAME, REPORT_POLICY, run_folder
 from skyloop.recording.recording import NAME as RECORDING
 from skyloop_client.errors import LinkError
 

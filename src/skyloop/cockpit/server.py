@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import json
+import logging
+import signal
+import socket
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket
+import uvicorn
+from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
 from skyloop.cockpit.call_bodies import (
@@ -23,12 +31,97 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
-from skyloop.cockpit.calls_page import calls_page
-from skyloop.cockpit.guard import Guard
-from skyloop.cockpit.hub import Hub, SeatTaken
-from skyloop.cockpit.live_socket import attend
+from skyloop.cockpit.guard import Guard, Guarded
+from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
+from skyloop.cockpit.wire import frame
 from skyloop_client.errors import LinkError, SkyloopError
+
+TOKEN_S = 5.0
+"""Wall s within which a socket must show its token."""
+
+
+async def attend(peer: WebSocket, hub: Hub, guard: Guard) -> None:
+    """Until the viewer goes."""
+    await peer.accept()
+    try:
+        if guard.token and not guard.knows(await _shown_token(peer)):
+            await peer.close(1008, "wrong token")
+            return
+        viewer = hub.join()
+    except (LinkError, TimeoutError, WebSocketDisconnect) as error:
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await peer.close(1008, str(error)[:120])
+        return
+    sending = asyncio.create_task(_send_frames(peer, viewer))
+    try:
+        await _listen(peer, viewer, hub)
+    except WebSocketDisconnect:
+        pass
+    finally:
+        sending.cancel()
+        hub.part(viewer)
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await peer.close()
+
+
+async def _shown_token(peer: WebSocket) -> str:
+    text = await asyncio.wait_for(peer.receive_text(), TOKEN_S)
+    with suppress(ValueError, AttributeError):
+        return str(json.loads(text).get("token", ""))
+    return ""
+
+
+async def _send_frames(peer: WebSocket, viewer: Viewer) -> None:
+    with suppress(RuntimeError, WebSocketDisconnect):
+        while True:
+            await peer.send_bytes(await viewer.next())
+
+
+async def _listen(peer: WebSocket, viewer: Viewer, hub: Hub) -> None:
+    """{"want": [stream, ...]}, or {"order": name, "vehicle": name, "arguments": {...}, "id": any}."""
+    while True:
+        message = await peer.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        told = _parsed(message.get("text"))
+        if told is None:
+            viewer.put_each(frame({"k": "refused", "why": "a message is one JSON object; see /api/docs"}))
+        elif "want" in told:
+            names = told["want"]
+            if isinstance(names, list) and len(names) <= MOST_WANTED and all(isinstance(name, str) for name in names):
+                hub.want(viewer, frozenset(names))
+            else:
+                viewer.put_each(frame({"k": "refused", "why": f"want is a list of up to {MOST_WANTED} streams"}))
+        elif "order" in told:
+            await _order_over_socket(told, viewer, hub)
+        elif "token" not in told:
+            viewer.put_each(frame({"k": "refused", "why": "a message has 'want' or 'order'; see /api/docs"}))
+
+
+def _parsed(text: str | None) -> dict[str, Any] | None:
+    try:
+        told = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+async def _order_over_socket(told: dict[str, Any], viewer: Viewer, hub: Hub) -> None:
+    answer: dict[str, Any] = {"k": "answer", "ok": True}
+    if isinstance(told.get("id"), int | str):
+        answer["id"] = told["id"]
+    try:
+        if told["order"] not in Order.__args__:  # type: ignore[attr-defined]
+            raise LinkError("there is no such order; /api/docs lists them")
+        arguments = OrderArguments.model_validate(told.get("arguments", {})).model_dump(exclude_none=True)
+        await hub.order(viewer.id, str(told.get("vehicle", "")), told["order"], arguments)
+    except SkyloopError as error:
+        answer |= {"ok": False, "why": str(error)}
+    except ValueError:
+        answer |= {"ok": False, "why": "these arguments are not those of the order; see /api/docs"}
+    viewer.put_each(frame(answer))
+
 
 PAGE = Path(__file__).parent / "page"
 ViewerId = Annotated[str, Header(alias="X-Viewer", description="The id that /api/live says in its first frame.")]
@@ -209,3 +302,71 @@ def _add_page(app: FastAPI) -> None:
         if name not in names:
             raise HTTPException(404, "there is no such page")
         return FileResponse(PAGE / name)
+
+
+def calls_page(schema: dict[str, Any]) -> str:
+    """The calls as a plain page, without scripts from elsewhere."""
+    rows = []
+    for path, methods in schema["paths"].items():
+        for method, call in methods.items():
+            body = call.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            taken = body.get("$ref", "").rpartition("/")[2]
+            fields = schema.get("components", {}).get("schemas", {}).get(taken, {}).get("properties", {})
+            told = html.escape(call.get("description", ""))
+            names = html.escape(", ".join(fields))
+            rows.append(
+                f"<tr><td>{method.upper()}</td><td><code>{html.escape(path)}</code></td><td>{told}</td>"
+                f"<td>{names}</td></tr>"
+            )
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8><title>skyloop cockpit: calls</title>"
+        "<meta name=viewport content='width=device-width'><style>body{font:16px/1.5 system-ui;max-width:70rem;"
+        "margin:2rem auto;padding:0 1rem}td,th{padding:.4rem .8rem;text-align:left;vertical-align:top;"
+        "border-bottom:1px solid #8886}table{border-collapse:collapse}:root{color-scheme:light dark}</style>"
+        "<h1>The cockpit's calls</h1><p>Everything that the page does is one of these. "
+        "<a href=/api/openapi.json>openapi.json</a> has all details. The socket <code>/api/live</code> sends binary "
+        "frames (4 bytes little-endian: length of a JSON header; the header; a payload) and takes "
+        '<code>{"want": ["truth/drone", ...]}</code> and '
+        '<code>{"order": "hover", "vehicle": "drone", "arguments": {}, "id": 1}</code>.</p>'
+        f"<table><tr><th>method<th>path<th>what it does<th>fields</tr>{''.join(rows)}</table></html>"
+    )
+
+
+PING_S, PONG_S = 5.0, 15.0
+"""Wall s between two pings, and until an unanswered one ends a connection: a page whose machine vanished is noticed in
+20 s. A page that is closed is noticed at once; one on a busy machine may take seconds to answer."""
+MOST_MESSAGE = 65_536
+"""Bytes of one message of a page."""
+GOODBYE_S = 1
+
+
+async def serve(options: dict[str, object]) -> None:
+    peer = socket.socket(fileno=int(str(options["peer"])))
+    listener = socket.socket(fileno=int(str(options["listener"])))
+    hub = Hub(peer)
+    guard = Guard(str(options["token"]), int(str(options["port"])))
+    roots = options["roots"]
+    assert isinstance(roots, dict)
+    app = make_app(hub, guard, RunFiles({str(name): Path(str(place)) for name, place in roots.items()}))
+    config = uvicorn.Config(
+        Guarded(app, guard), log_level="error", access_log=False, lifespan="off", ws_max_size=MOST_MESSAGE,
+        ws_ping_interval=PING_S, ws_ping_timeout=PONG_S, ws_per_message_deflate=False, limit_concurrency=200,
+        timeout_graceful_shutdown=GOODBYE_S, server_header=False, h11_max_incomplete_event_size=MOST_MESSAGE,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    hub.start()
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    await hub.closed.wait()
+    server.should_exit = True
+    await running
+
+
+def main() -> None:
+    # Ctrl-C ends the simulation, which then closes the line; the server goes when the line is closed
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(level=logging.WARNING, format="cockpit: %(message)s")
+    asyncio.run(serve(json.loads(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()

@@ -40,7 +40,7 @@ class CockpitServer:
             "roots": {name: str(place.absolute()) for name, place in (roots or {}).items()},
         }  # fmt: skip
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "skyloop.cockpit.server_process", json.dumps(options)],
+            [sys.executable, "-m", "skyloop.cockpit.server", json.dumps(options)],
             pass_fds=(theirs.fileno(), listener.fileno()), stdin=subprocess.DEVNULL,
         )  # fmt: skip
         theirs.close()

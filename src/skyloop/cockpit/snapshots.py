@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skyloop.cockpit.commands_file import Command
+from skyloop.cockpit.orders import Command
 from skyloop_client.errors import LinkError
 
 EVERY_NS = 10_000_000_000

@@ -11,8 +11,16 @@ from skyloop.core.files import write_whole
 from skyloop.datasets import checking, export, report
 from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.report_html import Cell, page, section, table, verdict
-from skyloop.datasets.seed_labels import JOINED, Files, differing
-from skyloop.datasets.seed_set import is_seed_set, join_labels, joined_files, read_seeds, recordings
+from skyloop.datasets.seed_set import (
+    JOINED,
+    Files,
+    differing,
+    is_seed_set,
+    join_labels,
+    joined_files,
+    read_seeds,
+    recordings,
+)
 from skyloop.recording.formats.registry import FORMATS
 from skyloop_client.errors import DatasetError
 

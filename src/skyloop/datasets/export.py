@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.files import PARTIAL, write_whole
-from skyloop.recording.formats.each_vehicle import EachVehicle
-from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.formats.registry import FORMATS, EachVehicle
 from skyloop.recording.manifest import write_manifest
 from skyloop.recording.recording import open_recording
 from skyloop_client.errors import DatasetError, UnknownNameError

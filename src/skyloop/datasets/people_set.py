@@ -22,7 +22,7 @@ from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import prepare
 from skyloop.core.stream_key import stream_key
-from skyloop.datasets.seed_labels import JOINED, write_joined
+from skyloop.datasets.seed_set import JOINED, write_joined
 from skyloop.datasets.worker_processes import Job, Workers
 from skyloop_client.errors import DatasetError
 

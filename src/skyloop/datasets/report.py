@@ -33,8 +33,8 @@ from skyloop.datasets.report_html import (
 )
 from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
 from skyloop.perception.radar_processing.processor import RadarProcessor
+from skyloop.recording.picture_legends import id_picture
 from skyloop.recording.recording import Recording, open_recording
-from skyloop.recording.stream_colours import id_picture
 from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, scan_picture
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import CameraImage, Event, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState

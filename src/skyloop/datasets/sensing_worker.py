@@ -12,12 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from skyloop.datasets.flier import WAIT_S
-from skyloop.datasets.group_writing import GroupWriting
-from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, Entry, Parcel, read_parcel
+from skyloop.datasets.flier import HIDDEN, INSTANT, RECORD, WAIT_S, Entry, Parcel, read_parcel
 from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker import planned
-from skyloop.datasets.worker_profile import WorkerProfile
+from skyloop.datasets.worker import GroupWriting, WorkerProfile, planned
 from skyloop.datasets.worker_reports import run_reporting, tell
 from skyloop.sim.assembly import build
 from skyloop.sim.deferred_sensing import DeferredSensing

@@ -9,23 +9,119 @@ import gc
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skyloop.datasets.group_writing import GroupWriting
 from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker_profile import WorkerProfile
 from skyloop.datasets.worker_reports import run_reporting, tell
+from skyloop.recording.journal import GroupWriter, is_whole
 from skyloop.recording.recording import NAME, add_stream, create_recording, locked
 from skyloop.sim.assembly import build
 from skyloop.sim.deferred_sensing import DeferredSensing
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.world.semantics import CLASSES
+from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
+
+
+class GroupWriting:
+    def __init__(self, frames: RecordedFrames, stores: bool, stages: WorkerProfile) -> None:
+        self._frames, self._stores, self._stages = frames, stores, stages
+        self._missing = set(frames.missing)
+        self._group: int | None = None
+        self._writer: GroupWriter | None = None
+        self._counted: int | None = None
+
+    def turn_to(self, group: int | None) -> None:
+        """What follows belongs to this group; the one before is complete."""
+        if group == self._group:
+            return
+        if self._group in self._missing:
+            if self._writer is not None:
+                self._writer.finish()
+            tell(group=self._group)
+        self._group, self._writer = group, None
+        if group in self._missing and self._stores:
+            self._writer = GroupWriter(self._frames.path(group))
+
+    def lacks(self, group: int | None, arrival_ns: int) -> bool:
+        """Whether messages that arrive at an instant of this or a later group are to be written."""
+        if group not in self._missing:
+            return False
+        return group != self._group or self._writer is None or arrival_ns >= self._writer.from_ns
+
+    def append(self, message: Message) -> None:
+        if self._writer is not None:
+            self._stages.timed("journal", self._writer.append, message)
+        self.count(message.arrival_ns)
+
+    def append_record(self, record: bytes, arrival_ns: int) -> None:
+        if self._writer is not None:
+            self._stages.timed("journal", self._writer.append_record, record)
+        self.count(arrival_ns)
+
+    def count(self, arrival_ns: int) -> None:
+        """Report a frame with its first message."""
+        frame = self._frames.at(arrival_ns)
+        if frame is not None and frame != self._counted:
+            self._counted = frame
+            tell(frame=frame + 1)
+
+    def check_complete(self) -> None:
+        """Raise an error if a group that was missing was left unfinished."""
+        for group in self._frames.missing:
+            if self._stores and not is_whole(self._frames.path(group)):
+                raise DatasetError(f"group {group} of '{self._frames.path(group).parents[1]}' was left unfinished")
+
+
+class WorkerProfile:
+    """Counts core-seconds from `begin` on. Earlier time is preparation."""
+
+    def __init__(self) -> None:
+        self._seconds = {"sensors": 0.0, "journal": 0.0}
+        self._began: tuple[float, float] | None = None
+
+    def watch_sensors(self, simulation: Simulation) -> None:
+        for part in simulation.parts_of(SensorPart):
+            setattr(part.sensor, "measure", partial(self.timed, "sensors", part.sensor.measure))  # noqa: B010 - mypy
+
+    def begin(self) -> None:
+        """The first frame begins; a second call does nothing."""
+        self._began = self._began or (time.process_time(), _children_seconds())
+
+    def timed(self, stage: str, work: Callable[..., Any], *args: Any) -> Any:
+        """The result of `work`. Its time is counted for a stage."""
+        if self._began is None:
+            return work(*args)
+        began = time.process_time()
+        try:
+            return work(*args)
+        finally:
+            self._seconds[stage] += time.process_time() - began
+
+    def core_seconds(self) -> dict[str, float]:
+        """By stage, until now. Call it while the renderer runs."""
+        if self._began is None:
+            return {}
+        own, rendering = time.process_time() - self._began[0], _children_seconds() - self._began[1]
+        return {"rendering": rendering, **self._seconds, "physics_and_rest": own - sum(self._seconds.values())}
+
+
+def _children_seconds() -> float:
+    """Processor time of the child processes, which is the renderer. 0 if the system does not tell."""
+    try:
+        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+        # Linux's id of another process's processor clock (man 3 clock_getcpuclockid gives the same)
+        return sum(time.clock_gettime(~int(child) << 3 | 2) for child in children)
+    except OSError:
+        return 0.0
 
 
 class Worker:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.parcels import packed, unpack
+from skyloop.campaigns.folder import packed, unpack
 from skyloop.campaigns.run_process import Work
 from skyloop.reproductions.code_state import state_name
 from skyloop_client.errors import SetupError

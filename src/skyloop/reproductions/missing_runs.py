@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.making import outcomes
-from skyloop.campaigns.pools import Pool, local_pool, ray_pool
+from skyloop.campaigns.pools import Pool, local_pool, outcomes, ray_pool
 from skyloop.campaigns.run_process import Work
 from skyloop.core.machine_info import usable_cores
 from skyloop.reproductions.far_runs import far_work, put_there

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from skyloop.core.files import write_whole
+from skyloop.core.files import RowFile, write_whole
 from skyloop.core.frames import Transform, quat_multiply, rotate
-from skyloop.recording.files import RowFile
 from skyloop.recording.formats.asl_sensors import Channel, channels_of, pose_block, rate_hz
 from skyloop.recording.formats.camera_poses import imu_mount
 from skyloop.recording.formats.registry import FORMATS

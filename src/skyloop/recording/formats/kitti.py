@@ -13,9 +13,8 @@ import numpy as np
 from skyloop.core.files import write_whole
 from skyloop.core.frames import Transform
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, imu_mount, mount_of, seconds
-from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.png_image import encode_png
-from skyloop.recording.formats.registry import output_folder
+from skyloop.recording.formats.registry import NothingForFormat, output_folder
 from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, ImageTruth, Label, Message
