@@ -24,7 +24,7 @@ class WorkerHere:
         assert job.module == "skyloop.datasets.worker"
         self._folder = Path(job.arguments[0])
 
-    def told(self, interruption: Any) -> Iterator[dict[str, Any]]:
+    def messages(self, interruption: Any) -> Iterator[dict[str, Any]]:
         said = io.StringIO()
         with redirect_stdout(said):
             record_alone(self._folder)

@@ -179,7 +179,7 @@ def test_if_the_process_that_flies_is_killed_one_line_says_so(tmp_path: Path) ->
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        with pytest.raises(DatasetError, match=r"^the process that flies ended: exit code -9$"):
+        with pytest.raises(DatasetError, match=r"^the process that flies ended: signal SIGKILL$"):
             record(folder, 2)
     finally:
         killer.join()

@@ -11,8 +11,6 @@ import os
 import pickle
 import resource
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -25,7 +23,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.interrupts import end_with_parent, kept_from_children
+from skyloop.core.child_process import ChildProcess
+from skyloop.core.interrupts import end_with_parent
 from skyloop_client import errors
 
 SCRATCH = "skyloop-runs-"
@@ -33,8 +32,6 @@ SCRATCH = "skyloop-runs-"
 LOADING_S = 300.0
 """Wall s in which a process must have loaded what a run needs."""
 LOADED = b"loaded"
-SAID_BYTES = 4000
-"""Of what a process said on stderr before it died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +84,15 @@ class RunProcess:
         _sweep()
         # runs find it as the temporary folder, so that nothing of a killed one is left
         self.scratch, self._lock = _scratch()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115
         asked, to_process = os.pipe()
         from_process, answered = os.pipe()
-        with kept_from_children():
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "skyloop.campaigns.run_process", str(asked), str(answered)],
-                stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said, pass_fds=(asked, answered),
-                env={**os.environ, **environment, "TMPDIR": str(self.scratch)}, start_new_session=True,
-            )  # fmt: skip
+        self._process = ChildProcess(
+            [sys.executable, "-m", "skyloop.campaigns.run_process", str(asked), str(answered)],
+            files=(asked, answered),
+            environment={**environment, "TMPDIR": str(self.scratch)},
+            # renderers and boards are of its session
+            session=True,
+        )
         os.close(asked)
         os.close(answered)
         self._to, self._from = Connection(to_process, readable=False), Connection(from_process, writable=False)
@@ -126,31 +123,20 @@ class RunProcess:
         return Outcome(told["made"], parcel, error, told["trace"], processor_s=told["processor_s"], wall_s=wall_s)
 
     def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            # renderers and boards are of its session
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
 
     def close(self) -> None:
-        self.kill()
-        self._process.wait()
+        self._process.close()
         with suppress(OSError):
             self._to.close()
             self._from.close()
-        self._said.close()
         if self._lock is not None:
             os.close(self._lock)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _how_it_died(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5.0)
-        code = self._process.returncode
-        how = "the process closed its pipe" if code is None else f"the process ended with exit code {code}"
-        if code is not None and code < 0:
-            how = f"the process was ended by {signal.Signals(-code).name}"
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - SAID_BYTES))
-        said = self._said.read().decode(errors="replace").strip().splitlines()
-        return f"{how}: {said[-1]}" if said else how
+        how = self._process.how_it_ended(5.0)
+        return "the process closed its pipe" if how is None else f"the process ended: {how}"
 
 
 class RunProcesses:

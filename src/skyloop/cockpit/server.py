@@ -6,7 +6,6 @@ import asyncio
 import html
 import json
 import logging
-import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -362,8 +361,6 @@ async def serve(options: dict[str, object]) -> None:
 
 
 def main() -> None:
-    # Ctrl-C ends the simulation, which then closes the line; the server goes when the line is closed
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="cockpit: %(message)s")
     asyncio.run(serve(json.loads(sys.argv[1])))
 

@@ -7,13 +7,13 @@ import ipaddress
 import json
 import secrets
 import socket
-import subprocess
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from skyloop.cockpit.courier import Courier, Order
+from skyloop.core.child_process import ChildProcess
 from skyloop_client.errors import LinkError, SetupError
 
 PORT = 8707
@@ -39,9 +39,10 @@ class CockpitServer:
             "peer": theirs.fileno(), "listener": listener.fileno(), "token": self.token, "port": self.port,
             "roots": {name: str(place.absolute()) for name, place in (roots or {}).items()},
         }  # fmt: skip
-        self._process = subprocess.Popen(
+        # its log is shown beside our own
+        self._process = ChildProcess(
             [sys.executable, "-m", "skyloop.cockpit.server", json.dumps(options)],
-            pass_fds=(theirs.fileno(), listener.fileno()), stdin=subprocess.DEVNULL,
+            files=(theirs.fileno(), listener.fileno()), stdout=None, stderr=None,
         )  # fmt: skip
         theirs.close()
         listener.close()
@@ -61,12 +62,8 @@ class CockpitServer:
     def close(self) -> None:
         """It may be called twice."""
         self.courier.close()
-        try:
-            self._process.wait(GOODBYE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(GOODBYE_S)
+        self._process.end(GOODBYE_S)
+        self._process.close()
 
 
 def _is_loopback(host: str) -> bool:

@@ -47,8 +47,8 @@ def check(folder: Path) -> list[Finding]:
 
 def _joined_formats(folder: Path) -> list[str]:
     """The planned formats and the existing ones."""
-    n_vehicles = len(read_seeds(folder)["scenario"]["vehicles"])
-    planned = read_seeds(folder)["formats"]
+    n_vehicles = len(read_seeds(folder).scenario["vehicles"])
+    planned = read_seeds(folder).formats
     there = [name for name in JOINED if any((folder / output).exists() for output in FORMATS[name].outputs(n_vehicles))]
     return [name for name in JOINED if name in planned or name in there]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from skyloop.core.files import PARTIAL
 from skyloop.datasets.check_asl import asl_sensors, check_asl
 from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
 from skyloop.datasets.export import Exporter, whole_formats
+from skyloop.datasets.recording_plan import PLAN, RecordingPlan
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import (
     NAME,
@@ -45,7 +45,7 @@ class _Examined:
 def check(folder: Path) -> list[Finding]:
     """All faults of a dataset. Works on anything that a killed recording left."""
     if not (folder / "recording.json").exists():
-        if (folder / "plan.json").exists():
+        if (folder / PLAN).exists():
             return [
                 Finding("is missing: nothing was recorded yet; `skyloop record --resume`", "recording.json", "warning")
             ]
@@ -57,7 +57,7 @@ def check(folder: Path) -> list[Finding]:
 
 def repair(folder: Path) -> list[str]:
     """Repair what the journal allows. Returns the actions, empty if there was nothing to do."""
-    if not (folder / "recording.json").exists() and (folder / "plan.json").exists():
+    if not (folder / "recording.json").exists() and (folder / PLAN).exists():
         return _clear(folder)
     recording = open_recording(folder)
     done = _clear(folder)
@@ -129,12 +129,7 @@ def _outputs(recording: Recording, name: str) -> list[Path]:
 def _expected_formats(recording: Recording) -> list[str]:
     """The planned formats, those marked as complete, and those that exist."""
     folder = recording.folder
-    planned: list[str] = []
-    if (folder / "plan.json").exists():
-        try:
-            planned = list(json.loads((folder / "plan.json").read_text(encoding="utf-8")).get("formats", []))
-        except (OSError, ValueError) as error:
-            raise DatasetError(f"'{folder / 'plan.json'}' cannot be read: {error}; record again") from None
+    planned = RecordingPlan.read(folder).formats if (folder / PLAN).exists() else ()
     marks = whole_formats(folder)
     return [
         name
@@ -219,7 +214,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
     aside = recording.folder / REBUILD / recording.folder.resolve().name
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    for needed in ("recording.json", "plan.json", "journal"):
+    for needed in ("recording.json", PLAN, "journal"):
         if (recording.folder / needed).exists():
             (aside / needed).symlink_to((recording.folder / needed).resolve())
     exporter = Exporter(aside, (name,))

@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from queue import Full, Queue
-from typing import Any
 
 import numpy as np
 
-from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker import WorkerProfile, describe, fly, planned
-from skyloop.datasets.worker_reports import run_reporting, tell
+from skyloop.core.child_process import run_reporting, tell
+from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
+from skyloop.datasets.worker import WorkerProfile, describe, fly
 from skyloop.recording.journal import record_of
 from skyloop.sim.assembly import build
 from skyloop.sim.deferred_sensing import DeferredSensing, Instant, Looks
@@ -173,11 +172,11 @@ class Hand:
 class Flier:
     """Sorts everything that the flight gives into parcels, in order of arrival."""
 
-    def __init__(self, folder: Path, plan: dict[str, Any], hand: Hand) -> None:
+    def __init__(self, folder: Path, plan: RecordingPlan, hand: Hand) -> None:
         self.frames = RecordedFrames(folder, plan)
         self.stages = WorkerProfile()
         """Of the flight as a whole: to time each small sensor and record would take a tenth of it."""
-        self._stores: bool = plan.get("store", True)
+        self._stores: bool = plan.store
         self._missing = set(self.frames.missing)
         self._parcels: dict[int, Parcel] = {}
         """By group. One that has not begun may have samples that are measured before and arrive within it."""
@@ -267,11 +266,11 @@ class Flier:
 
 
 def fly_for_others(folder: Path, sockets: list[socket.socket]) -> None:
-    plan, scenario = planned(folder)
+    plan = RecordingPlan.read(folder)
     hand = Hand(sockets)
     flier = Flier(folder, plan, hand)
     # its own renderer starts only if the flight depends on pictures
-    with build(scenario, renders=False) as simulation:
+    with build(plan.make_scenario(), renders=False) as simulation:
         describe(folder, plan, simulation)
         flier.attach(simulation)
         fly(simulation, flier.frames, flier.stages, flier.hand_over)

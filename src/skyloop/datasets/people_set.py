@@ -136,7 +136,7 @@ def make_people(folder: Path, workers: int, progress: Progress = lambda images, 
             Interruption() as interruption,
             Workers(jobs) as running,
         ):
-            for told in running.told(interruption):
+            for told in running.messages(interruption):
                 made += told.get("image", 0)
                 progress(there + made, made / (time.perf_counter() - began))
     for part in dict.fromkeys(entry["part"] for entry in plan["places"]):

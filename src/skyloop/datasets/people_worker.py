@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.core.child_process import tell
 from skyloop.core.files import PARTIAL
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.datasets.people_places import make_place
 from skyloop.datasets.people_views import LATITUDE_DEG, Shot, draw_shots
-from skyloop.datasets.worker_reports import tell
 from skyloop.perception.detection.classes import CLASSES as DETECTED
 from skyloop.recording.formats.coco import CocoWriter
 from skyloop.recording.formats.label_images import LabelImage

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.checking import check
 from skyloop.datasets.export import whole_formats
+from skyloop.datasets.recording_plan import PLAN, RecordingPlan
 from skyloop.datasets.report_html import (
     Cell,
     boxed,
@@ -341,9 +341,7 @@ def _noise(rows: list[NoiseRow]) -> str:
 def _provenance(recording: Recording) -> str:
     facts, folder = recording.facts, recording.folder
     marks = whole_formats(folder)
-    plan = {}
-    if (folder / "plan.json").exists():
-        plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    planned = RecordingPlan.read(folder).formats if (folder / PLAN).exists() else ()
     rows = [
         ("scenario", facts.get("scenario", {}).get("name", "")),
         ("seed", str(facts["seed"])),
@@ -352,7 +350,7 @@ def _provenance(recording: Recording) -> str:
             "frames",
             f"{facts['frames']} at {facts['rate_hz']:g} Hz, in {recording.n_groups} groups of {facts['group_frames']}",
         ),
-        ("formats planned", ", ".join(plan.get("formats", [])) or "none"),
+        ("formats planned", ", ".join(planned) or "none"),
         ("formats finished", ", ".join(sorted(marks)) or "none"),
         ("versions", ", ".join(f"{name} {version}" for name, version in facts.get("versions", {}).items())),
     ]

@@ -14,13 +14,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from skyloop.core.files import PARTIAL, write_whole
+from skyloop.core.validation import validated
+from skyloop.datasets.recording_plan import PLAN as RECORDING_PLAN
 from skyloop.datasets.recording_run import Progress, plan_recording, record
 from skyloop.recording.formats.label_images import SPLITS
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop_client.errors import DatasetError
+from skyloop_client.errors import DatasetError, ScenarioError
 
 Content = Path | bytes
 """Content of a joined file: another file, or bytes."""
@@ -136,21 +140,45 @@ def differing(files: Files, folder: Path) -> list[str]:
 PLAN = "seeds.json"
 
 
+class SeedPlan(BaseModel):
+    """The content of seeds.json; the names are those of `plan_recording`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    seeds: tuple[int, ...]
+    frames: int
+    rate_hz: int | float
+    formats: tuple[str, ...]
+    split: str = "blocks"
+    store: bool = True
+    whole_flight: bool = False
+    scenario: dict[str, Any]
+    """With every default. Its seed is that of none."""
+
+    def plan(self, seed: int, folder: Path) -> None:
+        """Plan the recording of one seed."""
+        scenario = make_scenario(self.scenario, place=PLAN).model_copy(update={"seed": seed})
+        plan_recording(
+            scenario, folder, frames=self.frames, rate_hz=self.rate_hz, formats=self.formats, split=self.split,
+            store=self.store, whole_flight=self.whole_flight,
+        )  # fmt: skip
+
+
 def is_seed_set(folder: Path) -> bool:
     return (folder / PLAN).is_file()
 
 
 def plan_seeds(scenario: Scenario, seeds: Sequence[int], folder: Path, **plan: Any) -> None:
     """Create an empty folder with a plan. `plan` is as in `plan_recording`, which checks it."""
+    planned = SeedPlan(seeds=tuple(seeds), **plan, scenario=scenario.model_dump(mode="json"))
     make_empty_folder(folder)
-    first = folder / seed_folder(seeds[0])
     try:
-        plan_recording(scenario.model_copy(update={"seed": seeds[0]}), first, **plan)
+        planned.plan(seeds[0], folder / seed_folder(seeds[0]))
     except BaseException:
         with suppress(OSError):
             folder.rmdir()
         raise
-    data = {"seeds": list(seeds), **plan, "scenario": scenario.model_dump(mode="json")}
+    data = planned.model_dump(mode="json", exclude_unset=True)
     write_whole(folder / PLAN, json.dumps(data, indent=1) + "\n")
 
 
@@ -158,31 +186,28 @@ def seed_folder(seed: int) -> str:
     return f"seed-{seed}"
 
 
-def read_seeds(folder: Path) -> dict[str, Any]:
+def read_seeds(folder: Path) -> SeedPlan:
     try:
-        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-        return {**plan, "seeds": [int(seed) for seed in plan["seeds"]]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        plan: SeedPlan = validated(SeedPlan, json.loads((folder / PLAN).read_text(encoding="utf-8")), PLAN)
+    except (OSError, ValueError, ScenarioError) as error:
         raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record anew") from None
+    return plan
 
 
 def recordings(folder: Path) -> dict[int, Path]:
     """The folder of each planned seed, existing or not."""
-    return {seed: folder / seed_folder(seed) for seed in read_seeds(folder)["seeds"]}
+    return {seed: folder / seed_folder(seed) for seed in read_seeds(folder).seeds}
 
 
 def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
     """Record the missing seeds one after the other, then join the labels. Returns the summary."""
     plan = read_seeds(folder)
-    scenario = make_scenario(plan["scenario"], place=str(folder / PLAN))
-    names = [name for name in ("frames", "rate_hz", "split", "whole_flight") if name in plan]
-    terms: dict[str, Any] = {**{name: plan[name] for name in names}, "formats": tuple(plan["formats"])}
     summaries = []
     for turn, (seed, place) in enumerate(recordings(folder).items()):
-        if not (place / "plan.json").exists():
-            plan_recording(scenario.model_copy(update={"seed": seed}), place, **terms)
-        summaries.append(record(place, workers, _after(turn * plan["frames"], progress)))
-    join_labels(folder, plan["formats"])
+        if not (place / RECORDING_PLAN).exists():
+            plan.plan(seed, place)
+        summaries.append(record(place, workers, _after(turn * plan.frames, progress)))
+    join_labels(folder, plan.formats)
     return _together(folder, summaries)
 
 
@@ -216,7 +241,7 @@ def joined_files(folder: Path, name: str) -> dict[str, Files]:
     if name not in JOINED:
         return {}
     places = recordings(folder)
-    n_vehicles = len(read_seeds(folder)["scenario"]["vehicles"])
+    n_vehicles = len(read_seeds(folder).scenario["vehicles"])
     found = {}
     for output in FORMATS[name].outputs(n_vehicles):
         sources = {seed: place / output for seed, place in places.items() if (place / output).is_dir()}

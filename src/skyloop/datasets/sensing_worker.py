@@ -12,19 +12,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from skyloop.core.child_process import run_reporting, tell
 from skyloop.datasets.flier import HIDDEN, INSTANT, RECORD, WAIT_S, Entry, Parcel, read_parcel
-from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker import GroupWriting, WorkerProfile, planned
-from skyloop.datasets.worker_reports import run_reporting, tell
+from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
+from skyloop.datasets.worker import GroupWriting, WorkerProfile
 from skyloop.sim.assembly import build
 from skyloop.sim.deferred_sensing import DeferredSensing
 from skyloop_client.messages import Message
 
 
 class SensingWorker:
-    def __init__(self, folder: Path, plan: dict[str, Any], sensing: DeferredSensing, stages: WorkerProfile) -> None:
+    def __init__(self, folder: Path, plan: RecordingPlan, sensing: DeferredSensing, stages: WorkerProfile) -> None:
         self._frames = RecordedFrames(folder, plan)
-        self._writing = GroupWriting(self._frames, plan.get("store", True), stages)
+        self._writing = GroupWriting(self._frames, plan.store, stages)
         self._sensing = sensing
         self._made: dict[tuple[int, int], tuple[Any, Any, int]] = {}
         """By part and number: a sample, what is hidden of it, and its instant."""
@@ -66,9 +66,9 @@ class SensingWorker:
 
 def sense_for(folder: Path, flier: socket.socket) -> None:
     """Write the groups that the process at the other end hands over, until it has no more."""
-    plan, scenario = planned(folder)
+    plan = RecordingPlan.read(folder)
     stages = WorkerProfile()
-    with build(scenario) as simulation:
+    with build(plan.make_scenario()) as simulation:
         sensing = DeferredSensing(simulation)
         sensing.warm_up()
         stages.watch_sensors(simulation)

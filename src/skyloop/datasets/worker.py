@@ -6,7 +6,6 @@ each."""
 from __future__ import annotations
 
 import gc
-import json
 import os
 import sys
 import time
@@ -15,14 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker_reports import run_reporting, tell
+from skyloop.core.child_process import run_reporting, tell
+from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
 from skyloop.recording.journal import GroupWriter, is_whole
 from skyloop.recording.recording import NAME, add_stream, create_recording, locked
 from skyloop.sim.assembly import build
 from skyloop.sim.deferred_sensing import DeferredSensing
 from skyloop.sim.parts import PilotPart
-from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.world.semantics import CLASSES
@@ -127,10 +125,10 @@ def _children_seconds() -> float:
 class Worker:
     """Selects the messages that are still missing and writes them."""
 
-    def __init__(self, folder: Path, plan: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, plan: RecordingPlan) -> None:
         self.frames = RecordedFrames(folder, plan)
         self.stages = WorkerProfile()
-        self._writing = GroupWriting(self.frames, plan.get("store", True), self.stages)
+        self._writing = GroupWriting(self.frames, plan.store, self.stages)
 
     def wanted(self, t_ns: int) -> bool:
         """Whether costly samples that arrive at `t_ns` are not in the journal yet."""
@@ -149,9 +147,9 @@ class Worker:
 
 def record_alone(folder: Path) -> None:
     """Fly and journal what is missing of the recording planned in a folder."""
-    plan, scenario = planned(folder)
+    plan = RecordingPlan.read(folder)
     worker = Worker(folder, plan)
-    with build(scenario, wanted=worker.wanted) as simulation:
+    with build(plan.make_scenario(), wanted=worker.wanted) as simulation:
         describe(folder, plan, simulation)
         simulation.bus.on_every(worker.on_message)
         DeferredSensing(simulation).warm_up()
@@ -161,12 +159,7 @@ def record_alone(folder: Path) -> None:
         tell(core_seconds=worker.stages.core_seconds())
 
 
-def planned(folder: Path) -> tuple[dict[str, Any], Scenario]:
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
-    return plan, make_scenario(plan["scenario"], place=f"{folder}/plan.json")
-
-
-def describe(folder: Path, plan: dict[str, Any], simulation: Simulation) -> None:
+def describe(folder: Path, plan: RecordingPlan, simulation: Simulation) -> None:
     """Write the recording's description, and add streams that begin in flight."""
     with locked(folder):
         # in a resumed recording it also lists streams that start later in the flight
@@ -176,9 +169,10 @@ def describe(folder: Path, plan: dict[str, Any], simulation: Simulation) -> None
     simulation.bus.on_new(lambda info: None if info.name in begun else add_stream(folder, info))
 
 
-def create(folder: Path, plan: dict[str, Any], infos: dict[str, StreamInfo]) -> None:
+def create(folder: Path, plan: RecordingPlan, infos: dict[str, StreamInfo]) -> None:
     kept = ("vehicle", "seed", "frames", "rate_hz", "group_frames", "n_groups", "split", "scenario", "versions")
-    create_recording(folder, infos, {**{name: plan[name] for name in kept}, "classes": list(CLASSES)})
+    facts = plan.model_dump(mode="json")
+    create_recording(folder, infos, {**{name: facts[name] for name in kept}, "classes": list(CLASSES)})
 
 
 def fly(

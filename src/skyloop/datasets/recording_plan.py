@@ -1,31 +1,84 @@
-"""Which frame and which group of a recording an instant belongs to."""
+"""What is to be recorded, as it is in plan.json, and which frame and which group of it an instant belongs to."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
+from skyloop.core.files import write_whole
+from skyloop.core.validation import validated
 from skyloop.recording.journal import is_whole
-from skyloop_client.errors import DatasetError
+from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop_client.errors import DatasetError, ScenarioError
 from skyloop_client.streams import NS_PER_S, Rate
 
+PLAN = "plan.json"
 LONGEST_START_S = 120.0
 """Simulated seconds that a pilot may take to begin its trajectory."""
+
+
+class RecordingPlan(BaseModel):
+    """The content of plan.json."""
+
+    model_config = ConfigDict(frozen=True)
+
+    vehicle: str
+    """The first one's name."""
+    seed: int
+    frames: int
+    rate_hz: int | float
+    group_frames: int
+    """Frames per file of the journal."""
+    n_groups: int
+    formats: tuple[str, ...]
+    store: bool = True
+    """Otherwise samples are measured and then discarded."""
+    whole_flight: bool = False
+    """Frames begin with the first instant, on the ground, and not with the pilot's trajectory."""
+    split: str
+    versions: dict[str, str | None]
+    scenario: dict[str, Any]
+    """With every default."""
+
+    @staticmethod
+    def read(folder: Path) -> RecordingPlan:
+        path = folder / PLAN
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            plan: RecordingPlan = validated(RecordingPlan, data, PLAN)
+        except FileNotFoundError:
+            raise DatasetError(f"'{folder}' holds no recording to resume; record without --resume") from None
+        except (OSError, ValueError, ScenarioError) as error:
+            raise DatasetError(f"'{path}' cannot be read: {error}; record again") from None
+        return plan
+
+    def write(self, folder: Path) -> None:
+        write_whole(folder / PLAN, json.dumps(self.model_dump(mode="json"), indent=1) + "\n")
+
+    def make_scenario(self) -> Scenario:
+        return make_scenario(self.scenario, place=PLAN)
+
+    @property
+    def n_vehicles(self) -> int:
+        return len(self.scenario["vehicles"])
 
 
 class RecordedFrames:
     """The frames of a plan, once it is known when the first one begins."""
 
-    def __init__(self, folder: Path, plan: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, plan: RecordingPlan) -> None:
         self._folder = folder
-        self._frames: int = plan["frames"]
-        self._per_group: int = plan["group_frames"]
-        self.rate = Rate.from_hz(plan["rate_hz"])
-        self.start_ns: int | None = 0 if plan.get("whole_flight", False) else None
+        self._frames = plan.frames
+        self._per_group = plan.group_frames
+        self.rate = Rate.from_hz(plan.rate_hz)
+        self.start_ns: int | None = 0 if plan.whole_flight else None
         """When the first frame is; None: not known yet."""
         self._present = (-1, 0, 0)
         """The current frame, and its begin and end."""
-        self.missing = [group for group in range(plan["n_groups"]) if not is_whole(self.path(group))]
+        self.missing = [group for group in range(plan.n_groups) if not is_whole(self.path(group))]
         """Groups to be written, in ascending order."""
 
     def path(self, group: int) -> Path:
