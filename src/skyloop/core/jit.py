@@ -267,17 +267,17 @@ def _interruptible() -> Iterator[None]:
     """Ctrl-C ends it for certain, and quietly.
 
     The compiler calls Python from C, where a KeyboardInterrupt may be cleared like any error: a lookup in a dict does
-    so. One that got lost is raised again at the end. It may also strike inside a constructor of LLVM's Python binding. What
-    that leaves half made complains on stderr when it is freed, long after; of these complaints, and no others, the user
-    hears nothing."""
+    so. One that got lost is raised again at the end. It may also strike inside a constructor of LLVM's Python binding.
+    What that leaves half made complains on stderr when it is freed, long after; of these complaints, and no others,
+    the user hears nothing."""
     asked = False
-    before = signal.getsignal(signal.SIGINT)
+    before: Any = signal.getsignal(signal.SIGINT)
     handled = callable(before) and threading.current_thread() is threading.main_thread()
 
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal asked
         asked = True
-        before(number, frame)  # type: ignore[misc]
+        before(number, frame)
 
     if handled:
         signal.signal(signal.SIGINT, note)
