@@ -17,8 +17,8 @@ def test_a_folder_that_is_too_large_comes_without_subfolders(
     (tmp_path / "run" / "anything").mkdir(parents=True)
     (tmp_path / "run" / "summary.json").write_text("{}")
     (tmp_path / "run" / "anything" / "samples.bin").write_bytes(os.urandom(3000))
-    folder.unpack(folder.packed(tmp_path / "run"), tmp_path / "whole", whole=True)
+    folder.unpack(folder.packed(tmp_path / "run"), tmp_path / "whole", everything=True)
     assert (tmp_path / "whole" / "anything" / "samples.bin").stat().st_size == 3000
-    monkeypatch.setattr(folder, "MOST_PARCEL_BYTES", most)
-    folder.unpack(folder.packed(tmp_path / "run"), tmp_path / "part", whole=True)
+    monkeypatch.setattr(folder, "MOST_ARCHIVE_BYTES", most)
+    folder.unpack(folder.packed(tmp_path / "run"), tmp_path / "part", everything=True)
     assert [path.name for path in (tmp_path / "part").rglob("*")] == ["summary.json"]

@@ -7,7 +7,7 @@ import pytest
 import simplejpeg
 
 from skyloop.cockpit.frames import FrameMaker, numbers
-from skyloop.cockpit.wire import Payload, frame, unframed
+from skyloop.cockpit.wire import FramePayload, frame, unframed
 from skyloop_client.messages import (
     CameraImage,
     DepthImage,
@@ -81,7 +81,7 @@ def test_numbers_that_are_not_finite_become_gaps() -> None:
 
 
 def test_arrays_of_a_frame_lie_at_multiples_of_eight() -> None:
-    payload = Payload()
+    payload = FramePayload()
     places = [payload.add(np.arange(3, dtype=np.uint8)), payload.add(np.arange(2, dtype=np.float32))]
     header, body = unframed(frame({"k": "x", "places": places}, payload.bytes()))
     assert header["places"] == [["|u1", 0, 3], ["<f4", 8, 2]]

@@ -284,5 +284,5 @@ def test_what_is_no_dataset_is_refused(recording: Recording, tmp_path: Path) -> 
     with pytest.raises(DatasetError, match="holds neither cam0, imu0"):
         replay(tmp_path, Bus())
     (tmp_path / "recording.json").write_bytes((recording.folder / "recording.json").read_bytes())
-    with pytest.raises(DatasetError, match="holds no whole group"):
+    with pytest.raises(DatasetError, match="holds no complete group"):
         replay(tmp_path, Bus())

@@ -21,7 +21,7 @@ ENTRY = "import sys; from skyloop.cli import main; sys.exit(main())"
 Report = Callable[[dict[str, Any]], None]
 
 
-class Job:
+class CockpitJob:
     def __init__(self, number: int, words: list[str], folder: Path, report: Report) -> None:
         """`folder`: where the command puts its results, and this what it said."""
         self.number, self.title = number, f"skyloop {' '.join(words)}"
@@ -64,7 +64,7 @@ class Jobs:
         self._known = known
         self._root = root
         self._report = report
-        self._jobs: list[Job] = []
+        self._jobs: list[CockpitJob] = []
 
     def start(self, kind: str, name: str, *, quick: bool) -> dict[str, Any]:
         if sum(job.state == "running" for job in self._jobs) >= MOST_AT_ONCE:
@@ -81,7 +81,7 @@ class Jobs:
             words = ["bench", name]
         if kind != "bench":
             words += ["--out", str(folder)]
-        job = Job(len(self._jobs) + 1, words, folder, self._report)
+        job = CockpitJob(len(self._jobs) + 1, words, folder, self._report)
         self._jobs.append(job)
         return job.plain()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from skyloop.apps.people_scores import box_scores, track_scores
 from skyloop.core.bus import Bus
-from skyloop.recording.people_log import Instant, PeopleLog
+from skyloop.recording.people_log import PeopleInstant, PeopleLog
 from skyloop.recording.people_pictures import PeopleMap, draw_people
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.world_view import WorldView
@@ -27,7 +27,7 @@ class PeopleReport:
             maps: dict[str, PeopleMap] = {stream: PeopleMap() for stream in log.tracks}
 
             def keep(
-                instant: Instant,
+                instant: PeopleInstant,
                 stream: str,
                 objects: dict[int, Array],
                 pairs: dict[int, int],

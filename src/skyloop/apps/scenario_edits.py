@@ -31,10 +31,10 @@ def changed(text: str, changes: dict[str, Any]) -> str:
 
 def _change(text: str, root: Node, steps: list[str], value: Any) -> str:
     node, parents = root, []
-    for place, step in enumerate(steps):
+    for depth, step in enumerate(steps):
         pair = _pair(node, step)
         if pair is None:
-            return text if value is None else _insert(text, node, steps[place:], value)
+            return text if value is None else _insert(text, node, steps[depth:], value)
         parents.append((node, pair))
         node = pair[1]
     parent, pair = parents[-1]
@@ -67,7 +67,7 @@ def _insert(text: str, node: Node, steps: list[str], value: Any) -> str:
     for step in reversed(steps[1:]):
         value = [value] if step.isdigit() else {step: value}
     if not isinstance(node, yaml.MappingNode):
-        raise ScenarioError(f"scenario: '{'.'.join(steps)}' has no place: what holds it is not a list of keys")
+        raise ScenarioError(f"scenario: '{'.'.join(steps)}' cannot be added: what holds it is not a list of keys")
     pair = f"{steps[0]}: {_flow(value)}"
     if node.flow_style:
         brace = node.end_mark.index - 1
@@ -100,17 +100,17 @@ def _flow(value: Any) -> str:
     return dumped.removesuffix("...\n").strip()
 
 
-PLACE = "scenario"
+WHERE = "scenario"
 OURS = ("skyloop.", "skyloop_client.")
 
 
 def scenario_from_page(text: str, changes: dict[str, Any] | None = None) -> Scenario:
     """Code of the user's own is named on the command line only: a page must not choose what this machine runs."""
-    data = parse_yaml(text, PLACE)
+    data = parse_yaml(text, WHERE)
     _refuse_foreign(data, ())
     for key, value in (changes or {}).items():
         _refuse_foreign(value, (key,))
-    return make_scenario(data, changes, place=PLACE)
+    return make_scenario(data, changes, place=WHERE)
 
 
 def _refuse_foreign(value: Any, path: tuple[str, ...]) -> None:
@@ -126,7 +126,7 @@ def _refuse_foreign(value: Any, path: tuple[str, ...]) -> None:
         names_file = last in ("folder", "file") or (last == "airframe" and "/" in value)
         if names_code or names_file:
             where = ".".join(path)
-            raise ScenarioError(f"{PLACE}: {where}: '{value}' names a file or code; start it from the command line")
+            raise ScenarioError(f"{WHERE}: {where}: '{value}' names a file or code; start it from the command line")
 
 
 def check(text: str) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def check(text: str) -> dict[str, Any]:
     try:
         scenario = scenario_from_page(text)
     except ScenarioError as error:
-        told = str(error)
-        return {"ok": False, "error": told.removeprefix(f"{PLACE}: "), "line": line_of(text, told)}
+        message = str(error)
+        return {"ok": False, "error": message.removeprefix(f"{WHERE}: "), "line": line_of(text, message)}
     right = {"ok": True, "name": scenario.name, "duration": scenario.duration, "vehicles": len(scenario.vehicles)}
     return {**right, "fields": fields_of(scenario)}
 
@@ -155,12 +155,12 @@ def fields_of(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def line_of(text: str, told: str) -> int | None:
-    """The line of a fault, from its message: a place in the file, or the path of a key."""
-    found = re.match(rf"{PLACE}:(\d+):\d+: ", told)
+def line_of(text: str, message: str) -> int | None:
+    """The line of a fault, from its message: a position in the file, or the path of a key."""
+    found = re.match(rf"{WHERE}:(\d+):\d+: ", message)
     if found:
         return int(found[1])
-    path = re.match(rf"{PLACE}: ([\w.\-]+)", told)
+    path = re.match(rf"{WHERE}: ([\w.\-]+)", message)
     if path is None:
         return None
     try:

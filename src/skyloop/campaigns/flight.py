@@ -22,24 +22,24 @@ from skyloop_client.errors import Interrupted, RendererError, RunFolderError, Se
 from skyloop_client.plugins import forget_plugins, load_plugin
 from skyloop_client.user_code import call_user_code
 
-Made = tuple[dict[str, Any], bytes]
+RunResult = tuple[dict[str, Any], bytes]
 Row = dict[str, Any]
 
 
-def one_run(make: Callable[[Path], Row], run: dict[str, Any], keep: bool) -> Made:
+def one_run(make: Callable[[Path], Row], run: dict[str, Any], keep: bool) -> RunResult:
     """What `make` tells of the run that it makes in a folder; and the folder if it failed or is to be kept."""
     # a user's modules begin anew with each run, whatever this process has made before
     forget_plugins()
-    place = Path(tempfile.mkdtemp(prefix="run-"))
+    scratch = Path(tempfile.mkdtemp(prefix="run-"))
     try:
-        row = make(place / "run")
+        row = make(scratch / "run")
         if row["outcome"] == "success" and not keep:
             return row, b""
-        (place / "run").mkdir(exist_ok=True)
-        (place / "run" / "run.json").write_text(json.dumps({**run, **row}, indent=1) + "\n", encoding="utf-8")
-        return row, packed(place / "run")
+        (scratch / "run").mkdir(exist_ok=True)
+        (scratch / "run" / "run.json").write_text(json.dumps({**run, **row}, indent=1) + "\n", encoding="utf-8")
+        return row, packed(scratch / "run")
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def judged(spec: dict[str, Any], metrics: Metrics, summary: dict[str, Any]) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class UnmeasuredError(Exception):
     """A metric cannot be measured. The flight is not to blame."""
 
 
-def flight_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> Made:
+def flight_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> RunResult:
     """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
     return one_run(lambda folder: _flown(spec, run, folder, keep), run, keep)
 
@@ -106,7 +106,7 @@ def _flown(spec: dict[str, Any], run: dict[str, Any], folder: Path, keep: bool) 
     return rows[-1]
 
 
-def task_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> Made:
+def task_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> RunResult:
     """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
     return one_run(lambda folder: _called(spec, run, folder), run, keep)
 
@@ -123,8 +123,8 @@ def _called(spec: dict[str, Any], run: dict[str, Any], folder: Path) -> Row:
         returned = {"value": returned}
     values = plain(returned)
     metrics, absent = measured(spec["metrics"], values, folder, Path(spec["folder"]))
-    told: Metrics = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
-    row = judged(spec, {**told, **metrics}, values) | hint(absent, values)
+    flat: Metrics = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
+    row = judged(spec, {**flat, **metrics}, values) | hint(absent, values)
     (folder / "summary.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
     return row
 

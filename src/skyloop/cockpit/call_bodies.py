@@ -16,7 +16,7 @@ class Strict(BaseModel):
 
 
 class OrderArguments(Strict):
-    """What an order takes: take_off a height; goal a place; velocity and hand speeds along the body's axes."""
+    """What an order takes: take_off a height; goal a position; velocity and hand speeds along the body's axes."""
 
     height: FiniteFloat | None = None
     x: FiniteFloat | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.cockpit.courier import Courier
-from skyloop.cockpit.orders import COMMANDER, END, Command, CommandsFile, Orders
+from skyloop.cockpit.orders import COMMANDER, END, CommandRow, CommandsFile, Orders
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.cockpit.waypoints import Waypoints
 from skyloop.cockpit.world_frame import looks, world_frame
@@ -50,7 +50,7 @@ class CockpitLink:
         self.back_to: list[Kept] = []
         """What the person went back to: the last of these, when the flight has ended."""
         self._snapshots = snapshots
-        self._done: list[Command] = []
+        self._done: list[CommandRow] = []
         self._courier = courier
         self._about = about
         self._planned = planned
@@ -96,8 +96,8 @@ class CockpitLink:
         """The orders before are part of this flight, too."""
         for command in kept.commands:
             self._record(command)
-        for name, told in kept.waypoints.items():
-            self._waypoints[name].points, self._waypoints[name].is_flying = told["points"], told["flying"]
+        for name, saved in kept.waypoints.items():
+            self._waypoints[name].points, self._waypoints[name].is_flying = saved["points"], saved["flying"]
         self._began_s = kept.t_ns / 1e9
         # a person goes back to look at something
         self._paused = True
@@ -155,8 +155,8 @@ class CockpitLink:
             self._commands.close()
 
     def summary(self) -> dict[str, Any]:
-        told = {"orders": self.orders_done, "refused": self.orders_refused, "batches": self._courier.batches}
-        return told if self._began_s is None else {**told, "began_s": self._began_s}
+        counts = {"orders": self.orders_done, "refused": self.orders_refused, "batches": self._courier.batches}
+        return counts if self._began_s is None else {**counts, "began_s": self._began_s}
 
     # ---- from the page
 
@@ -205,7 +205,7 @@ class CockpitLink:
         return None
 
     def _end(self) -> None:
-        self._record(Command(self._port.now_ns, "", END, {}))
+        self._record(CommandRow(self._port.now_ns, "", END, {}))
         self._stopping = True
 
     def _snapshot_or_back(self, name: str, given: dict[str, Any]) -> Any:
@@ -226,10 +226,10 @@ class CockpitLink:
         snapshots.add(kept, time.monotonic() - began)
         return kept
 
-    def _on_the_way(self, vehicle: str, place: dict[str, Any]) -> dict[str, Any]:
+    def _on_the_way(self, vehicle: str, goal: dict[str, Any]) -> dict[str, Any]:
         """Through the planner where one runs, straight otherwise or if the person says so."""
-        straight = bool(place.get("straight", False)) or vehicle not in self._planned
-        return {**{axis: place.get(axis) for axis in "xyz"}, "planned": not straight}
+        straight = bool(goal.get("straight", False)) or vehicle not in self._planned
+        return {**{axis: goal.get(axis) for axis in "xyz"}, "planned": not straight}
 
     def _fly_waypoints(self, vehicle: str, given: dict[str, Any]) -> Any:
         points = self._waypoints[vehicle]
@@ -288,7 +288,7 @@ class CockpitLink:
             self._waypoints[vehicle].is_flying = False
             self._courier.tell({"kind": "note", "text": f"{vehicle}: {error}"})
 
-    def _record(self, command: Command) -> None:
+    def _record(self, command: CommandRow) -> None:
         self._done.append(command)
         if self._commands is not None:
             self._commands.add(command)
@@ -325,8 +325,8 @@ class CockpitLink:
 
     def _execution(self) -> dict[str, float]:
         """s of execution time of each program that a link keeps in step with simulated time."""
-        told: dict[str, float] = {}
+        seconds: dict[str, float] = {}
         for link in list(self._gate.links.values()):
             times = getattr(link, "execution_times", None)
-            told |= {} if times is None else times()
-        return told
+            seconds |= {} if times is None else times()
+        return seconds

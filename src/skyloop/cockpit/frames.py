@@ -39,7 +39,7 @@ QUALITY = 75
 WIDEST = 640
 """px; wider pictures are sent with every second, third... column and row."""
 NO_POWER = 1e-30
-"""V², in place of 0, which has no value in decibels."""
+"""V², instead of 0, which has no value in decibels."""
 SPAN_DB = 60.0
 
 
@@ -133,7 +133,7 @@ DEPTH_STEP = 6
 
 Info = dict[str, Any]
 Pose = tuple[Array, Array]
-Made = tuple[dict[str, Any], bytes]
+FrameContent = tuple[dict[str, Any], bytes]
 
 
 class FrameMaker:
@@ -192,17 +192,17 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _picture(pixels: Any, more: dict[str, Any] | None = None) -> Made:
+def _picture(pixels: Any, more: dict[str, Any] | None = None) -> FrameContent:
     data, width, height = jpeg(pixels)
     full = pixels.shape[1]
     return {"v": "jpeg", "width": width, "height": height, "scale": width / full, **(more or {})}, data
 
 
-def _colour(maker: FrameMaker, info: Info, image: CameraImage) -> Made:
+def _colour(maker: FrameMaker, info: Info, image: CameraImage) -> FrameContent:
     return _picture(image.colour)
 
 
-def _depth(maker: FrameMaker, info: Info, image: DepthImage) -> Made:
+def _depth(maker: FrameMaker, info: Info, image: DepthImage) -> FrameContent:
     """The picture; behind it the points, in the world."""
     colours, far = depth_colours(image.depth)
     header, data = _picture(colours, {"far": far})
@@ -219,7 +219,7 @@ def _depth(maker: FrameMaker, info: Info, image: DepthImage) -> Made:
     return {**header, "jpeg": len(data), "cloud": len(data) + len(padding)}, data + padding + points.tobytes()
 
 
-def _truth(maker: FrameMaker, info: Info, truth: ImageTruth) -> Made:
+def _truth(maker: FrameMaker, info: Info, truth: ImageTruth) -> FrameContent:
     boxes = [[*map(int, label.box_px), f"{label.class_name} {label.distance:.0f} m"] for label in truth.labels]
     if truth.classes is not None:
         return _picture(class_colours(truth.classes), {"boxes": boxes})
@@ -228,11 +228,11 @@ def _truth(maker: FrameMaker, info: Info, truth: ImageTruth) -> Made:
     return {"boxes": boxes}, b""
 
 
-def _debug_image(maker: FrameMaker, info: Info, image: Image) -> Made:
+def _debug_image(maker: FrameMaker, info: Info, image: Image) -> FrameContent:
     return _picture(grey_of(image.pixels))
 
 
-def _range_doppler(maker: FrameMaker, info: Info, image: RangeDopplerImage) -> Made:
+def _range_doppler(maker: FrameMaker, info: Info, image: RangeDopplerImage) -> FrameContent:
     span = {"range": float(image.ranges[-1]), "speeds": [float(image.speeds[0]), float(image.speeds[-1])]}
     return _picture(power_colours(image.power), span)
 
@@ -246,12 +246,12 @@ def _placed(points: Any, pose: Pose) -> Any:
     return (rotate(pose[1], few) + pose[0]).astype(np.float32) if len(few) else np.zeros((0, 3), np.float32)
 
 
-def _scan(maker: FrameMaker, info: Info, scan: LidarScan) -> Made:
+def _scan(maker: FrameMaker, info: Info, scan: LidarScan) -> FrameContent:
     points = _placed(scan.points, maker.pose_of(info))
     return {"v": "cloud", "count": len(points)}, points.tobytes()
 
 
-def _cloud(maker: FrameMaker, info: Info, cloud: PointCloud) -> Made:
+def _cloud(maker: FrameMaker, info: Info, cloud: PointCloud) -> FrameContent:
     points = _placed(cloud.points, maker.pose_of(info, cloud.frame))
     head: dict[str, Any] = {"v": "cloud", "count": len(points)}
     step = _step(cloud.points)
@@ -264,23 +264,23 @@ def _cloud(maker: FrameMaker, info: Info, cloud: PointCloud) -> Made:
     return {**head, "tints": points.nbytes}, points.tobytes() + np.ascontiguousarray(tints).tobytes()
 
 
-def _radar(maker: FrameMaker, info: Info, found: RadarDetections) -> Made:
+def _radar(maker: FrameMaker, info: Info, found: RadarDetections) -> FrameContent:
     pose = maker.pose_of(info)
     points = _placed(found.points, pose)
     tracks = [
-        [int(number), *(float(value) for value in rotate(pose[1], place) + pose[0])]
-        for number, place in zip(found.track_ids, found.track_positions, strict=True)
+        [int(number), *(float(value) for value in rotate(pose[1], position) + pose[0])]
+        for number, position in zip(found.track_ids, found.track_positions, strict=True)
     ]
     return {"v": "cloud", "count": len(points), "tracks": tracks}, points.tobytes()
 
 
-def _grid(maker: FrameMaker, info: Info, grid: GridMap) -> Made:
+def _grid(maker: FrameMaker, info: Info, grid: GridMap) -> FrameContent:
     rows, columns = grid.cells.shape
     head = {"v": "grid", "rows": rows, "columns": columns, "side": grid.resolution, "origin": grid.origin.tolist()}
     return head, np.ascontiguousarray(grid.cells).tobytes()
 
 
-def _voxels(maker: FrameMaker, info: Info, voxels: VoxelMap) -> Made:
+def _voxels(maker: FrameMaker, info: Info, voxels: VoxelMap) -> FrameContent:
     filled = np.argwhere(voxels.voxels > 50)
     step = -(-len(filled) // MOST_VOXELS) or 1
     few = filled[::step].astype("<u2")
@@ -288,21 +288,21 @@ def _voxels(maker: FrameMaker, info: Info, voxels: VoxelMap) -> Made:
     return head, np.ascontiguousarray(few).tobytes()
 
 
-def _path(maker: FrameMaker, info: Info, path: Path) -> Made:
+def _path(maker: FrameMaker, info: Info, path: Path) -> FrameContent:
     return {"v": "path", "count": len(path.positions)}, np.ascontiguousarray(path.positions, "<f4").tobytes()
 
 
-def _goal(maker: FrameMaker, info: Info, goal: Goal) -> Made:
+def _goal(maker: FrameMaker, info: Info, goal: Goal) -> FrameContent:
     return {"v": "goal", "at": goal.position.tolist()}, b""
 
 
-def _goal_status(maker: FrameMaker, info: Info, status: GoalStatus) -> Made:
-    places = {"goal": status.goal.tolist(), "sub": status.sub_goal.tolist()}
-    told = {"state": status.state, "mode": status.mode, "reason": status.reason, "number": status.number}
-    return {"v": "status", **places, **told}, b""
+def _goal_status(maker: FrameMaker, info: Info, status: GoalStatus) -> FrameContent:
+    positions = {"goal": status.goal.tolist(), "sub": status.sub_goal.tolist()}
+    details = {"state": status.state, "mode": status.mode, "reason": status.reason, "number": status.number}
+    return {"v": "status", **positions, **details}, b""
 
 
-def _detections(maker: FrameMaker, info: Info, found: Detections) -> Made:
+def _detections(maker: FrameMaker, info: Info, found: Detections) -> FrameContent:
     boxes = [
         [*map(float, box), f"{name} {score:.2f}"]
         for box, name, score in zip(found.boxes_px.tolist(), found.classes, found.scores, strict=True)
@@ -311,12 +311,12 @@ def _detections(maker: FrameMaker, info: Info, found: Detections) -> Made:
     return {"v": "boxes", "boxes": boxes, "source": source}, b""
 
 
-def _movers(maker: FrameMaker, info: Info, movers: Movers) -> Made:
+def _movers(maker: FrameMaker, info: Info, movers: Movers) -> FrameContent:
     rows = zip(movers.positions.tolist(), movers.velocities.tolist(), movers.sizes.tolist(), strict=True)
-    return {"v": "movers", "things": [[*place, *speed, *size] for place, speed, size in rows]}, b""
+    return {"v": "movers", "things": [[*position, *speed, *size] for position, speed, size in rows]}, b""
 
 
-def _markers(maker: FrameMaker, info: Info, markers: Markers) -> Made:
+def _markers(maker: FrameMaker, info: Info, markers: Markers) -> FrameContent:
     at, turn = maker.pose_of(info, markers.frame)
     shapes = [
         {
@@ -332,12 +332,12 @@ def _markers(maker: FrameMaker, info: Info, markers: Markers) -> Made:
     return {"v": "markers", "shapes": shapes}, b""
 
 
-def _event(maker: FrameMaker, info: Info, event: Event) -> Made:
+def _event(maker: FrameMaker, info: Info, event: Event) -> FrameContent:
     contact = None if event.contact is None else numbers(event.contact)
     return {"v": "event", "kind": str(event.kind), "text": event.text, "contact": contact}, b""
 
 
-MAKERS: dict[type, Callable[[FrameMaker, Info, Any], Made]] = {
+MAKERS: dict[type, Callable[[FrameMaker, Info, Any], FrameContent]] = {
     CameraImage: _colour, DepthImage: _depth, ImageTruth: _truth, Image: _debug_image,
     RangeDopplerImage: _range_doppler, LidarScan: _scan, PointCloud: _cloud, RadarDetections: _radar,
     GridMap: _grid, VoxelMap: _voxels, Path: _path, Goal: _goal, GoalStatus: _goal_status,

@@ -135,7 +135,7 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, why: 
 
 async def _throw_away(receive: Receive) -> None:
     """Most clients send all of a body before they read. If the connection were closed on what they still send, they
-    would see a reset in place of the answer. Who sends more than the limit, or too slowly, gets that reset."""
+    would see a reset instead of the answer. Who sends more than the limit, or too slowly, gets that reset."""
     left = MOST_UNREAD
     with suppress(TimeoutError):
         async with asyncio.timeout(UNREAD_S):

@@ -25,7 +25,7 @@ COLUMNS = ("t_ns", "vehicle", "order", "arguments")
 MOST_BYTES = 100_000_000
 
 
-class Command(NamedTuple):
+class CommandRow(NamedTuple):
     t_ns: int
     vehicle: str
     order: str
@@ -39,7 +39,7 @@ class CommandsFile:
         self._path = folder / NAME
         self._file: TextIO | None = None
 
-    def add(self, command: Command) -> None:
+    def add(self, command: CommandRow) -> None:
         if self._file is None:
             self._file = self._path.open("w", encoding="utf-8", newline="")
             csv.writer(self._file).writerow(COLUMNS)
@@ -52,8 +52,8 @@ class CommandsFile:
             self._file = None
 
 
-def read_commands(path: Path) -> list[Command]:
-    """Rows in order; a fault is told with its line."""
+def read_commands(path: Path) -> list[CommandRow]:
+    """Rows in order; a fault is reported with its line."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise RunFolderError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB; is it a file of commands?")
@@ -63,7 +63,7 @@ def read_commands(path: Path) -> list[Command]:
         raise RunFolderError(f"cannot read commands '{path}': {error}") from None
 
 
-def _rows(path: Path, rows: Any) -> Iterator[Command]:
+def _rows(path: Path, rows: Any) -> Iterator[CommandRow]:
     if next(rows, None) != list(COLUMNS):
         raise RunFolderError(f"'{path}' is no file of commands; its first line must be {','.join(COLUMNS)}")
     last = 0
@@ -75,7 +75,7 @@ def _rows(path: Path, rows: Any) -> Iterator[Command]:
         if t_ns < last or not isinstance(arguments, dict):
             raise RunFolderError(f"{path}:{number}: times must rise and arguments must be a JSON object")
         last = t_ns
-        yield Command(t_ns, vehicle, order, arguments)
+        yield CommandRow(t_ns, vehicle, order, arguments)
 
 
 COMMANDER = "cockpit"
@@ -89,7 +89,7 @@ FASTEST = 50.0
 END = "end"
 """In a file of commands: the person ended the flight."""
 
-Record = Callable[[Command], None]
+Record = Callable[[CommandRow], None]
 
 
 class Orders:
@@ -114,7 +114,7 @@ class Orders:
             raise unknown_name("order", order, self._table)
         port = self._port.vehicle(vehicle)
         self._table[order](port, arguments)
-        self._record(Command(self._port.now_ns, port.name, order, dict(arguments)))
+        self._record(CommandRow(self._port.now_ns, port.name, order, dict(arguments)))
 
     # ---- by hand: the scenario's pilot gives way
 
@@ -148,11 +148,11 @@ class Orders:
         vehicle.relieve_pilot()
         vehicle.send(Velocity(np.array(values[:3]), "body", yaw_rate=values[3]), by=COMMANDER)
 
-    # ---- to a place
+    # ---- to a position
 
     def _goal(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
         """Straight there, or, if it is `planned`, by the pilot that plans a way."""
-        goal = Goal(place_from(given))
+        goal = Goal(position_from(given))
         if not vehicle.is_flying:
             raise LinkError(f"'{vehicle.name}' is on the ground; take off first")
         if given.get("planned", False):
@@ -181,7 +181,7 @@ class Orders:
         vehicle.release(COMMANDER)
 
 
-def place_from(given: Mapping[str, Any]) -> Array:
+def position_from(given: Mapping[str, Any]) -> Array:
     return np.array([_number(given, axis, None, -FARTHEST, FARTHEST) for axis in "xyz"])
 
 
@@ -199,7 +199,7 @@ class CommandReplay:
 
     leisurely = False
 
-    def __init__(self, commands: list[Command]) -> None:
+    def __init__(self, commands: list[CommandRow]) -> None:
         self._left = deque(commands)
         self._ended = False
         self.done = 0

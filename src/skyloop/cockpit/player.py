@@ -37,14 +37,14 @@ class Player:
         self._stopping = threading.Event()
         self._shown: dict[str, int] = {}
         marks = [[message.arrival_ns / NS_PER_S, str(message.data.kind)] for message in reader.events()]
-        told = {
+        details = {
             "live": False,
             "begin": reader.begin_ns / NS_PER_S,
             "end": reader.end_ns / NS_PER_S,
             "marks": marks[:2000],
         }
         infos = {name: stream.info for name, stream in reader.streams.items()}
-        courier.connect({**about, **told}, infos, world, self.clock)
+        courier.connect({**about, **details}, infos, world, self.clock)
 
     def clock(self) -> dict[str, Any]:
         return {
@@ -109,7 +109,7 @@ class Player:
             if index < 0 or (index == before and not jumped):
                 continue
             if stream.info.message == "Event":
-                # each is told once, also when a person goes to and fro
+                # each is shown once, also when a person goes to and fro
                 self._shown[name] = max(index, before)
                 first = max(before + 1, index - SEEK_EVENTS)
                 for number in range(first, index + 1):

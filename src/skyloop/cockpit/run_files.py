@@ -28,9 +28,9 @@ class RunFiles:
     def listed(self) -> list[dict[str, Any]]:
         found = [
             (path.stat().st_mtime, root, path)
-            for root, place in self._roots.items()
-            if place.is_dir()
-            for path in place.iterdir()
+            for root, parent in self._roots.items()
+            if parent.is_dir()
+            for path in parent.iterdir()
             if path.is_dir() and not path.is_symlink() and NAME.fullmatch(path.name)
         ]
         return [self._one(root, path) for _, root, path in sorted(found, reverse=True)[:MOST_RUNS]]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
@@ -83,38 +83,38 @@ async def _listen(peer: WebSocket, viewer: Viewer, hub: Hub) -> None:
         message = await peer.receive()
         if message["type"] == "websocket.disconnect":
             return
-        told = _parsed(message.get("text"))
-        if told is None:
+        request = _parsed(message.get("text"))
+        if request is None:
             viewer.put_each(frame({"k": "refused", "why": "a message is one JSON object; see /api/docs"}))
-        elif "want" in told:
-            names = told["want"]
+        elif "want" in request:
+            names = request["want"]
             if isinstance(names, list) and len(names) <= MOST_WANTED and all(isinstance(name, str) for name in names):
                 hub.want(viewer, frozenset(names))
             else:
                 viewer.put_each(frame({"k": "refused", "why": f"want is a list of up to {MOST_WANTED} streams"}))
-        elif "order" in told:
-            await _order_over_socket(told, viewer, hub)
-        elif "token" not in told:
+        elif "order" in request:
+            await _order_over_socket(request, viewer, hub)
+        elif "token" not in request:
             viewer.put_each(frame({"k": "refused", "why": "a message has 'want' or 'order'; see /api/docs"}))
 
 
 def _parsed(text: str | None) -> dict[str, Any] | None:
     try:
-        told = json.loads(text or "")
+        request = json.loads(text or "")
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return request if isinstance(request, dict) else None
 
 
-async def _order_over_socket(told: dict[str, Any], viewer: Viewer, hub: Hub) -> None:
+async def _order_over_socket(request: dict[str, Any], viewer: Viewer, hub: Hub) -> None:
     answer: dict[str, Any] = {"k": "answer", "ok": True}
-    if isinstance(told.get("id"), int | str):
-        answer["id"] = told["id"]
+    if isinstance(request.get("id"), int | str):
+        answer["id"] = request["id"]
     try:
-        if told["order"] not in Order.__args__:  # type: ignore[attr-defined]
+        if request["order"] not in get_args(Order):
             raise LinkError("there is no such order; /api/docs lists them")
-        arguments = OrderArguments.model_validate(told.get("arguments", {})).model_dump(exclude_none=True)
-        await hub.order(viewer.id, str(told.get("vehicle", "")), told["order"], arguments)
+        arguments = OrderArguments.model_validate(request.get("arguments", {})).model_dump(exclude_none=True)
+        await hub.order(viewer.id, str(request.get("vehicle", "")), request["order"], arguments)
     except SkyloopError as error:
         answer |= {"ok": False, "why": str(error)}
     except ValueError:
@@ -152,7 +152,7 @@ def _add_view(app: FastAPI, hub: Hub, guard: Guard) -> None:
 
     @app.get("/api/world", tags=["view"], responses={200: {"content": {"application/octet-stream": {}}}})
     async def world() -> Response:
-        """The shapes, colours and places of the world, as one frame."""
+        """The shapes, colours and positions of the world, as one frame."""
         headers = {"Content-Encoding": "gzip", "Cache-Control": "no-store"}
         return Response(hub.world, media_type="application/octet-stream", headers=headers)
 
@@ -311,10 +311,10 @@ def calls_page(schema: dict[str, Any]) -> str:
             body = call.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             taken = body.get("$ref", "").rpartition("/")[2]
             fields = schema.get("components", {}).get("schemas", {}).get(taken, {}).get("properties", {})
-            told = html.escape(call.get("description", ""))
+            about = html.escape(call.get("description", ""))
             names = html.escape(", ".join(fields))
             rows.append(
-                f"<tr><td>{method.upper()}</td><td><code>{html.escape(path)}</code></td><td>{told}</td>"
+                f"<tr><td>{method.upper()}</td><td><code>{html.escape(path)}</code></td><td>{about}</td>"
                 f"<td>{names}</td></tr>"
             )
     return (
@@ -346,7 +346,7 @@ async def serve(options: dict[str, object]) -> None:
     guard = Guard(str(options["token"]), int(str(options["port"])))
     roots = options["roots"]
     assert isinstance(roots, dict)
-    app = make_app(hub, guard, RunFiles({str(name): Path(str(place)) for name, place in roots.items()}))
+    app = make_app(hub, guard, RunFiles({str(name): Path(str(path)) for name, path in roots.items()}))
     config = uvicorn.Config(
         Guarded(app, guard), log_level="error", access_log=False, lifespan="off", ws_max_size=MOST_MESSAGE,
         ws_ping_interval=PING_S, ws_ping_timeout=PONG_S, ws_per_message_deflate=False, limit_concurrency=200,

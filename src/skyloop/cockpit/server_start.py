@@ -22,7 +22,7 @@ GOODBYE_S = 5.0
 
 
 class CockpitServer:
-    """The server and the line to it. The port is bound at once, so that one in use is told before a world is built."""
+    """The server and the line to it. The port is bound at once, so that one in use is known before a world is built."""
 
     def __init__(
         self, on_order: Order, host: str = "127.0.0.1", port: int = PORT, roots: Mapping[str, Path] | None = None
@@ -37,7 +37,7 @@ class CockpitServer:
         ours, theirs = socket.socketpair()
         options = {
             "peer": theirs.fileno(), "listener": listener.fileno(), "token": self.token, "port": self.port,
-            "roots": {name: str(place.absolute()) for name, place in (roots or {}).items()},
+            "roots": {name: str(path.absolute()) for name, path in (roots or {}).items()},
         }  # fmt: skip
         # its log is shown beside our own
         self._process = ChildProcess(

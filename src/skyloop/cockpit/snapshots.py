@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skyloop.cockpit.orders import Command
+from skyloop.cockpit.orders import CommandRow
 from skyloop_client.errors import LinkError
 
 EVERY_NS = 10_000_000_000
@@ -25,7 +25,7 @@ class Kept:
     asked_for: bool
     saved: Any
     """As the simulation gives it."""
-    commands: tuple[Command, ...]
+    commands: tuple[CommandRow, ...]
     """All orders until then: with them the flight can be repeated from its beginning."""
     waypoints: dict[str, dict[str, Any]]
     """By vehicle."""
@@ -60,9 +60,9 @@ class Snapshots:
 
     def until(self, number: int) -> list[Kept]:
         """This one and those before it: later ones belong to what is undone."""
-        for place, kept in enumerate(self.kept):
+        for index, kept in enumerate(self.kept):
             if kept.number == number:
-                return self.kept[: place + 1]
+                return self.kept[: index + 1]
         raise LinkError(f"there is no snapshot {number}; the clock's frames list those that are kept")
 
     def plain(self) -> list[list[Any]]:

@@ -21,7 +21,7 @@ class Waypoints:
     """A planner tells when a goal has ended; otherwise the autopilot does."""
     points: list[dict[str, float]] = field(default_factory=list)
     is_flying: bool = False
-    told: str = ""
+    last_news: str = ""
     """How the last one ended."""
     _ended: str = ""
 
@@ -58,7 +58,7 @@ class Waypoints:
     def due(self) -> dict[str, float] | None:
         """The waypoint to fly to now, if the one before has ended."""
         if self._ended:
-            self.told, self._ended = self._ended, ""
+            self.last_news, self._ended = self._ended, ""
             self.points, self.is_flying = self.points[1:], False
             return self.start() if self.points else None
         return None
@@ -70,7 +70,7 @@ class Waypoints:
         return self.points[0]
 
     def plain(self) -> dict[str, Any]:
-        return {"points": self.points, "flying": self.is_flying, "told": self.told}
+        return {"points": self.points, "flying": self.is_flying, "told": self.last_news}
 
 
 def _is_at(status: GoalStatus, point: dict[str, float]) -> bool:

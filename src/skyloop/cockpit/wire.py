@@ -69,7 +69,7 @@ def unframed(data: bytes) -> tuple[dict[str, Any], memoryview]:
     return header, memoryview(data)[LENGTH.size + length :]
 
 
-class Payload:
+class FramePayload:
     """Arrays of one frame, one after the other, each at a multiple of 8 bytes."""
 
     def __init__(self) -> None:
@@ -81,11 +81,11 @@ class Payload:
         flat = np.ascontiguousarray(array)
         kind = flat.dtype.newbyteorder("<")
         raw = flat.astype(kind, copy=False).tobytes()
-        place = [kind.str, self._size, int(flat.size)]
+        reference = [kind.str, self._size, int(flat.size)]
         raw += b"\0" * (-len(raw) % ALIGNED)
         self._parts.append(raw)
         self._size += len(raw)
-        return place
+        return reference
 
     def bytes(self) -> bytes:
         return b"".join(self._parts)

@@ -1,4 +1,4 @@
-"""The world as one frame for a page: shapes, colours and places; and what is turning on its vehicles."""
+"""The world as one frame for a page: shapes, colours and positions; and what is turning on its vehicles."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.cockpit.wire import Payload, frame
+from skyloop.cockpit.wire import FramePayload, frame
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_view import Appearance
 
 
 def world_frame(look: Appearance) -> bytes:
-    payload = Payload()
+    payload = FramePayload()
     used = sorted({group.shape for group in look.groups})
     number = {shape: index for index, shape in enumerate(used)}
     shapes: list[Any] = []
@@ -38,6 +38,6 @@ def world_frame(look: Appearance) -> bytes:
 
 def looks(vehicle: VehiclePort, has_planner: bool = False) -> dict[str, Any]:
     """What a page knows of a vehicle."""
-    rotors = [[*map(float, place)] for place in vehicle.geometry.rotor_positions]
+    rotors = [[*map(float, position)] for position in vehicle.geometry.rotor_positions]
     spins = [float(spin) for spin in vehicle.geometry.rotor_spins]
     return {"index": vehicle.index, "rotors": rotors, "spins": spins, "planner": has_planner}

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from skyloop.core.files import PARTIAL
 from skyloop.datasets.check_asl import asl_sensors, check_asl
-from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
-from skyloop.datasets.export import Exporter, whole_formats
+from skyloop.datasets.check_journal import Finding, Journal, Severity, check_journal, named
+from skyloop.datasets.export import Exporter, finished_formats
 from skyloop.datasets.recording_plan import PLAN, RecordingPlan
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.manifest import (
     NAME,
     NOT_LISTED,
-    Entry,
     Manifest,
+    ManifestEntry,
     differences,
     read_manifest,
     write_manifest,
@@ -85,7 +85,7 @@ def _why_not_rebuild(examined: _Examined) -> str:
     if examined.journal.broken:
         return "the journal is broken"
     if not examined.journal.sound_groups:
-        return "the journal holds no whole group"
+        return "the journal holds no complete group"
     if any(name.startswith("journal/") and what != NOT_LISTED for name, what in examined.different.items()):
         return "the journal is not what it was"
     return ""
@@ -130,7 +130,7 @@ def _expected_formats(recording: Recording) -> list[str]:
     """The planned formats, those marked as complete, and those that exist."""
     folder = recording.folder
     planned = RecordingPlan.read(folder).formats if (folder / PLAN).exists() else ()
-    marks = whole_formats(folder)
+    marks = finished_formats(folder)
     return [
         name
         for name in FORMATS
@@ -144,14 +144,14 @@ def _check_format(
     """The faults, and the reason why the format must be written again, if there is one."""
     kind = FORMATS[name]
     outputs = _outputs(recording, name)
-    groups = whole_formats(recording.folder).get(name)
+    groups = finished_formats(recording.folder).get(name)
     names = [output.name for output in outputs]
     changed = [path for path, what in different.items() if what != NOT_LISTED and path.split("/")[0] in names]
     marked = groups is not None and groups >= journal.sound_groups
     if not any(output.exists() for output in outputs):
-        severity = "error" if groups is not None else "warning"
+        severity: Severity = "error" if groups is not None else "warning"
         what = "is gone" if groups is not None else "is not written yet"
-        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"  # type: ignore[arg-type]
+        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"
     findings = _check_all_asl(recording, journal, marked) if kind.output == "mav0" else []
     if any(finding.severity == "error" for finding in findings):
         return findings, "it is not what the journal holds"
@@ -159,7 +159,7 @@ def _check_format(
         return findings, f"{len(changed)} of its files are not as the manifest says"
     if not marked and journal.sound_groups:
         held = f"{groups} of {journal.sound_groups} groups" if groups is not None else "not finished"
-        what = f"{name} is not whole ({held}); `skyloop check --repair` completes it"
+        what = f"{name} is not complete ({held}); `skyloop check --repair` completes it"
         findings.append(Finding(what, kind.output, "warning" if kind.grows else "error"))
         return findings, BEHIND
     return findings, ""
@@ -225,11 +225,11 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
             output.replace(output.with_name(f"{output.name}.old{PARTIAL}"))
         if (aside / output.name).exists():
             (aside / output.name).replace(output)
-    exporter.mark_whole(recording.folder, name)
+    exporter.mark_finished(recording.folder, name)
     _clear(recording.folder)
 
 
-def _distrusted(recording: Recording, before: _Examined, left: bool) -> dict[str, Entry]:
+def _distrusted(recording: Recording, before: _Examined, left: bool) -> dict[str, ManifestEntry]:
     """A changed file that cannot be written again keeps its old entry, so that the new manifest does not accept it."""
     outputs = {path.name for name in FORMATS for path in _outputs(recording, name)}
     if before.manifest is None:

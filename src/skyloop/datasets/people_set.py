@@ -23,7 +23,7 @@ from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import prepare
 from skyloop.core.stream_key import stream_key
 from skyloop.datasets.seed_set import JOINED, write_joined
-from skyloop.datasets.worker_processes import Job, Workers
+from skyloop.datasets.worker_processes import WorkerJob, Workers
 from skyloop_client.errors import DatasetError
 
 WORLDS = ("park", "urban", "forest", "warehouse", "house")
@@ -129,7 +129,7 @@ def make_people(folder: Path, workers: int, progress: Progress = lambda images, 
         prepare(*KERNELS)
         count = max(1, min(workers, len(missing)))
         jobs = [
-            Job(f"worker {number}", "skyloop.datasets.people_worker", (str(folder), str(number), str(count)))
+            WorkerJob(f"worker {number}", "skyloop.datasets.people_worker", (str(folder), str(number), str(count)))
             for number in range(count)
         ]
         with (

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from skyloop.core.files import write_whole
 from skyloop.core.validation import validated
-from skyloop.recording.journal import is_whole
+from skyloop.recording.journal import is_complete
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, ScenarioError
 from skyloop_client.streams import NS_PER_S, Rate
@@ -78,7 +78,7 @@ class RecordedFrames:
         """When the first frame is; None: not known yet."""
         self._present = (-1, 0, 0)
         """The current frame, and its begin and end."""
-        self.missing = [group for group in range(plan.n_groups) if not is_whole(self.path(group))]
+        self.missing = [group for group in range(plan.n_groups) if not is_complete(self.path(group))]
         """Groups to be written, in ascending order."""
 
     def path(self, group: int) -> Path:

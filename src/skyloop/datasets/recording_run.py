@@ -19,9 +19,9 @@ from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import versions
 from skyloop.datasets.export import Exporter, check_formats, unmark
 from skyloop.datasets.recording_plan import PLAN, RecordedFrames, RecordingPlan
-from skyloop.datasets.worker_processes import STUCK_S, Job, Workers
+from skyloop.datasets.worker_processes import STUCK_S, WorkerJob, Workers
 from skyloop.recording.formats.registry import FORMATS
-from skyloop.recording.journal import fault_of, is_whole
+from skyloop.recording.journal import fault_of, is_complete
 from skyloop.recording.manifest import NOT_LISTED, differences, read_manifest, write_manifest
 from skyloop.recording.recording import NAME
 from skyloop.recording.run_folder import make_empty_folder
@@ -113,8 +113,10 @@ def check_rates(scenario: Scenario, rate_hz: float) -> None:
         if sensor.kind in ("camera", "depth_camera", "lidar", "radar")
     }
     if rates and Rate.from_hz(rate_hz) not in rates.values():
-        told = ", ".join(f"{name} {rate.hz:g} Hz" for name, rate in rates.items())
-        raise DatasetError(f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({told}); change --rate")
+        listed = ", ".join(f"{name} {rate.hz:g} Hz" for name, rate in rates.items())
+        raise DatasetError(
+            f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({listed}); change --rate"
+        )
 
 
 def record(
@@ -158,17 +160,17 @@ def record(
         return _finish(folder, plan, exporter, tally, began)
 
 
-def _jobs(folder: Path, count: int) -> list[Job]:
+def _jobs(folder: Path, count: int) -> list[WorkerJob]:
     """One process that does everything, or several that sense and one that flies for them."""
     if count == 1:
-        return [Job("worker 0", "skyloop.datasets.worker", (str(folder),))]
+        return [WorkerJob("worker 0", "skyloop.datasets.worker", (str(folder),))]
     pairs = [socket.socketpair() for _ in range(count)]
     sensing = [
-        Job(f"worker {number}", "skyloop.datasets.sensing_worker", (str(folder),), (ours,))
+        WorkerJob(f"worker {number}", "skyloop.datasets.sensing_worker", (str(folder),), (ours,))
         for number, (ours, _) in enumerate(pairs)
     ]
     theirs = tuple(theirs for _, theirs in pairs)
-    return [*sensing, Job("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
+    return [*sensing, WorkerJob("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
 
 
 def _finish(folder: Path, plan: RecordingPlan, exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
@@ -236,7 +238,7 @@ def drop_what_is_broken(folder: Path, plan: RecordingPlan) -> None:
         )
     for group in sorted((folder / "journal").glob("group-*.bin")):
         listed = different.get(f"journal/{group.name}", NOT_LISTED)
-        fault = fault_of(group) if is_whole(group) else ""
+        fault = fault_of(group) if is_complete(group) else ""
         if fault or listed != NOT_LISTED:
             log.warning("'%s': %s; its frames are flown again", group, fault or f"it {listed}")
             group.unlink()

@@ -203,10 +203,10 @@ def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames,
     """Record the missing seeds one after the other, then join the labels. Returns the summary."""
     plan = read_seeds(folder)
     summaries = []
-    for turn, (seed, place) in enumerate(recordings(folder).items()):
-        if not (place / RECORDING_PLAN).exists():
-            plan.plan(seed, place)
-        summaries.append(record(place, workers, _after(turn * plan.frames, progress)))
+    for turn, (seed, subfolder) in enumerate(recordings(folder).items()):
+        if not (subfolder / RECORDING_PLAN).exists():
+            plan.plan(seed, subfolder)
+        summaries.append(record(subfolder, workers, _after(turn * plan.frames, progress)))
     join_labels(folder, plan.formats)
     return _together(folder, summaries)
 
@@ -240,11 +240,11 @@ def joined_files(folder: Path, name: str) -> dict[str, Files]:
     """The content of a format of all seeds by folder, one for each vehicle with labels."""
     if name not in JOINED:
         return {}
-    places = recordings(folder)
+    subfolders = recordings(folder)
     n_vehicles = len(read_seeds(folder).scenario["vehicles"])
     found = {}
     for output in FORMATS[name].outputs(n_vehicles):
-        sources = {seed: place / output for seed, place in places.items() if (place / output).is_dir()}
+        sources = {seed: subfolder / output for seed, subfolder in subfolders.items() if (subfolder / output).is_dir()}
         if sources:
             found[output] = JOINED[name](sources)
     return found

@@ -16,7 +16,7 @@ from typing import Any
 
 from skyloop.core.child_process import run_reporting, tell
 from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
-from skyloop.recording.journal import GroupWriter, is_whole
+from skyloop.recording.journal import GroupWriter, is_complete
 from skyloop.recording.recording import NAME, add_stream, create_recording, locked
 from skyloop.sim.assembly import build
 from skyloop.sim.deferred_sensing import DeferredSensing
@@ -75,7 +75,7 @@ class GroupWriting:
     def check_complete(self) -> None:
         """Raise an error if a group that was missing was left unfinished."""
         for group in self._frames.missing:
-            if self._stores and not is_whole(self._frames.path(group)):
+            if self._stores and not is_complete(self._frames.path(group)):
                 raise DatasetError(f"group {group} of '{self._frames.path(group).parents[1]}' was left unfinished")
 
 

@@ -33,7 +33,7 @@ GRACE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WorkerJob:
     """One process."""
 
     name: str
@@ -47,7 +47,7 @@ class Job:
 class Workers:
     """Processes that record together. Leaving the context ends them."""
 
-    def __init__(self, jobs: Sequence[Job], stuck_after_s: float = STUCK_S) -> None:
+    def __init__(self, jobs: Sequence[WorkerJob], stuck_after_s: float = STUCK_S) -> None:
         # each worker and its renderer share a core; further threads would only compete
         environment = {"OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if len(jobs) > 1 else "2"}
         self._stuck_after_s = stuck_after_s
@@ -114,7 +114,7 @@ class Workers:
             if process.exit_code() is None and watched.look(min(passed, 2.0 * WATCH_S)) > self._stuck_after_s:
                 raise DatasetError(
                     f"{self._names[number]} (process {process.pid}) has {watched.how_it_stands} for "
-                    f"{self._stuck_after_s:g} s and was ended; what is recorded is whole, `--resume` goes on"
+                    f"{self._stuck_after_s:g} s and was ended; what is recorded is complete, `--resume` goes on"
                 )
 
     def __enter__(self) -> Workers:

@@ -17,7 +17,7 @@ from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge
 from skyloop.gym.single import KEYS
-from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, state_space
+from skyloop.gym.tasks import EPISODE, TaskVerdict, action_space, find_task, state_space
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import ScenarioError
 
@@ -110,7 +110,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
             # already at the end of this step, so that the kernel does not move them from their start
             self._begin(self._over, self._step)
         self.meaning.write(self.inputs, numbers, self.episodes["position"])
-        verdict = Verdict.blank(self.task, self.num_envs)
+        verdict = TaskVerdict.blank(self.task, self.num_envs)
         if self._pool is None:
             self._fly(self._slices[0], verdict)
         else:
@@ -157,15 +157,15 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         self.episodes["episode"][chosen] += 1
         begin(self.states, self.params, self.episodes, chosen, self.task.kind)
 
-    def _fly(self, part: slice, verdict: Verdict) -> None:
+    def _fly(self, part: slice, verdict: TaskVerdict) -> None:
         arrays = (self.states[part], self.inputs[part], self.params[part])
         advance(*arrays, self._period, self._step, self._ground)
         judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, verdict.arrays(part))
 
-    def _look_again(self) -> Verdict:
+    def _look_again(self) -> TaskVerdict:
         """Observe all vehicles without judging them, so that no episode advances."""
         self.episodes["fresh"] = 1
-        verdict = Verdict.blank(self.task, self.num_envs)
+        verdict = TaskVerdict.blank(self.task, self.num_envs)
         arrays = (self.states, self.inputs, self.params, self.episodes)
         judge(*arrays, self.task.kind, self._most_steps, verdict.arrays())
         return verdict
@@ -184,13 +184,13 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         infos |= {"final_obs": observations, "_final_obs": over, "final_info": final, "_final_info": over.copy()}
         return verdict.observations, infos
 
-    def _infos(self, verdict: Verdict, told: Any) -> dict[str, Any]:
+    def _infos(self, verdict: TaskVerdict, mask: Any) -> dict[str, Any]:
         infos = {
             "distance": self.episodes["distance"].copy(),
             "reached": self.episodes["reached"].copy(),
             "is_success": verdict.success,
         }
-        return infos | {f"_{key}": told.copy() for key in infos}
+        return infos | {f"_{key}": mask.copy() for key in infos}
 
 
 def _as_bytes(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

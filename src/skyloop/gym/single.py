@@ -13,7 +13,7 @@ from skyloop.core.validation import validated
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
-from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, image_space, state_space, unseen
+from skyloop.gym.tasks import EPISODE, TaskVerdict, action_space, find_task, image_space, state_space, unseen
 from skyloop.sensors.observer import Observer, ObserverConfig
 from skyloop.sim.simulation import Simulation
 from skyloop.vehicle.fleet_kernels import advance
@@ -21,7 +21,7 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 
-class Flight(Protocol):
+class EnvFlight(Protocol):
     """One vehicle. Time advances with each action."""
 
     states: np.ndarray[Any, Any]
@@ -113,13 +113,13 @@ class SimulatedFlight:
         self.simulation.close()
 
 
-PLACE = (-7.0, -5.0, 3.5)
+CAMERA_POSITION = (-7.0, -5.0, 3.5)
 """m, world axes."""
 
 
 def beside_the_arena(height: int, width: int) -> Observer:
     """A camera at a fixed position that turns towards the vehicle. Height and width are in px."""
-    watching = {"mode": "fixed", "position": PLACE, "vehicle": VEHICLE, "quality": "low"}
+    watching = {"mode": "fixed", "position": CAMERA_POSITION, "vehicle": VEHICLE, "quality": "low"}
     return Observer(validated(ObserverConfig, {**watching, "height": height, "width": width}, "picture_size"))
 
 
@@ -168,10 +168,10 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self.observation_space = image_space(self.task, *image_size) if self._sees else state_space(self.task)
         self.episode = np.zeros(1, EPISODE)
         self.episode["episode"] = -1
-        self._verdict = Verdict.blank(self.task, 1)
+        self._verdict = TaskVerdict.blank(self.task, 1)
         self._has_begun = False
 
-    def _take(self, flight: Flight) -> None:
+    def _take(self, flight: EnvFlight) -> None:
         self.flight = flight
         self.states, self.inputs, self.params = flight.states, flight.inputs, flight.params
 
@@ -217,21 +217,21 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
     def close(self) -> None:
         self.flight.close()
 
-    def _look(self) -> Verdict:
+    def _look(self) -> TaskVerdict:
         """Observe the vehicle. Users keep the observation, so it is a new array every time."""
         verdict = self._verdict
         verdict.observations = np.empty((1, self.task.observed), np.float32)
-        judge(self.states, self.inputs, self.params, self.episode, self.task.kind, NO_LIMIT, verdict.whole())
+        judge(self.states, self.inputs, self.params, self.episode, self.task.kind, NO_LIMIT, verdict.arrays())
         return verdict
 
-    def _observation(self, verdict: Verdict) -> Any:
+    def _observation(self, verdict: TaskVerdict) -> Any:
         numbers = verdict.observations[0]
         if not self._sees:
             return numbers
         image = self.simulation.latest(f"{VEHICLE}/{CAMERA}").colour.copy()
         return {"image": image, "state": numbers[unseen(self.task)]}
 
-    def _info(self, verdict: Verdict) -> dict[str, Any]:
+    def _info(self, verdict: TaskVerdict) -> dict[str, Any]:
         return {
             "distance": self.episode["distance"].item(),
             "reached": self.episode["reached"].item(),

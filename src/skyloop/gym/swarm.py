@@ -224,14 +224,14 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         clipped = np.clip(numbers, -self._bounds, self._bounds).astype(np.float32)
         return dict(zip(seen, clipped, strict=True))
 
-    def _infos(self, told: list[str]) -> dict[str, Any]:
+    def _infos(self, agents: list[str]) -> dict[str, Any]:
         return {
             name: {
                 "distance": float(self._distances[i]),
                 "collisions": int(self.collisions[i]),
                 "is_success": bool(self._distances[i] < REACH),
             }
-            for name, i in ((name, self._numbers[name]) for name in told)
+            for name, i in ((name, self._numbers[name]) for name in agents)
         }
 
 

@@ -91,7 +91,7 @@ EPISODE = np.dtype(
 
 
 @dataclass(slots=True)
-class Verdict:
+class TaskVerdict:
     """The result of one judgement of (n,) vehicles. The arrays are new every time, because users keep them."""
 
     observations: Any
@@ -101,13 +101,9 @@ class Verdict:
     success: Any
 
     @staticmethod
-    def blank(task: Task, n: int) -> Verdict:
+    def blank(task: Task, n: int) -> TaskVerdict:
         flags = (np.empty(n, np.bool_) for _ in range(3))
-        return Verdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
-
-    def whole(self) -> tuple[Any, Any, Any, Any, Any]:
-        """The arrays for the kernel."""
-        return self.observations, self.rewards, self.terminated, self.truncated, self.success
+        return TaskVerdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
 
     def arrays(self, part: slice = slice(None)) -> tuple[Any, Any, Any, Any, Any]:
         """The arrays for the kernel, of a part of the vehicles."""

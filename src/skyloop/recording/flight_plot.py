@@ -28,7 +28,7 @@ STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color":
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
+class FlightAxes:
     track: Any
     rows: dict[str, Any]
     """By label, from the top."""
@@ -72,7 +72,7 @@ def _farthest(vehicle: VehicleLog) -> float:
     return max(vehicle.off_reference.farthest, *(far.farthest for _, far in vehicle.estimates.values()), 0.0)
 
 
-def _axes(figure: Any, *, has_errors: bool) -> Axes:
+def _axes(figure: Any, *, has_errors: bool) -> FlightAxes:
     labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotors [rad/s]"]
     grid = figure.add_gridspec(len(labels), 2, width_ratios=(1.15, 1))
     rows: dict[str, Any] = {}
@@ -81,10 +81,10 @@ def _axes(figure: Any, *, has_errors: bool) -> Axes:
         rows[label].set_ylabel(label)
         rows[label].tick_params(labelbottom=k == len(labels) - 1)
     rows[labels[-1]].set_xlabel("simulated time [s]")
-    return Axes(figure.add_subplot(grid[:, 0]), rows)
+    return FlightAxes(figure.add_subplot(grid[:, 0]), rows)
 
 
-def _finish(axes: Axes, farthest: float) -> None:
+def _finish(axes: FlightAxes, farthest: float) -> None:
     track = axes.track
     track.set(xlabel="east [m]", ylabel="north [m]", title="track from above")
     _widen(track, 4.0)
@@ -105,7 +105,7 @@ def _widen(axis: Any, least: float) -> None:
     axis.autoscale_view()
 
 
-def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
+def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: FlightAxes) -> None:
     t, x, y, z, speed, tilt, slowest, fastest = vehicle.motion.rows.T
     track, rows = axes.track, axes.rows
     _plot_reference(vehicle, name, colour, axes)
@@ -125,7 +125,7 @@ def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> No
         _plot_error(rows, distances.curve.rows, INK, dashes, f"{stream} from truth")
 
 
-def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
+def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: FlightAxes) -> None:
     """What the controller tracked, below all else, and the vehicle's distance from it."""
     reference = vehicle.reference.rows
     if not len(reference) or np.isnan(reference[:, 1]).all():
@@ -141,7 +141,7 @@ def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, la
         rows[OFF].plot(error[:, 0], error[:, 1], color=colour, lw=1.1, ls=dashes, label=label)
 
 
-def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
+def _plot_many(vehicles: dict[str, VehicleLog], axes: FlightAxes) -> None:
     """Every track. For the rest, the median vehicle and the range of all of them."""
     curves = [vehicle.motion.rows for vehicle in vehicles.values()]
     from matplotlib import colormaps
@@ -215,11 +215,11 @@ def draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Any], colour: 
     for word in words:
         for axis in axes:
             axis.axvline(word.t, color=colour, lw=0.5, alpha=0.35, zorder=1.0)
-        place = (word.t - start) / (end - start)
-        lane = next((k for k, until in enumerate(free) if place >= until), None)
+        offset = (word.t - start) / (end - start)
+        lane = next((k for k, until in enumerate(free) if offset >= until), None)
         width = LETTER * (len(word.text) + 1)
-        if lane is not None and place + width < 1.06:
-            free[lane] = place + width
+        if lane is not None and offset + width < 1.06:
+            free[lane] = offset + width
             where = (word.t, 1.03 + LANE * lane)
             axes[0].annotate(word.text, where, xycoords=("data", "axes fraction"), fontsize=POINTS, color=colour,
                              annotation_clip=False)  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.files import PARTIAL, write_whole
-from skyloop.recording.journal import fault_of, is_whole
+from skyloop.recording.journal import fault_of, is_complete
 from skyloop.recording.recording import open_recording
 from skyloop_client.errors import DatasetError
 
@@ -26,7 +26,7 @@ NOT_LISTED = "is not listed in the manifest"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     size: int
     """bytes."""
     blake2b: str
@@ -39,15 +39,15 @@ class Manifest:
     """Whether every planned group of frames was in the journal."""
     groups: int
     """Number of complete groups from the first on."""
-    files: dict[str, Entry]
+    files: dict[str, ManifestEntry]
     """By path in the dataset, with slashes."""
 
 
-def entry_of(path: Path) -> Entry:
+def entry_of(path: Path) -> ManifestEntry:
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=HASH_BYTES))
-            return Entry(file.tell(), digest.hexdigest())
+            return ManifestEntry(file.tell(), digest.hexdigest())
     except OSError as error:
         raise DatasetError(f"cannot read '{path}': {error.strerror}") from error
 
@@ -59,12 +59,12 @@ def files_of(folder: Path) -> Iterator[str]:
             continue
         relative = path.relative_to(folder)
         unfinished = any(part.endswith(PARTIAL) for part in relative.parts)
-        unfinished |= relative.parts[0] == "journal" and not is_whole(path)
+        unfinished |= relative.parts[0] == "journal" and not is_complete(path)
         if relative.as_posix() not in UNLISTED and not unfinished:
             yield relative.as_posix()
 
 
-def write_manifest(folder: Path, kept: Mapping[str, Entry] | None = None) -> Manifest:
+def write_manifest(folder: Path, kept: Mapping[str, ManifestEntry] | None = None) -> Manifest:
     """List a dataset as it is now. Call it when nothing more will be written. Entries in `kept` are not hashed again.
 
     Groups of the journal are read record by record. A broken group is neither listed nor counted."""
@@ -91,7 +91,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     path = folder / NAME
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        files = {str(name): Entry(int(row["size"]), str(row["blake2b"])) for name, row in data["files"].items()}
+        files = {str(name): ManifestEntry(int(row["size"]), str(row["blake2b"])) for name, row in data["files"].items()}
         return Manifest(bool(data["complete"]), int(data["groups"]), files)
     except FileNotFoundError:
         return None

@@ -12,7 +12,7 @@ from skyloop.recording.radar_pictures import SHOWN_DB, Picture
 from skyloop_client.streams import StreamInfo
 
 DEPTH_RANGE = (0.3, 60.0)
-"""m, the nearest and the farthest depth that is told apart."""
+"""m, the nearest and the farthest depth that is distinguished."""
 LIDAR_HEIGHT = (-8.0, 8.0)
 """m below and above the sensor."""
 

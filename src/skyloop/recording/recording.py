@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.files import write_whole
-from skyloop.recording.journal import is_whole, read_group
+from skyloop.recording.journal import is_complete, read_group
 from skyloop.recording.run_folder import plain
 from skyloop_client.codec import info_from, plain_info
 from skyloop_client.errors import CodecError, DatasetError
@@ -66,10 +66,10 @@ class Recording:
     def group_path(self, group: int) -> Path:
         return self.folder / "journal" / f"group-{group:06d}.bin"
 
-    def whole_groups(self) -> int:
+    def complete_groups(self) -> int:
         """Number of complete groups from the first on."""
         group = 0
-        while group < self.n_groups and is_whole(self.group_path(group)):
+        while group < self.n_groups and is_complete(self.group_path(group)):
             group += 1
         return group
 
@@ -79,7 +79,7 @@ class Recording:
 
     def messages(self, streams: Collection[str] | None = None) -> Iterator[Message]:
         """Messages of the complete groups in order of arrival, of all streams or the given ones."""
-        for group in range(self.whole_groups()):
+        for group in range(self.complete_groups()):
             for message in read_group(self.group_path(group)):
                 if streams is None or message.stream in streams:
                     yield message

@@ -43,8 +43,10 @@ def open_replay(folder: Path) -> Replay:
     """From the journal if there is one, otherwise from mav0/."""
     if (folder / NAME).exists():
         recording = open_recording(folder)
-        if recording.whole_groups() == 0:
-            raise DatasetError(f"'{folder}' holds no whole group of frames; finish it with `skyloop record --resume`")
+        if recording.complete_groups() == 0:
+            raise DatasetError(
+                f"'{folder}' holds no complete group of frames; finish it with `skyloop record --resume`"
+            )
         return Replay(recording.infos, recording.messages)
     if is_euroc(folder):
         sequence = open_euroc(folder)

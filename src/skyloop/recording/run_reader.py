@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.recording.asl_reader import Table, is_euroc, open_euroc
+from skyloop.recording.asl_reader import AslTable, is_euroc, open_euroc
 from skyloop.recording.journal import GroupReader, decoded, read_group
 from skyloop.recording.recording import NAME, Recording, open_recording
 from skyloop_client.codec import RECORDS, info_from
@@ -111,7 +111,7 @@ def _read(path: Path, data: dict[str, Any]) -> IndexedStream | None:
         arrivals = np.array([int(row.split(",", 2)[1]) for row in rows], np.int64)
     except (OSError, ValueError, IndexError, CodecError, DatasetError) as error:
         raise RunFolderError(f"cannot read '{path}': {error}") from None
-    if not rows or not _is_whole(info, columns, rows[0]):
+    if not rows or not _is_complete(info, columns, rows[0]):
         return None
     return IndexedStream(info, arrivals, _row_reader(path, info, columns, rows))
 
@@ -151,7 +151,7 @@ def _is_needed(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _is_whole(info: StreamInfo, columns: list[str], row: str) -> bool:
+def _is_complete(info: StreamInfo, columns: list[str], row: str) -> bool:
     """Whether rows hold all of a record. Of pictures and scans they hold only the shape."""
     cells = dict(zip(columns, next(csv.reader([row])), strict=False))
     needed = [field.name for field in dataclasses.fields(RECORDS[info.message]) if _is_needed(field)]
@@ -161,8 +161,8 @@ def _is_whole(info: StreamInfo, columns: list[str], row: str) -> bool:
 def _contact(cell: str) -> Contact | None:
     if not cell:
         return None
-    told: dict[str, Any] = json.loads(cell)
-    fields: dict[str, Any] = {key: np.array(value) if isinstance(value, list) else value for key, value in told.items()}
+    data: dict[str, Any] = json.loads(cell)
+    fields: dict[str, Any] = {key: np.array(value) if isinstance(value, list) else value for key, value in data.items()}
     return Contact(**fields)
 
 
@@ -192,10 +192,10 @@ def _shaped(name: str, cells: list[str]) -> Any:
     return numbers.reshape(ROWS[name]) if name in ROWS else numbers
 
 
-def _marker(told: dict[str, Any]) -> Marker:
+def _marker(data: dict[str, Any]) -> Marker:
     fields: dict[str, Any] = {
         name: np.array(value, float).reshape((-1, 3) if name == "points" else -1) if isinstance(value, list) else value
-        for name, value in told.items()
+        for name, value in data.items()
     }
     return Marker(**fields)
 
@@ -216,31 +216,31 @@ def open_indexed(folder: Path) -> tuple[IndexedStreams, dict[str, Any] | None]:
 
 
 def _of_journal(recording: Recording) -> IndexedStreams:
-    """Every record is read once for its stamp; then only its place in the file is kept."""
-    places: dict[str, list[tuple[Path, int, int]]] = {}
+    """Every record is read once for its stamp; then only its position in the file is kept."""
+    locations: dict[str, list[tuple[Path, int, int]]] = {}
     arrivals: dict[str, list[int]] = {}
-    for group in range(recording.whole_groups()):
+    for group in range(recording.complete_groups()):
         path = recording.group_path(group)
         for body, end in GroupReader(path).records():
             message = decoded(body, path)
-            places.setdefault(message.stream, []).append((path, end - len(body), len(body)))
+            locations.setdefault(message.stream, []).append((path, end - len(body), len(body)))
             arrivals.setdefault(message.stream, []).append(message.arrival_ns)
-    if not places:
+    if not locations:
         raise DatasetError(
-            f"'{recording.folder}' holds no whole group of frames; finish it with `skyloop record --resume`"
+            f"'{recording.folder}' holds no complete group of frames; finish it with `skyloop record --resume`"
         )
     return IndexedStreams(
         {
             name: IndexedStream(recording.infos[name], np.array(arrivals[name], np.int64), _reader(found))
-            for name, found in places.items()
+            for name, found in locations.items()
             if name in recording.infos
         }
     )
 
 
-def _reader(places: list[tuple[Path, int, int]]) -> Any:
+def _reader(locations: list[tuple[Path, int, int]]) -> Any:
     def at(index: int) -> Message:
-        path, begin, size = places[index]
+        path, begin, size = locations[index]
         try:
             with path.open("rb") as file:
                 file.seek(begin)
@@ -267,7 +267,7 @@ def _of_euroc(folder: Path) -> IndexedStreams:
     return IndexedStreams(streams)
 
 
-def _table_reader(table: Table, rows: list[tuple[int, int, list[str]]], name: str) -> Any:
+def _table_reader(table: AslTable, rows: list[tuple[int, int, list[str]]], name: str) -> Any:
     def at(index: int) -> Message:
         t_ns, line, cells = rows[index]
         record = dict(table.records(table.csv, line, t_ns, cells))[name]

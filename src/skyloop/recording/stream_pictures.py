@@ -106,9 +106,9 @@ def _words(name: str, score: float, number: int | None) -> str:
 def _write(pen: Any, corner: tuple[float, float], text: str, colour: str) -> None:
     """Above the box, on black; below its upper edge where there is no room."""
     x, y = corner
-    place = (x, y - LETTERS_PX - 2 if y >= LETTERS_PX + 2 else y + 2)
-    pen.rectangle(pen.textbbox(place, text, font_size=LETTERS_PX), fill="black")
-    pen.text(place, text, fill=colour, font_size=LETTERS_PX)
+    at = (x, y - LETTERS_PX - 2 if y >= LETTERS_PX + 2 else y + 2)
+    pen.rectangle(pen.textbbox(at, text, font_size=LETTERS_PX), fill="black")
+    pen.text(at, text, fill=colour, font_size=LETTERS_PX)
 
 
 EVERY_NS = NS_PER_S

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.campaigns.folder import packed, unpack
-from skyloop.campaigns.run_process import Work
+from skyloop.campaigns.run_process import RemoteCall
 from skyloop.reproductions.code_state import state_name
 from skyloop_client.errors import SetupError
 
 Call = Callable[..., dict[str, Any]]
 
 
-def far_work(call: Call, arguments: tuple[Any, ...], leaves: Path | None) -> Work:
+def far_work(call: Call, arguments: tuple[Any, ...], leaves: Path | None) -> RemoteCall:
     """leaves: the file or folder that the run writes, as it stands among the arguments."""
-    return Work.of(run_far, (call, arguments, "" if leaves is None else str(leaves), state_name(call.__module__)))
+    return RemoteCall.of(run_far, (call, arguments, "" if leaves is None else str(leaves), state_name(call.__module__)))
 
 
 def run_far(call: Call, arguments: tuple[Any, ...], leaves: str, state: str) -> tuple[dict[str, Any], bytes]:
@@ -47,7 +47,7 @@ def run_far(call: Call, arguments: tuple[Any, ...], leaves: str, state: str) -> 
 def put_there(parcel: bytes, leaves: Path) -> None:
     """Here: what a run wrote, at the place where it would have written it on this machine."""
     unpacked = leaves.with_name(f".{leaves.name}.far")
-    unpack(parcel, unpacked, whole=True)
+    unpack(parcel, unpacked, everything=True)
     written = unpacked / leaves.name
     if leaves.is_dir():
         shutil.rmtree(leaves)

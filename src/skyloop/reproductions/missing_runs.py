@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.campaigns.pools import Pool, local_pool, outcomes, ray_pool
-from skyloop.campaigns.run_process import Work
+from skyloop.campaigns.run_process import RemoteCall
 from skyloop.core.machine_info import usable_cores
 from skyloop.reproductions.far_runs import far_work, put_there
 from skyloop.reproductions.result_files import begin_or_go_on, keep
@@ -77,19 +77,19 @@ def make_missing(
                 lost.append(f"{job.name}: {outcome.lost}")
                 told(f"{job.name} ({done} of {len(missing)}) was lost: {outcome.lost}")
                 continue
-            if outcome.parcel and job.leaves is not None:
-                put_there(outcome.parcel, job.leaves)
-            keep(job.kept, outcome.made)
-            told(f"{job.name} ({done} of {len(missing)}): {in_words(outcome.made)}")
+            if outcome.archive and job.leaves is not None:
+                put_there(outcome.archive, job.leaves)
+            keep(job.kept, outcome.result)
+            told(f"{job.name} ({done} of {len(missing)}): {in_words(outcome.result)}")
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         raise SkyloopError(f"lost: {lost[0]}{more}; the same command goes on from here")
 
 
-def _work(job: Job, pool: Pool) -> Work:
+def _work(job: Job, pool: Pool) -> RemoteCall:
     if pool.is_far:
         return far_work(job.call, job.arguments, job.leaves)
-    return Work.of(job.call, job.arguments)
+    return RemoteCall.of(job.call, job.arguments)
 
 
 def all_runs(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.results import Result
-from skyloop.datasets.report_html import Cell, page, section, table
+from skyloop.datasets.report_html import HtmlCell, page, section, table
 from skyloop.reproductions.all_papers import Measured
 from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop.reproductions.report_pdf import write_pdf
@@ -53,10 +53,10 @@ def _experiment(out: Path, one: Measured, results: Sequence[Result], paper: str)
     published = [row for row, result in zip(rows, results, strict=True) if result.published is not None]
     others = [row for row, result in zip(rows, results, strict=True) if result.published is None]
     # every number links to the folder of the runs that gave it
-    linked = [[*row, Cell(f'<a href="{link}/">runs</a>')] for row in published]
+    linked = [[*row, HtmlCell(f'<a href="{link}/">runs</a>')] for row in published]
     body = table(HEAD, linked) if linked else "<p>The paper gives no number for this experiment.</p>"
     if others:
-        more = table(HEAD, [[*row, Cell(f'<a href="{link}/">runs</a>')] for row in others])
+        more = table(HEAD, [[*row, HtmlCell(f'<a href="{link}/">runs</a>')] for row in others])
         body += f"<details><summary>{len(others)} more numbers, not published</summary>{more}</details>"
     pictures = sorted(one.folder.glob("*.png")) + sorted(one.folder.glob("*.jpg"))
     shown = "".join(
@@ -76,13 +76,13 @@ def row_of(one: Measured, result: Result) -> list[Any]:
     sd = "–" if result.sd is None else float(f"{result.sd:.2g}")
     published = "–" if result.published is None else float(result.published)
     value = float(result.measured)
-    where = Cell(f'<span class="named">{html.escape(result.table)}</span>')
+    where = HtmlCell(f'<span class="named">{html.escape(result.table)}</span>')
     return [where, result.cell, published, value, result.unit, result.n, sd, _shown(said), said.why]
 
 
-def _shown(said: Verdict) -> Cell:
+def _shown(said: Verdict) -> HtmlCell:
     word = "" if said.word == NOT_PUBLISHED else said.word
-    return Cell(f'<span class="named {CLASS.get(said.word, "")}">{html.escape(word)}</span>')
+    return HtmlCell(f'<span class="named {CLASS.get(said.word, "")}">{html.escape(word)}</span>')
 
 
 def _machines(measured: Sequence[Measured]) -> list[list[str]]:

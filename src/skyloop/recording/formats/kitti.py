@@ -135,5 +135,5 @@ def label_line(label: Label, camera_from_world: Transform) -> str:
     hidden = 0 if label.occlusion < PARTLY else 1 if label.occlusion < LARGELY else 2
     kind = TYPES.get(label.class_name, "Misc")
     box = " ".join(f"{float(edge):.2f}" for edge in label.box_px)
-    place = " ".join(f"{value:.4f}" for value in (height, width, length, x, y + 0.5 * height, z, turn))
-    return f"{kind} {label.truncation:.2f} {hidden} {seen:.4f} {box} {place}"
+    pose = " ".join(f"{value:.4f}" for value in (height, width, length, x, y + 0.5 * height, z, turn))
+    return f"{kind} {label.truncation:.2f} {hidden} {seen:.4f} {box} {pose}"
