@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from skyloop.benchmarks import fabric
-from skyloop.fabric.config import small_config
-from skyloop.fabric.synthesis import Resources, Synthesis
-from skyloop.fabric.timing import LongestPath
+from skyloop_landing.fpga.config import small_config
+from skyloop_landing.fpga.synthesis import Resources, Synthesis
+from skyloop_landing.fpga.timing import LongestPath
 
 
 @pytest.mark.slow("compiles the logic; tests/fabric does so in the fast suite")
