@@ -10,7 +10,7 @@ from skyloop_landing.fpga.synthesis import Resources, Synthesis
 from skyloop_landing.fpga.timing import LongestPath
 
 
-@pytest.mark.slow("compiles the logic; tests/fabric does so in the fast suite")
+@pytest.mark.slow("compiles the logic; tests/plugins/landing does so in the fast suite")
 @pytest.mark.needs("g++")
 def test_figures_follow_the_synthesis_and_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Synthesis(Resources(53_200 / 4, 106_400 / 2, 105, 22), LongestPath(14.0, ("FDRE", "LUT2", "FDRE")))

@@ -1,4 +1,4 @@
-/* From the marker's place in the image to commands, line by line as skyloop.perception.landing.control has it.
+/* From the marker's place in the image to commands, line by line as skyloop_landing.vision.control has it.
    Doubles without fused operations, so that the numbers are the same to the last bit. */
 #ifndef CONTROL_H
 #define CONTROL_H

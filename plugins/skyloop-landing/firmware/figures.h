@@ -1,5 +1,5 @@
 /* From the fabric's list of objects to figures and the marker, in whole numbers.
-   The same rules as skyloop.perception.landing.figures; places in 1/16 px, headings in 1/65536 turn. */
+   The same rules as skyloop_landing.vision.figures; places in 1/16 px, headings in 1/65536 turn. */
 #ifndef FIGURES_H
 #define FIGURES_H
 #include <stdint.h>

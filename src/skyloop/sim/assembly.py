@@ -139,7 +139,7 @@ def needed_rooms(scenario: Scenario) -> list[str]:
         rooms += ["skyloop.vehicle"]
     for vehicle in scenario.vehicles:
         kinds = {estimator.kind for estimator in vehicle.estimators.values()}
-        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" or "ekf" in kinds else []
+        rooms += ["skyloop.vehicle.estimation"] if vehicle.state == "ekf" or "ekf" in kinds else []
         for config in vehicle.sensors.values():
             if not isinstance(config, UserSensor):
                 sensor = SENSORS[config.kind]

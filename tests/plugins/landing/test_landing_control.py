@@ -1,4 +1,4 @@
-"""The control of a landing on a vehicle of one line of physics; the simulator's own flies it in tests/tasks."""
+"""The control of a landing on a vehicle of one line of physics; the simulator's own flies it in test_landing_pilot."""
 
 from __future__ import annotations
 

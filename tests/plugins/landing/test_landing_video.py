@@ -113,7 +113,7 @@ def test_other_sizes_are_refused(tmp_path):
 WINDOW = """
 import numpy as np, sys
 sys.path.insert(0, {tests!r})
-from links.test_landing_video import image
+from plugins.landing.test_landing_video import image
 from skyloop_landing.board.video_outputs import open_video
 video = open_video("window")
 for k in range(3):
