@@ -21,8 +21,7 @@ from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import Exporter, export, finished_formats
 from skyloop.recording.formats import registry
-from skyloop.recording.manifest import read_manifest, write_manifest
-from skyloop.recording.recording import Recording
+from skyloop.recording.recording import Recording, read_manifest, write_manifest
 from skyloop_client.errors import DatasetError
 
 

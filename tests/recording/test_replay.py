@@ -12,9 +12,9 @@ from skyloop.core.bus import Bus, record_bytes
 from skyloop.core.clock import Clock, RealTime
 from skyloop.core.frames import matrix_from_quat, rotate
 from skyloop.datasets.checking import check
-from skyloop.datasets.replaying import replay as play
 from skyloop.recording.recording import Recording
 from skyloop.recording.replay import open_replay, replay
+from skyloop.recording.replay import replay_at as play
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skyloop.datasets.trial_recording import STAGES
+from skyloop.datasets.rig import STAGES
 from skyloop.reproductions import offline, offline_page
 
 

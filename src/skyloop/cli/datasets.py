@@ -223,7 +223,7 @@ def replay(
     Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0` · `skyloop replay data/park --cockpit`
     """
     from skyloop.datasets.any_dataset import one_seed
-    from skyloop.datasets.replaying import replay as play
+    from skyloop.recording.replay import replay_at as play
 
     if not 0.0 <= speed < 1e6:
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")

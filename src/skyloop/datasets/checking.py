@@ -12,16 +12,17 @@ from skyloop.datasets.check_journal import Finding, Journal, Severity, check_jou
 from skyloop.datasets.export import Exporter, finished_formats
 from skyloop.datasets.recording_plan import PLAN, RecordingPlan
 from skyloop.recording.formats.registry import FORMATS
-from skyloop.recording.manifest import (
-    NAME,
+from skyloop.recording.recording import (
+    MANIFEST,
     NOT_LISTED,
     Manifest,
     ManifestEntry,
+    Recording,
     differences,
+    open_recording,
     read_manifest,
     write_manifest,
 )
-from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.errors import DatasetError
 
 REBUILD = f"rebuild{PARTIAL}"
@@ -76,7 +77,7 @@ def repair(folder: Path) -> list[str]:
     manifest = write_manifest(folder, _distrusted(recording, before, left=bool(trouble)))
     if manifest != before.manifest:
         state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
-        done.append(f"{NAME} was written anew; the dataset is {state}")
+        done.append(f"{MANIFEST} was written anew; the dataset is {state}")
     return done
 
 
@@ -105,11 +106,11 @@ def _examine(recording: Recording) -> _Examined:
         manifest = read_manifest(folder)
         if manifest is None:
             what = "is missing, so nothing can be said about changed files; `skyloop check --repair` writes it"
-            findings.append(Finding(what, NAME, "warning"))
+            findings.append(Finding(what, MANIFEST, "warning"))
         else:
             different = differences(folder, manifest)
     except DatasetError as error:
-        findings.append(Finding(str(error), NAME))
+        findings.append(Finding(str(error), MANIFEST))
     for name, what in different.items():
         findings.append(Finding(what, name, "warning" if what == NOT_LISTED else "error"))
     wrong = {}

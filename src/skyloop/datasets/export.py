@@ -13,8 +13,7 @@ from typing import Any
 from skyloop.core.files import PARTIAL, write_whole
 from skyloop.core.plugins import load_object
 from skyloop.recording.formats.registry import FORMATS, EachVehicle
-from skyloop.recording.manifest import write_manifest
-from skyloop.recording.recording import open_recording
+from skyloop.recording.recording import open_recording, write_manifest
 from skyloop_client.errors import DatasetError, UnknownNameError
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from skyloop.datasets.recording_plan import PLAN, RecordedFrames, RecordingPlan
 from skyloop.datasets.worker_processes import STUCK_S, WorkerJob, Workers
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.journal import fault_of, is_complete
-from skyloop.recording.manifest import NOT_LISTED, differences, read_manifest, write_manifest
-from skyloop.recording.recording import NAME
+from skyloop.recording.recording import NAME, NOT_LISTED, differences, read_manifest, write_manifest
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.assembly import needed_rooms
 from skyloop.sim.estimator_assembly import check_nobody_is_outside

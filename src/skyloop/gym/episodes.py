@@ -175,7 +175,7 @@ def _landed(s, m):
 
 @inlined
 def _judged(s, p, e, m, kind, distance):
-    """Reward, whether the episode ends, and success: a good end, or a hover at the right position."""
+    """Reward, whether the episode ends, and success: a good end, or a hover at the right place."""
     turning = TURNING * np.sqrt(m[10] * m[10] + m[11] * m[11] + m[12] * m[12])
     touches = s.impact_speed > 0.0 or s.legs_down > 0 or s.body_down > 0
     lost = touches or not distance < FAR[kind]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.results import Result
-from skyloop.datasets.trial_recording import SENSORS, STAGES, recorded
+from skyloop.datasets.rig import STAGES, TRIAL_SENSORS, trial_recording
 from skyloop.reproductions.result_files import begin_or_go_on, keep, write_results
 
 PAPER = "airloop"
@@ -28,7 +28,7 @@ FRAMES, QUICK_FRAMES = 500, 40
 def protocol(frames: int = FRAMES, qualities: Sequence[str] = QUALITIES) -> dict[str, Any]:
     """The constants that decide the figures."""
     published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
-    return {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS), "published": published}
+    return {"frames": frames, "qualities": list(qualities), "sensors": list(TRIAL_SENSORS), "published": published}
 
 
 def reproduce(
@@ -48,7 +48,7 @@ def reproduce(
             for (store, radar), published in TABLE_5.items():
                 path = place / "runs" / f"{quality}-{'radar' if radar else 'none'}-{'stored' if store else 'not'}.json"
                 if not path.exists():
-                    summary = recorded(frames=frames, radar=radar, store=store, quality=quality)
+                    summary = trial_recording(frames=frames, radar=radar, store=store, quality=quality)
                     kept = {name: summary[name] for name in ("frames", "fps", "start_s", "core_ms_per_frame")}
                     keep(path, {**kept, "sitting": sitting})
                     told(f"{path.stem}: {summary['fps']:.1f} frames per second")
@@ -64,7 +64,8 @@ def cell_results(quality: str, store: bool, radar: bool, published: float, summa
     """A cell of the table, and the processor time by stage."""
     name = f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
     conditions = {
-        "world": "park", "frames": summary["frames"], "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))),
+        "world": "park", "frames": summary["frames"],
+        "sensors": ",".join((*TRIAL_SENSORS, *(["radar"] if radar else []))),
         "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2),
         "sitting": summary["sitting"],
     }  # fmt: skip

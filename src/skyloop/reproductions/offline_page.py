@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skyloop.core.results import Result
-from skyloop.datasets.trial_recording import STAGES
+from skyloop.datasets.rig import STAGES
 from skyloop.reproductions import offline
 from skyloop.reproductions.offline import QUALITIES, TABLE_5
 from skyloop.reproductions.pages import Cells, paragraph, table
