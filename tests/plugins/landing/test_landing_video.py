@@ -113,7 +113,7 @@ def test_other_sizes_are_refused(tmp_path):
 WINDOW = """
 import numpy as np, sys
 sys.path.insert(0, {tests!r})
-from plugins.landing.test_landing_video import image
+from test_landing_video import image
 from skyloop_landing.board.video_outputs import open_video
 video = open_video("window")
 for k in range(3):
@@ -128,7 +128,7 @@ print(video.name, np.array_equal(seen, image(2)))
 @needs_screen
 @pytest.mark.processes
 def test_a_window_shows_the_pixels():
-    assert said_before_a_screen(WINDOW.format(tests=str(Path(__file__).parents[1]))).endswith("True")
+    assert said_before_a_screen(WINDOW.format(tests=str(Path(__file__).parent))).endswith("True")
 
 
 @pytest.mark.processes
