@@ -27,7 +27,6 @@ from skyloop.campaigns.plan import (
     make_plan,
     planned_runs,
     runs_planned,
-    scenario_of,
 )
 from skyloop.campaigns.pools import Pool, outcomes, pickled_by_value, ray_pool
 from skyloop.campaigns.report import write_report
@@ -114,9 +113,8 @@ class Campaign:
         return {**plan, "searching": searching, "scenario_data": self.loaded.scenario}
 
     def work(self, run: CampaignRun, *, keep: bool = False) -> RemoteCall:
-        asked = {"run": run.number, "seed": run.seed, "parameters": run.parameters}
         call = flight_run if self.loaded.scenario is not None else task_run
-        return RemoteCall.of(call, (self.loaded.spec(), asked, keep), self.plan.time_limit)
+        return RemoteCall.of(call, (self.loaded.spec(), run, keep), self.plan.time_limit)
 
     def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, Any]:
         plan = self.plan
@@ -216,7 +214,7 @@ class _Making:
                 from skyloop.sim.assembly import needed_rooms
 
                 first = next(iter(corners(loaded.plan.space)), {})
-                rooms = needed_rooms(scenario_of(loaded.spec(), first, 1))
+                rooms = needed_rooms(loaded.spec().make_scenario(first, 1))
                 if not are_compiled(*rooms):
                     # once and with a word, before several workers compile the same kernels in silence
                     prepare(*rooms)

@@ -15,7 +15,7 @@ from skyloop.campaigns.scores import Condition, metric_name, success_rule
 from skyloop.campaigns.seeds import seeds_from
 from skyloop.campaigns.space import STRICT, Choice, Design, Point, Span, corners, points, run_seed
 from skyloop.core.validation import read_yaml, validated
-from skyloop.sim.scenario import make_scenario, read_scenario
+from skyloop.sim.scenario import Scenario, make_scenario, read_scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_client.plugins import is_plugin, load_plugin
 
@@ -140,6 +140,28 @@ class CampaignRun:
     parameters: Point
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """What a worker needs to know of the plan. It is pickled."""
+
+    where: str
+    """For errors."""
+    scenario: Any
+    """The scenario's own data, or None."""
+    settings: dict[str, Any]
+    task: str | bytes | None
+    scenario_folder: Path | None
+    folder: Path
+    """Where files that the plan names are looked for."""
+    metrics: list[str]
+    success: str | None
+
+    def make_scenario(self, parameters: Point, seed: int) -> Scenario:
+        # a copy: a parameter may lie within a setting
+        changes = copy.deepcopy({**self.settings, **parameters, "seed": seed})
+        return make_scenario(self.scenario, changes, place=f"{self.where}: space", folder=self.scenario_folder)
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A plan with what it names, read on this machine: other machines need not have these files."""
@@ -155,15 +177,12 @@ class Loaded:
     function: bytes | None = None
     """A task that only this program has, pickled."""
 
-    def spec(self) -> dict[str, Any]:
-        """What a worker needs to know, as plain data."""
+    def spec(self) -> RunSpec:
         plan = self.plan
-        return {
-            "where": self.where, "scenario": self.scenario, "settings": plan.settings,
-            "task": self.function or plan.task,
-            "scenario_folder": None if self.scenario_folder is None else str(self.scenario_folder),
-            "folder": str(self.folder), "metrics": plan.measured, "success": plan.success,
-        }  # fmt: skip
+        return RunSpec(
+            where=self.where, scenario=self.scenario, settings=plan.settings, task=self.function or plan.task,
+            scenario_folder=self.scenario_folder, folder=self.folder, metrics=plan.measured, success=plan.success,
+        )  # fmt: skip
 
 
 def load_plan(path: Path) -> Loaded:
@@ -196,7 +215,7 @@ def make_plan(data: Any, where: str, folder: Path, function: bytes | None = None
         load_plugin(str(plan.task), folder)
     if scenario is not None:
         for point in corners(plan.space) or [{}]:
-            scenario_of(loaded.spec(), point, 1)
+            loaded.spec().make_scenario(point, 1)
     return loaded
 
 
@@ -209,13 +228,6 @@ def check_design(plan: CampaignPlan, where: str) -> None:
             raise ScenarioError(f"{where}: space.{name}: steps is missing; a grid needs to know how many values")
     if runs_planned(plan) > MOST_RUNS:
         raise ScenarioError(f"{where}: these are {runs_planned(plan):,} runs; {MOST_RUNS:,} are the most")
-
-
-def scenario_of(spec: dict[str, Any], parameters: Point, seed: int) -> Any:
-    # a copy: a parameter may lie within a setting
-    changes = copy.deepcopy({**spec["settings"], **parameters, "seed": seed})
-    folder = None if spec["scenario_folder"] is None else Path(spec["scenario_folder"])
-    return make_scenario(spec["scenario"], changes, place=f"{spec['where']}: space", folder=folder)
 
 
 def runs_planned(plan: CampaignPlan) -> int:

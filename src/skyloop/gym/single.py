@@ -13,7 +13,7 @@ from skyloop.core.validation import validated
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
-from skyloop.gym.tasks import EPISODE, TaskVerdict, action_space, find_task, image_space, state_space, unseen
+from skyloop.gym.tasks import EPISODE, Records, TaskVerdict, action_space, find_task, image_space, state_space, unseen
 from skyloop.sensors.observer import Observer, ObserverConfig
 from skyloop.sim.simulation import Simulation
 from skyloop.vehicle.fleet_kernels import advance
@@ -24,9 +24,9 @@ from skyloop_client.messages import Array
 class EnvFlight(Protocol):
     """One vehicle. Time advances with each action."""
 
-    states: np.ndarray[Any, Any]
-    inputs: np.ndarray[Any, Any]
-    params: np.ndarray[Any, Any]
+    states: Records
+    inputs: Records
+    params: Records
 
     def restart(self) -> None:
         """Go back to the instant before the first action."""
