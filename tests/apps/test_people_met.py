@@ -9,7 +9,7 @@ from skyloop.apps.navigation_report import people_met
 from skyloop.recording.navigation_log import VehicleNavigation
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
-from skyloop.world.scenery.actors.watchful import WatchfulWalker
+from skyloop.world.scenery.actors.indoor_walks import WatchfulWalker
 
 
 @pytest.mark.parametrize("known", [False, True])

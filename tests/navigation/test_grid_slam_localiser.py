@@ -10,7 +10,7 @@ import pytest
 
 from skyloop.navigation.grid_slam.localiser import GridLocaliser
 from skyloop.sim.assembly import build
-from skyloop.sim.estimation import UserEstimatorPart
+from skyloop.sim.estimator_assembly import UserEstimatorPart
 from skyloop.sim.scenario import load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.messages import Estimate

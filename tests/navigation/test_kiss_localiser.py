@@ -14,7 +14,7 @@ from skyloop.navigation.grid_slam.kiss_odometry import KissOdometry, KissSetting
 from skyloop.navigation.grid_slam.particle_filter import GridParticleFilter
 from skyloop.navigation.grid_slam.settings import FilterSettings, GridSettings
 from skyloop.sim.assembly import build
-from skyloop.sim.estimation import UserEstimatorPart
+from skyloop.sim.estimator_assembly import UserEstimatorPart
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import MissingExtra, ScenarioError
 from skyloop_client.messages import Array

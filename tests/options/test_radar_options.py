@@ -10,8 +10,17 @@ from option_flights import fields_of
 from option_views import DASH, EVERY, Pair, Seen, cases, check_pair, more_samples
 
 from skyloop.sensors.radar import backends
-from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarTarget
-from skyloop.sensors.radar.pattern import Beam, CsvPattern, Isotropic, PicturePattern, Vira, pattern_table
+from skyloop.sensors.radar.config import (
+    PRESETS,
+    Beam,
+    CsvPattern,
+    Isotropic,
+    PicturePattern,
+    RadarConfig,
+    RadarTarget,
+    Vira,
+    pattern_table,
+)
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop.fabric.config import FabricConfig
 from skyloop.fabric.design import LandingFabric
 from skyloop.fabric.hdl import rtlil

@@ -15,8 +15,7 @@ from skyloop.perception.radar_processing import (
     spectrogram,
 )
 from skyloop.reproductions.radar_setup import PERSON_AND_GROUND, RadarSetup, Walk
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import AnyPattern, Beam
+from skyloop.sensors.radar.config import AnyPattern, Beam, RadarConfig
 from skyloop.sensors.radar.radar import Radar
 from skyloop_client.messages import Array, RadarDetections, RadarScan
 

@@ -54,15 +54,14 @@ from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
-from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.fleet import Fleet, VehicleMover
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
-from skyloop.vehicle.vehicle_mover import VehicleMover
-from skyloop.world.basic_shapes import basic_shapes
+from skyloop.world.atmosphere import wind_field
 from skyloop.world.earth import Earth
+from skyloop.world.model import basic_shapes
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
-from skyloop.world.wind import wind_field
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin, made, require

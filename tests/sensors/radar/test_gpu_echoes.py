@@ -12,12 +12,10 @@ from radar_stages import BALL, FLYING, PERSON, PLATE, WALL, WINDOW, X
 from test_synthesis import WAVEFORMS, direct
 
 from skyloop.sensors.radar import backends
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.gpu import PARTS, TILE, GpuSum
+from skyloop.sensors.radar.config import RadarConfig, pattern_table
 from skyloop.sensors.radar.gpu_echoes import GpuEchoes
-from skyloop.sensors.radar.paths import Paths
-from skyloop.sensors.radar.pattern import pattern_table
-from skyloop.sensors.radar.radar import Radar
+from skyloop.sensors.radar.gpu_source import PARTS, TILE, GpuSum
+from skyloop.sensors.radar.radar import Paths, Radar
 from skyloop_client.messages import Kinematics
 
 pytestmark = [pytest.mark.renders, pytest.mark.needs("g++")]

@@ -17,7 +17,6 @@ import numpy as np
 from skyloop.gym.device.contact import contact_wrench, settle_anchors
 from skyloop.gym.device.craft import Craft
 from skyloop.gym.device.rotations import cross, to_body, to_world
-from skyloop.vehicle.drag import BOX_THRESHOLD
 from skyloop.vehicle.kernel_records import (
     DRAG_BOX,
     DRAG_LINEAR,
@@ -25,7 +24,7 @@ from skyloop.vehicle.kernel_records import (
     DRAG_ROTOR_LINEAR,
     DRAG_ROTOR_LUMPED,
 )
-from skyloop.vehicle.rigid_body import REFERENCE_DENSITY
+from skyloop.vehicle.rigid_body import BOX_THRESHOLD, REFERENCE_DENSITY
 from skyloop.world import atmosphere
 
 Vector = tuple[Any, ...]

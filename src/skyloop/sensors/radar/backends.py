@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from skyloop.core.fmcw import Waveform
 from skyloop.sensors.radar.cpu_echoes import CpuEchoes
 from skyloop.sensors.radar.echoes import Echoes, Energies, Labels, Picture, Things, Way
-from skyloop.sensors.radar.gpu import GpuSum
 from skyloop.sensors.radar.gpu_echoes import GpuEchoes
+from skyloop.sensors.radar.gpu_source import GpuSum
 from skyloop.sensors.radar.specular import Mirrors
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError

@@ -7,11 +7,10 @@ import math
 import numpy as np
 
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
 from skyloop.world.scenery.actors.paths import Path
 from skyloop.world.scenery.actors.people import add_walker
-from skyloop.world.terrain import place_terrain
 from skyloop_client.errors import ScenarioError
 
 NEAR, FAR = 3.5, 8.0
