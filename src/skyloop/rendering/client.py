@@ -27,9 +27,8 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.interrupts import kept_from_children
 from skyloop.core.system_packages import CAMERAS, install_command
+from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
-from skyloop.rendering.vertex_buffers import pack_model, pack_rows, used_textures
-from skyloop.rendering.view_memory import Slot, ViewMemory
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
 from skyloop.world.scene import Meanwhile

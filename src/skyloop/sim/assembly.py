@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.bus import Bus
-from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime
+from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime, Schedule
 from skyloop.core.jit import prepare
 from skyloop.core.plugins import Registry
-from skyloop.core.schedule import Schedule
 from skyloop.core.validation import read_yaml, validated
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults

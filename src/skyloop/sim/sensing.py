@@ -26,8 +26,8 @@ from skyloop.sim.watchful_people import WatchfulPeoplePart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.messages import CameraImage, VehicleState
+from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
-from skyloop_client.user_code import call_user_code
 
 Defer = Callable[[int, int], None]
 """Called with (t_ns, index) instead of measuring, where another process measures."""

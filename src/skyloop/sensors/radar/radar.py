@@ -2,15 +2,17 @@
 
 `Paths` finds all paths of a wave from transmitter to receivers: by matt patches, mirror points and calibration targets,
 over the ground, and through materials that let it pass.
+Echoes are found and summed on the CPU, or on a GPU if there is one.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +20,71 @@ from numpy.typing import NDArray
 from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.sensors.radar.backends import EchoFinder, backend_on
 from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarNumbers, pattern_table
 from skyloop.sensors.radar.cpu_echoes import CpuEchoes, point_echoes
 from skyloop.sensors.radar.echoes import Antennas, Echoes, Ends, Energies, Labels, Picture, Receiver, Things, Way
+from skyloop.sensors.radar.gpu_echoes import GpuEchoes
+from skyloop.sensors.radar.gpu_source import GpuSum
 from skyloop.sensors.radar.specular import Mirrors
+from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop.sensors.sensor import Scene, Sensor, numbers_of, plain
 from skyloop.world.materials import TRANSPARENCY, grazing_reflection, mirror_amplitudes, scattered_shares
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.views import MATERIAL_CLASS, Pinhole, View, ViewPose, ViewRequest
+from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array, Kinematics, RadarScan
 from skyloop_client.streams import NS_PER_S
+
+
+class BurstSum(Protocol):
+    def burst(self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]) -> NDArray[np.complex64]: ...
+
+    def burst_and_weighted(
+        self, half_paths: Array, rates: Array, strengths: NDArray[np.complex64]
+    ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]: ...
+
+
+class EchoFinder(Protocol):
+    """Finds the echoes of matt surfaces and of mirror points, where the sum wants them."""
+
+    def found(
+        self,
+        pictures: list[Picture],
+        things: Things,
+        labels: Labels,
+        ways: list[Way],
+        mirrors: Mirrors | None,
+        energies: Energies,
+    ) -> list[Echoes]: ...
+
+    def joined(self, parts: list[Echoes]) -> Echoes: ...
+
+
+def backend_on(backend: str, waveform: Waveform) -> tuple[EchoFinder, BurstSum]:
+    """`auto` uses a GPU that CuPy supports, else the CPU."""
+    if backend != "cpu":
+        cupy, reason = _gpu()
+        if cupy is not None:
+            return GpuEchoes(cupy), GpuSum(waveform, cupy)
+        if backend == "gpu":
+            raise SetupError(
+                f"radar backend 'gpu': {reason}; install cupy for your CUDA, or choose backend auto or cpu"
+            )
+    return CpuEchoes(), Synthesis(waveform)
+
+
+def _gpu() -> tuple[Any, str]:
+    """CuPy, if it is installed and finds a device; else None and the reason."""
+    if importlib.util.find_spec("cupy") is None:
+        return None, "CuPy is not installed"
+    try:
+        import cupy
+
+        cupy.zeros(1)
+    except Exception as error:  # a broken driver or library can raise anything
+        return None, f"CuPy finds no usable device ({type(error).__name__})"
+    return cupy, ""
+
 
 BOLTZMANN = 1.380649e-23
 ROOM_TEMPERATURE = 290.0

@@ -15,21 +15,23 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
-from skyloop.world.scenery.actors.forklifts import COLOURS, DrivingForklift, forklift_shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.actors.paths import Path
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.interiors import place_floor, place_plain
 from skyloop.world.scenery.panels import Paint, Panels
-from skyloop.world.scenery.storage import (
+from skyloop.world.scenery.warehouse_equipment import (
     BAY,
     CARTON_COLOURS,
+    COLOURS,
     DRUM_COLOURS,
     LEVELS,
     PALLET,
     SLOTS,
+    DrivingForklift,
     Load,
     barrel_shape,
+    forklift_shape,
     guard_shape,
     packing_table_shape,
     pallet_loads,
