@@ -33,7 +33,7 @@ ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
 .PHONY: $(SET_UP)
 endif
 
-$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
+$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml papers/pyproject.toml
 	@sh tools/set_up.sh "$(PYTHON)"
 
 setup: $(SET_UP)

@@ -17,9 +17,9 @@ from page_runs import README as README_PAGE
 from page_runs import PageRun, plot_nothing
 from skyloop.apps.run import fly
 from skyloop.cli import app
-from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop.sim.scenario import AIRFRAMES
 from skyloop.world.world import WORLDS
+from skyloop_papers.registry import REPRODUCTIONS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

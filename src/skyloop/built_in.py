@@ -72,7 +72,6 @@ PLUGIN = Plugin(
         "localise": "skyloop.cli.localise:app",
         "loop": "skyloop.cli.loop:app",
         "mavlink": "skyloop.cli.mavlink:app",
-        "reproduce": "skyloop.cli.reproduce:app",
         "serve": "skyloop.cli.serve:app",
     },
     reports={
@@ -82,6 +81,5 @@ PLUGIN = Plugin(
     },
     catalogues={
         "benches": "skyloop.benchmarks.registry:listed",
-        "reproductions": "skyloop.reproductions.registry:listed",
     },
 )

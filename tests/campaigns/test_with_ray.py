@@ -26,7 +26,7 @@ from skyloop import cli
 from skyloop.campaigns import report
 from skyloop.campaigns.campaign import results
 from skyloop.campaigns.pools import RayPool, ray_pool
-from skyloop.reproductions.missing_runs import ALL_CORES, Makers, all_runs
+from skyloop_papers.missing_runs import ALL_CORES, Makers, all_runs
 
 pytestmark = pytest.mark.slow("starts Ray, whose servers take both cores for half a minute")
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "campaigns.md").read_text(encoding="utf-8")

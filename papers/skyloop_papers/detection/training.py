@@ -1,0 +1,76 @@
+"""Table 7 of airloop as the time of one pass over the training images: on the GPU that trained the shipped weights, on
+one core of this machine, and on a target that gets a share of that core."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.results import Result
+from skyloop.links.loop.targets import agent_command
+from skyloop.perception.detection.dataset_reader import read_samples
+from skyloop.perception.detection.detector import MODELS
+from skyloop_client.errors import SetupError
+from skyloop_papers.detection.protocol import PAPER, Protocol
+
+SLOWED = 0.2
+"""The share of a core's time that the slowed target gets: it is stopped in turns by its agent."""
+
+
+def training_results(protocol: Protocol, data: Path) -> list[Result]:
+    made = json.loads((MODELS / "training.json").read_text(encoding="utf-8"))
+    images, steps = int(made["images"]["train"]), protocol.training_steps
+    own = {"device": made["device"], "images": images}
+    core = {"device": "one core of this machine", "images": images, "from_steps": steps}
+    slow = {**core, "device": f"a target that gets {SLOWED:g} of that core's time"}
+    per_image = seconds_per_image(data, steps, made["classes"], time.process_time)
+    slowed = slowed_seconds_per_image(data, steps, made["classes"])
+    return [
+        _result("GPU", float(made["seconds_per_epoch"]), int(made["epochs"]), own),
+        _result("CPU", per_image * images, steps, core),
+        _result("slowed target", slowed * images, steps, slow),
+    ]
+
+
+def _result(where: str, seconds: float, n: int, about: dict[str, Any]) -> Result:
+    return Result(PAPER, "Table 7", f"time per epoch: {where}", None, seconds, "s", n, conditions=about)
+
+
+def seconds_per_image(data: Path, steps: int, classes: Sequence[str], clock: Callable[[], float]) -> float:
+    """Of a training on this machine with one thread; large and small images as they come."""
+    import torch
+
+    from skyloop.perception.detection.image_store import load_images
+    from skyloop.perception.detection.training import TrainingOptions, one_epoch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        options, device = TrainingOptions(epochs=1, batch=8), torch.device("cpu")
+        samples = read_samples(data, "test")[: steps * options.batch]
+        canvases = load_images(samples, classes, device)
+        began = clock()
+        one_epoch(canvases, len(classes), device, options)
+        return (clock() - began) / len(samples)
+    finally:
+        torch.set_num_threads(before)
+
+
+def slowed_seconds_per_image(data: Path, steps: int, classes: Sequence[str]) -> float:
+    """The same by the wall clock, in a process that its agent lets run for a share of the time."""
+    told = [str(data), str(steps), ",".join(classes)]
+    command = agent_command(["--throttle", f"{SLOWED:g}"], [sys.executable, "-m", __name__, *told])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise SetupError(f"the training on a slowed target failed: {last}")
+    return float(done.stdout.split()[-1])
+
+
+if __name__ == "__main__":
+    print(seconds_per_image(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), time.perf_counter))
