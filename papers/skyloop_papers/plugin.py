@@ -4,5 +4,5 @@ from skyloop.core.plugins import Plugin
 
 PLUGIN = Plugin(
     verbs={"reproduce": "skyloop_papers.cli:app"},
-    catalogues={"reproductions": "skyloop_papers.registry:listed"},
+    catalogues={"reproductions": "skyloop_papers.catalogue:listed"},
 )

@@ -23,7 +23,7 @@ from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.weather import weather_at
 from skyloop_client.messages import Array, Event, LandingStatus, Message
-from skyloop_papers.landing.protocol import DURATION, ON_MARKER
+from skyloop_papers.landing.plan import DURATION, ON_MARKER
 
 TRACK_EVERY = 0.25
 """s."""
@@ -111,9 +111,9 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
             gate.finish("the flight is over")
     finally:
         made.close()
-    told = made.summary()
-    times = {"mean": told["execution_us_mean"] / 1e3, "max": told["execution_us_most"] / 1e3}
-    return {**run, "execution_ms": {**times, "missed": told["images_missed"]}}
+    counted = made.summary()
+    times = {"mean": counted["execution_us_mean"] / 1e3, "max": counted["execution_us_most"] / 1e3}
+    return {**run, "execution_ms": {**times, "missed": counted["images_missed"]}}
 
 
 def scored(simulation: Simulation, scenario: Scenario, witness: Witness, began: float, folder: Path) -> dict[str, Any]:

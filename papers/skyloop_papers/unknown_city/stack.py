@@ -13,7 +13,7 @@ from skyloop_client.bundle import Bundle
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GridMap, LidarScan, Message
 from skyloop_client.streams import NS_PER_S
-from skyloop_papers.stage_clock import clocked
+from skyloop_papers.flight_watch import clocked
 
 
 class ClockedLocaliser(GridLocaliser):
