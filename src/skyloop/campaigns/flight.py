@@ -19,8 +19,7 @@ from skyloop.campaigns.plan import CampaignRun, RunSpec
 from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
 from skyloop.recording.run_folder import plain
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
-from skyloop_client.plugins import forget_plugins, load_plugin
-from skyloop_client.user_code import call_user_code
+from skyloop_client.plugins import call_user_code, forget_plugins, load_plugin
 
 Row = dict[str, Any]
 RunResult = tuple[Row, bytes]

@@ -17,7 +17,7 @@ from skyloop.datasets.flier import INSTANT, RECORD, TRUTH, WAIT_S, FrameGroup, G
 from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
 from skyloop.datasets.worker import GroupWriting, WorkerProfile
 from skyloop.sim.assembly import build
-from skyloop.sim.deferred_sensing import DeferredSensing
+from skyloop.sim.sensing import DeferredSensing
 from skyloop_client.messages import Message
 
 

@@ -19,9 +19,8 @@ from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
 from skyloop.recording.journal import GroupWriter, is_complete
 from skyloop.recording.recording import NAME, add_stream, create_recording, locked
 from skyloop.sim.assembly import build
-from skyloop.sim.deferred_sensing import DeferredSensing
 from skyloop.sim.parts import PilotPart
-from skyloop.sim.sensing import SensorPart
+from skyloop.sim.sensing import DeferredSensing, SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import DatasetError
