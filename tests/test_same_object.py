@@ -30,7 +30,7 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 from skyloop.world.materials import MATERIALS
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.world import WORLDS
@@ -65,7 +65,7 @@ def test_sees_ranges_and_hits_the_same_on_ten_seeds(world: str, seed: int) -> No
 
 
 @pytest.fixture(scope="module")
-def park() -> Iterator[Scene]:
+def park() -> Iterator[WorldScene]:
     """As a vehicle at home sees it."""
     vehicle = {"airframe": "iris", "position": [0.0, 0.0], "state": "truth"}
     with build(
@@ -75,7 +75,9 @@ def park() -> Iterator[Scene]:
         yield part.scene.at(0, 0)
 
 
-def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, lens: Pinhole) -> tuple[View, Any, Any]:
+def looked_at(
+    scene: WorldScene, eye: Any, pitch: float, yaw: float, quality: str, lens: Pinhole
+) -> tuple[View, Any, Any]:
     """A picture, what rays through the centres of its pixels hit, and how many m farther each pixel is seen."""
     quat = quat_multiply(quat_from_euler(0.0, pitch, yaw), SENSOR_FROM_CAMERA)
     view = scene.view(ViewRequest(lens, ViewPose(0, np.asarray(eye, float), quat), quality))
@@ -86,7 +88,7 @@ def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, le
 
 
 @pytest.mark.slow("a flight through a forest")
-def test_leaves_are_hit_where_they_are_seen(park: Scene) -> None:
+def test_leaves_are_hit_where_they_are_seen(park: WorldScene) -> None:
     """At full detail, of all pixels in which camera or ray meet a tree's leaves, silhouettes and all, 99.8 % agree in
     thing, material and, within 5 mm, distance: no ray is stopped by what is not seen, and none slips through a leaf."""
     leaves = [k for k, material in enumerate(MATERIALS) if material.name in ("leaves", "needles")]
@@ -116,7 +118,7 @@ LOD_ERROR = {"ground": 0.15, "building": 0.4, "tree": 2.5}
 
 
 @pytest.mark.slow("draws a world in two qualities")
-def test_depth_at_low_quality_is_within_the_stated_error(park: Scene) -> None:
+def test_depth_at_low_quality_is_within_the_stated_error(park: WorldScene) -> None:
     """Of pixels that show the thing a ray meets: exact within 8 m (bushes lose detail first), beyond 15 m as stated."""
     model, lens, chance = park.model, Pinhole.from_fov(160, 120, np.radians(90.0)), np.random.default_rng(5)
     errors: dict[str, list[Any]] = {kind: [] for kind in LOD_ERROR}

@@ -7,12 +7,12 @@ from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
 from skyloop.world.scenery.actors import cars
 from skyloop.world.scenery.actors.car_shapes import STYLES, body_shape, parked_shape, wheel_places, wheel_shape
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.errors import ScenarioError
 
 FLAT = Ground.flat()
-BLOCK = Path([(0, 0), (60, 0), (60, 40), (0, 40)], corner_radius=8.0)
+BLOCK = MoverPath([(0, 0), (60, 0), (60, 40), (0, 40)], corner_radius=8.0)
 MID_CORNER = 44.0 + 2.0 * np.pi
 """m: after a leg of 44 m, half way round a corner of 8 m radius."""
 HATCHBACK = STYLES[0]

@@ -6,9 +6,10 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering.buffers import pack_model
-from skyloop.rendering.painter import Shot, projection
+from skyloop.rendering.painter import projection
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.shadows import Culler
+from skyloop.rendering.wire import ViewJob
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model
 from skyloop.world.views import ViewRequest
@@ -21,7 +22,7 @@ def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
     culler = Culler(packed)
     lens, pose = request.lens, request.pose
     moving = model.motion(pose.t_ns).poses
-    shot = Shot(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, request.quality, pose.position,
+    shot = ViewJob(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, request.quality, pose.position,
                 matrix_from_quat(pose.quat_wxyz), moving, request.hidden_rows, {}, 1.0, 0.0, True, True)  # fmt: skip
     _, planes = projection(shot)
     quality = QUALITIES[request.quality]

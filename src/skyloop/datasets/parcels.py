@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skyloop.sim.sensing import Instant, Looks
+from skyloop.sim.sensing import Looks, SensingInstant
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import DatasetError
 
@@ -25,7 +25,7 @@ what is hidden of it."""
 class Sensing:
     """What is made at an instant."""
 
-    instant: Instant
+    instant: SensingInstant
     wanted: list[tuple[int, int, int]] = field(default_factory=list)
     """Number of the part, number of its sample, and when the last message of it arrives."""
 
@@ -91,7 +91,7 @@ def read_parcel(read: Callable[[int], bytes | bytearray]) -> Parcel | None:
         sensing = None
         if kind == INSTANT:
             t_ns, states, n_looks, wanted = next(instants)
-            sensing = Sensing(Instant(t_ns, tuple(states), n_looks), [tuple(row) for row in wanted.tolist()])
+            sensing = Sensing(SensingInstant(t_ns, tuple(states), n_looks), [tuple(row) for row in wanted.tolist()])
         parcel.entries.append(Entry(kind, arrival_ns, part, index, bytes(records[at : at + size]), sensing))
         at += size
     if at != len(records):

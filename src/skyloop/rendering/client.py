@@ -30,7 +30,7 @@ from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest, without_alpha
 from skyloop.world.weather import Weather
@@ -105,7 +105,7 @@ HOW_TO_INSTALL = (
 class _Asked:
     requests: list[ViewRequest]
     shots: list[dict[str, Any]]
-    motions: list[Motion]
+    motions: list[MoverStates]
     slot: Slot
 
 

@@ -27,7 +27,7 @@ from skyloop.core.frames import matrix_from_quat
 from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.camera_lens import Lens, Mosaic
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.views import ViewPose
 from skyloop_client.messages import Array, Label
@@ -117,7 +117,9 @@ class Labeller:
         self._classes[[CLASS_ID[name] for name in class_names]] = True
         self._min_px = min_px
 
-    def labels(self, instances: NDArray[np.int32], model: Model, motion: Motion, pose: ViewPose) -> tuple[Label, ...]:
+    def labels(
+        self, instances: NDArray[np.int32], model: Model, motion: MoverStates, pose: ViewPose
+    ) -> tuple[Label, ...]:
         """The labels in the order of the things' numbers."""
         extents = np.zeros((len(model.things), 5), np.int64)
         _extents(np.ascontiguousarray(instances), extents)
@@ -206,7 +208,7 @@ def box_in_space(model: Model, rows: Sequence[int], poses: Sequence[Array]) -> t
     return turned.T @ (0.5 * (low + high)), high - low, yaw
 
 
-def _row_pose(model: Model, motion: Motion, row: int) -> Array:
+def _row_pose(model: Model, motion: MoverStates, row: int) -> Array:
     """(3, 4) world_from_part."""
     n = model.n_standing
     pose: Array = model.standing_poses[row] if row < n else motion.poses[row - n]

@@ -58,7 +58,7 @@ from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flyi
 from skyloop.world.atmosphere import wind_field
 from skyloop.world.earth import Earth
 from skyloop.world.model import basic_shapes
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import World, build_world
@@ -147,7 +147,7 @@ def needed_rooms(scenario: Scenario) -> list[str]:
 
 def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
-) -> Scene:
+) -> WorldScene:
     """Put the vehicles into the world, and set up weather and renderer."""
     numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
@@ -171,7 +171,7 @@ def _build_scene(
     topics = scenario.world.randomise
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0
-    scene = Scene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
+    scene = WorldScene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
     scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
     return scene
 

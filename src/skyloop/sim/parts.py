@@ -18,7 +18,7 @@ from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.setpoints import tracked
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.views import ViewRequest
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import PartError, ScenarioError, SetpointError, StreamError
@@ -108,7 +108,7 @@ class Instrument(Protocol):
 class Context:
     """What parts share: the bus, the schedule, the fleet and the scene."""
 
-    def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: Scene) -> None:
+    def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: WorldScene) -> None:
         self.bus = bus
         self.schedule = schedule
         self.fleet = fleet

@@ -236,7 +236,7 @@ def has_own_controller(vehicle: Vehicle) -> bool:
     return name is not None and (is_plugin(name) or not isinstance(CONTROLLERS.get(name), CompiledController))
 
 
-class Pacing(BaseModel):
+class PacingConfig(BaseModel):
     """How fast simulated time passes."""
 
     model_config = STRICT
@@ -264,7 +264,7 @@ class Scenario(BaseModel):
     """Steps per second of the rigid body and the rotors."""
     truth_rate_hz: RateHz = 50.0
     """Messages per second on `truth/<vehicle>`, `<vehicle>/battery` and `<vehicle>/actuators`."""
-    pacing: Pacing = Pacing()
+    pacing: PacingConfig = PacingConfig()
     """How fast simulated time passes."""
     earth: EarthConfig = EarthConfig()
     """Where on the earth the world lies."""

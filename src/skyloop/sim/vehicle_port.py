@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.clock import Clock
-from skyloop.sensors.camera_effects import Aim
+from skyloop.sensors.camera_effects import GimbalAim
 from skyloop.sim.parts import Context, Instrument
 from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
@@ -228,7 +228,7 @@ class VehiclePort:
 
     def aim_camera(self, stream: str, pitch: float, yaw: float, *, follows: bool) -> None:
         """Turn a camera on a gimbal: rad below the horizon, rad anticlockwise from the heading (or from east)."""
-        self._instrument(stream).aim(Aim(pitch, yaw, follows))
+        self._instrument(stream).aim(GimbalAim(pitch, yaw, follows))
 
     def camera_aim(self, stream: str) -> tuple[float, float, bool] | None:
         """What `aim_camera` takes, as it is now; None where the camera is on no gimbal."""

@@ -18,7 +18,7 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import FOREVER
 from skyloop.vehicle.kernel_records import DRAG_NONE, MAX_SCHEDULED
 from skyloop.world.rays import RayHits
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.errors import ScenarioError, unknown_name
@@ -83,7 +83,7 @@ Edit = tuple[Any, ...]
 
 
 class WorldEditor(WorldView):
-    def __init__(self, scene: Scene, fleet: Fleet, clock: Clock) -> None:
+    def __init__(self, scene: WorldScene, fleet: Fleet, clock: Clock) -> None:
         """To be made when the simulation is built, before its first event."""
         super().__init__(scene, clock)
         self._fleet = fleet

@@ -24,7 +24,7 @@ from skyloop.world.mesh import Mesh
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
-from skyloop.world.scene import Beside, Meanwhile, Painting, Scene
+from skyloop.world.scene import Beside, Meanwhile, Painting, WorldScene
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig
@@ -38,7 +38,7 @@ UNCLASSED = "ground"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class ShapeGroup:
     """Rows of a model that have the same shape and the same colours."""
 
     shape: int
@@ -52,7 +52,7 @@ class Group:
 class Appearance:
     shapes: list[tuple[NDArray[np.float32], NDArray[np.int32]]]
     """Vertices (n, 3) m and faces (m, 3) of each shape."""
-    groups: list[Group]
+    groups: list[ShapeGroup]
     poses: NDArray[np.float32]
     """(rows, 3, 4) world_from_part: of what stands, then of what moves, as it is now."""
     n_standing: int
@@ -71,7 +71,7 @@ def appearance_of(model: Model, vehicle_things: list[int], t_ns: int, most: int 
     for row, key in enumerate(table):
         members.setdefault(key, []).append(row)
     groups = [
-        Group(shape, _colours(meshes[shape], model.palettes[palette], variant), rows)
+        ShapeGroup(shape, _colours(meshes[shape], model.palettes[palette], variant), rows)
         for (shape, palette, variant), rows in members.items()
     ]
     classes = [_class_name(model, int(thing)) for thing in model.row_thing]
@@ -141,7 +141,7 @@ __all__ = ["Appearance", "Painting", "View", "ViewRequest", "WorldView"]
 
 
 class WorldView:
-    def __init__(self, scene: Scene, clock: Clock) -> None:
+    def __init__(self, scene: WorldScene, clock: Clock) -> None:
         """To be made when the simulation is built, before its first event."""
         self._scene = scene
         self._clock = clock
@@ -185,7 +185,7 @@ class WorldView:
         """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)
 
-    def _present(self, vehicle: int | None) -> Scene:
+    def _present(self, vehicle: int | None) -> WorldScene:
         self.refresh()
         return self._scene.at(self._clock.now_ns, vehicle)
 

@@ -61,7 +61,7 @@ class Thing:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MoverStates:
     """Poses and velocities of the movers' parts at one instant."""
 
     t_ns: int
@@ -194,7 +194,7 @@ class Model:
         )
         self.standing_poses: Array = np.array([row[5] for row in self._standing]).reshape(-1, 3, 4)
         self.thing_class = np.array([thing.class_id for thing in self.things], np.uint8)
-        self._motion: Motion | None = None
+        self._motion: MoverStates | None = None
 
     def loosen(self, number: int) -> Placed | None:
         """Makes a standing thing movable; None if it cannot be: terrain, people, vehicles.
@@ -235,12 +235,12 @@ class Model:
         self.placed = {}
         self.freeze()
 
-    def motion(self, t_ns: int) -> Motion:
+    def motion(self, t_ns: int) -> MoverStates:
         """The motion of all movers at one instant."""
         if self._motion is None or self._motion.t_ns != t_ns:
             t = t_ns / 1e9
             before, now, after = (self._poses(t + dt) for dt in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
-            self._motion = Motion(t_ns, now, before, after)
+            self._motion = MoverStates(t_ns, now, before, after)
         return self._motion
 
     def moving_poses(self, t_ns: int) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.rotations import cross
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -26,7 +26,7 @@ OPEN, CLOSED, BOTTOMLESS, GROUND = range(4)
 
 
 def occupancy(
-    model: Model, motion: Motion | None, lower: ArrayLike, upper: ArrayLike, voxel: float
+    model: Model, motion: MoverStates | None, lower: ArrayLike, upper: ArrayLike, voxel: float
 ) -> NDArray[np.bool_]:
     """(nx, ny, nz) True where a voxel is occupied; voxel (i, j, k) begins at lower + voxel·(i, j, k), world axes.
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop_client.messages import Array
 
 Floats = NDArray[np.float32]
@@ -213,7 +213,7 @@ class RayTracer:
         origins: ArrayLike,
         directions: ArrayLike,
         max_range: float,
-        motion: Motion | None,
+        motion: MoverStates | None,
         hidden_rows: tuple[int, int] | None = None,
     ) -> RayHits:
         """Casts (n, 3) rays with unit directions, world axes, at all standing things and, given `motion`, all moving

@@ -24,7 +24,7 @@ Beside = Callable[[Callable[[], Any]], Any]
 """Calls a function in another thread, answers clients until it is done, and returns its result."""
 
 
-class Painter(Protocol):
+class ViewRenderer(Protocol):
     """The interface of a renderer; `rendering.client.Renderer` implements it."""
 
     meanwhile: Meanwhile | None
@@ -59,10 +59,12 @@ class Painting:
     failed: Callable[[RendererError], None]
 
 
-class Scene:
+class WorldScene:
     """One scene for all sensors; `at` moves it to an instant and to one vehicle."""
 
-    def __init__(self, model: Model, earth: Earth, weather: Weather, start_painter: Callable[[Model], Painter]) -> None:
+    def __init__(
+        self, model: Model, earth: Earth, weather: Weather, start_painter: Callable[[Model], ViewRenderer]
+    ) -> None:
         self.model = model
         self.weather = weather
         self.gravity: float = earth.gravity
@@ -77,12 +79,12 @@ class Scene:
         self.beside: Beside | None = None
         """How costly samples are measured while clients are answered. None: they wait."""
         self._start_painter = start_painter
-        self._painter: Painter | None = None
+        self._painter: ViewRenderer | None = None
         self._tracer: RayTracer | None = None
         self._views: dict[Any, View] = {}
         self._under_way: deque[Painting] = deque()
 
-    def at(self, t_ns: int, vehicle: int | None = None) -> Scene:
+    def at(self, t_ns: int, vehicle: int | None = None) -> WorldScene:
         """This scene at an instant, seen from a vehicle."""
         if t_ns != self.t_ns:
             self.t_ns = t_ns

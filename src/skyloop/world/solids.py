@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +29,7 @@ class Solids:
         self._grid_of_shape: dict[int, int] = {}
         vehicle_rows = [model.things[thing].rows[0] for thing in vehicles]
         own = {row for thing in vehicles for row in model.things[thing].rows}
-        self.movers: list[tuple[Mover, NDArray[Any]]] = []
+        self.movers: list[tuple[Mover, NDArray[np.void]]] = []
         row = model.n_standing
         for mover in model.movers:
             table = np.zeros(mover.n_rows, MOVING)
@@ -46,20 +45,20 @@ class Solids:
         self.hull_radii = [model.shapes[model.row_shape[row]].lods[0].radius for row in vehicle_rows]
         of_vehicles = np.array(vehicle_grids, np.int64), np.array(vehicle_rows, np.int64)
         self.arrays = SolidArrays._make((*grids.joined(), rows, model.n_standing, *of_vehicles))
-        self._outlook: tuple[int, Any] = (-1, None)
-        self._places: dict[tuple[int, int], Any] = {}
+        self._outlook: tuple[int, Array] = (-1, np.zeros((0, 4)))
+        self._places: dict[tuple[int, int], tuple[Array, Array]] = {}
 
     def _grid(self, grids: Grids, shape: int) -> int:
         if shape not in self._grid_of_shape:
             self._grid_of_shape[shape] = grids.add(_corners(self.model.shapes[shape]))
         return self._grid_of_shape[shape]
 
-    def moving(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[Any]:
+    def moving(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[np.void]:
         """Parts of the movers that (n, 3) `places` with `reach` (n,) m around them may meet during an interval."""
         near = [self._parts(k, interval, period) for k in self._within_reach(interval, period, places, reach)]
         return np.concatenate(near) if near else np.zeros(0, MOVING)
 
-    def _within_reach(self, interval: int, period: float, places: Array, reach: Array) -> Any:
+    def _within_reach(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[np.intp]:
         per_outlook = max(1, round(OUTLOOK_S / period))
         number = interval // per_outlook
         if self._outlook[0] != number:
@@ -69,7 +68,7 @@ class Solids:
         spheres = self._outlook[1]
         away = places[:, None] - spheres[:, :3]
         touch = reach[:, None] + spheres[:, 3]
-        return (np.einsum("vmi,vmi->vm", away, away) < touch * touch).any(axis=0).nonzero()[0]
+        return np.flatnonzero((np.einsum("vmi,vmi->vm", away, away) < touch * touch).any(axis=0))
 
     def _sphere(self, k: int, start: float, length: float) -> Array:
         """Centre and radius of a sphere that holds mover k for `length` s from `start` on."""
@@ -79,7 +78,7 @@ class Solids:
         size = np.tile(table["radius"], 3) * np.linalg.norm(poses[:, :, :3], axis=1).max(axis=1)
         return np.append(centre, (np.linalg.norm(poses[:, :, 3] - centre, axis=1) + size).max() + SLACK)
 
-    def _parts(self, k: int, interval: int, period: float) -> NDArray[Any]:
+    def _parts(self, k: int, interval: int, period: float) -> NDArray[np.void]:
         mover, table = self.movers[k]
         for edge in (interval, interval + 1):
             if (k, edge) not in self._places:
@@ -93,7 +92,7 @@ class Solids:
 
     def forget(self) -> None:
         """Drops the cached positions of movers, because something was moved by hand."""
-        self._outlook = (-1, None)
+        self._outlook = (-1, np.zeros((0, 4)))
         self._places.clear()
 
     def above(self, place: ArrayLike, reach: float) -> tuple[float, str] | None:

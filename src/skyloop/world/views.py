@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.jit import kernel, record_type
 from skyloop.world.materials import MATERIALS
-from skyloop.world.model import BY_MATERIAL, Model, Motion
+from skyloop.world.model import BY_MATERIAL, Model, MoverStates
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.messages import Array
 
@@ -166,7 +166,7 @@ def _decode_ids(
 _A2, _A3 = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 3, "C", readonly=True)
 
 
-class Movers(NamedTuple):
+class MoverArrays(NamedTuple):
     """The motion of everything that a view shows."""
 
     n_standing: int
@@ -177,7 +177,7 @@ class Movers(NamedTuple):
     """(m, 3) rad/s; these three as in Motion."""
 
 
-movers_type = record_type(Movers, n_standing=int64, poses=_A3, velocities=_A2, turns=_A2)
+movers_type = record_type(MoverArrays, n_standing=int64, poses=_A3, velocities=_A2, turns=_A2)
 
 
 @kernel(
@@ -215,7 +215,7 @@ class View:
         lens: Pinhole,
         pose: ViewPose,
         model: Model,
-        motion: Motion,
+        motion: MoverStates,
         colour: NDArray[np.uint8],
         surface: NDArray[np.uint32],
     ) -> None:
@@ -278,6 +278,6 @@ class View:
         return out
 
     @property
-    def movers(self) -> Movers:
+    def movers(self) -> MoverArrays:
         m = self.motion
-        return Movers(self.model.n_standing, m.poses, m.velocities, m.angular_velocities)
+        return MoverArrays(self.model.n_standing, m.poses, m.velocities, m.angular_velocities)

@@ -35,7 +35,7 @@ from typing import Any
 
 from skyloop_client.errors import LinkError
 from skyloop_client.process_group import GroupTime, ProcessGroup
-from skyloop_client.proxy import Answer, Follower, Proxy, SlowBoard, frame_of, head_of
+from skyloop_client.proxy import DueAnswer, Follower, Proxy, SlowBoard, frame_of, head_of
 
 log = logging.getLogger(__name__)
 STEP_NS = 2_000_000
@@ -234,7 +234,7 @@ class Agent:
                 frame = frame_of({**head, "ports": [self._listen(int(port)) for port in head.get("ports", ())]}, frame)
             if passage.in_sync:
                 self._st_ns = max(self._st_ns, t_ns)
-            passage.answer = Answer(frame, t_ns, head.get("number"), len(head.get("elsewhere") or ()))
+            passage.answer = DueAnswer(frame, t_ns, head.get("number"), len(head.get("elsewhere") or ()))
         else:
             if kind == "message":
                 self._parts[passage.session, head.get("number")] += 1

@@ -160,7 +160,7 @@ def row_visibility(labels: Labels) -> NDArray[np.int8]:
     return np.concatenate([np.where(kinds == BY_MATERIAL, 2, labels.shown[kinds]).astype(np.int8), materials])
 
 
-class Picture(NamedTuple):
+class SurfaceView(NamedTuple):
     """The view whose pixels are the patches."""
 
     surface: Any
@@ -184,7 +184,7 @@ class Things(NamedTuple):
     turns: Any
 
 
-class Antennas(NamedTuple):
+class WaveEnds(NamedTuple):
     """Start and end of the wave, as in Ends, and the pattern of one antenna."""
 
     pattern: Any
@@ -221,7 +221,7 @@ class Receiver(NamedTuple):
     """m above the sensor; things below it give no echo."""
 
 
-Way = tuple[Antennas, Receiver]
+Way = tuple[WaveEnds, Receiver]
 """One path of a wave to a patch and back."""
 
 SURFACE = types.Array(uint32, 3, "C", readonly=True)
@@ -230,10 +230,10 @@ _I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, ui
 _F2, _C1 = types.Array(float32, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
 
 labels_type = record_type(Labels, row_thing=_I1, thing_class=_U1, material_class=_U1, shown=_B1)
-picture_type = record_type(Picture, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
+picture_type = record_type(SurfaceView, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
 things_type = record_type(Things, n_standing=int64, standing=_A3, poses=_A3, velocities=A2, turns=A2)
 antennas_type = record_type(
-    Antennas, pattern=_F2, sensor_from_world=A2, tx=A1, rx=A2, tx_velocity=A1, rx_velocity=A1, mirror=_C1,
+    WaveEnds, pattern=_F2, sensor_from_world=A2, tx=A1, rx=A2, tx_velocity=A1, rx_velocity=A1, mirror=_C1,
     tx_mirrored=boolean, rx_mirrored=boolean,
 )  # fmt: skip
 receiver_type = record_type(

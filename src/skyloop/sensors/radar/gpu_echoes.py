@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.sensors.radar.echoes import (
-    Antennas,
     Echoes,
     Energies,
     Labels,
-    Picture,
     Receiver,
+    SurfaceView,
     Things,
+    WaveEnds,
     Way,
     row_visibility,
 )
@@ -93,7 +93,7 @@ ALIGNMENT = 256
 """Bytes; enough for every type, and a line of the GPU's memory is not shared."""
 
 
-class Parcel:
+class UploadBuffer:
     """Arrays of one burst that go to the GPU in one copy, from memory that the GPU reads by itself."""
 
     def __init__(self, cupy: Any) -> None:
@@ -138,14 +138,14 @@ class GpuEchoes:
                 "find_patches", "add_energies", "find_mirrors", "order_mirrors", "unite_mirrors", "echo_mirrors",
             )
         )  # fmt: skip
-        self._parcel = Parcel(cupy)
+        self._parcel = UploadBuffer(cupy)
         self._kept: dict[str, tuple[tuple[Any, ...], Any]] = {}
         self._count, self._chosen = cupy.empty(1, np.int32), cupy.empty(MOST_MIRRORS + 1, np.int32)
         self._candidates = self._ordered = cupy.empty(0)
 
     def found(
         self,
-        pictures: list[Picture],
+        pictures: list[SurfaceView],
         things: Things,
         labels: Labels,
         ways: list[Way],
@@ -195,7 +195,12 @@ class GpuEchoes:
         return Echoes(*(cupy.concatenate([cupy.asarray(getattr(part, name)) for part in parts]) for name in fields))
 
     def _told(
-        self, pictures: list[Picture], things: Things, ways: list[Way], mirrors: Mirrors | None, counts: tuple[int, int]
+        self,
+        pictures: list[SurfaceView],
+        things: Things,
+        ways: list[Way],
+        mirrors: Mirrors | None,
+        counts: tuple[int, int],
     ) -> list[np.int32]:
         """Packs what the kernels read; returns where each picture and way is told of."""
         parcel, (n_pixels, n_patches) = self._parcel, counts
@@ -238,7 +243,7 @@ class GpuEchoes:
             self._ordered = self._cupy.empty(n_pixels * ORDERED)
 
 
-def _numbers(picture: Picture, things: Things, antennas: Antennas, receiver: Receiver, wavelength: float) -> Array:
+def _numbers(picture: SurfaceView, things: Things, antennas: WaveEnds, receiver: Receiver, wavelength: float) -> Array:
     """What the source reads at its places."""
     fixed = {
         "LENS": picture.lens, "CAMERA": picture.world_from_camera, "POSITION": picture.position,
@@ -250,7 +255,7 @@ def _numbers(picture: Picture, things: Things, antennas: Antennas, receiver: Rec
     return np.concatenate([np.ravel(part) for part in (*(fixed[name] for name in FIXED), *rest)])
 
 
-def _sizes(picture: Picture, things: Things, antennas: Antennas, receiver: Receiver) -> dict[str, int]:
+def _sizes(picture: SurfaceView, things: Things, antennas: WaveEnds, receiver: Receiver) -> dict[str, int]:
     height, width = picture.surface.shape[:2]
     return {
         "height": height, "width": width, "n_rx": len(antennas.rx), "n_standing": things.n_standing,

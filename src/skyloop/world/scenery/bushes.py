@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyloop.world.mesh import Colour, Mesh, box, circle, loft, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, box, circle, loft, merged, mesh_of
 from skyloop.world.model import Shape
 from skyloop.world.scenery.foliage import (
     Light,
@@ -236,7 +236,7 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
     """A trunk along x around the origin, a quarter sunk in, with broken ends, stumps of boughs and moss on top."""
     line = bent((-0.5 * length, 0, 0.7 * radius), (0.5 * length, 0, 0.6 * radius), (0, generator.normal(0, 0.15), 0), 5)
     radii = radius * np.linspace(1.1, 0.6, 5)
-    bark: Any = {"material": "bark", "colour": (165, 150, 130)}
+    bark: Look = {"material": "bark", "colour": (165, 150, 130)}
     ends = [_broken_end(line[0], radii[0], -1.0), _broken_end(line[-1], radii[-1], 1.0)]
     parts = [limb(line, radii, 8, **bark), *ends]
     for _ in range(4):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.mesh import WHITE, Colour, Mesh
+from skyloop.world.mesh import WHITE, Colour, Look, Mesh
 
 SIDES = ("-y", "+x", "+y", "-x", "+z", "-z")
 # corners of each side, counter-clockwise from outside, as (x, y, z) choices between low and high
@@ -29,7 +29,7 @@ class Paint(NamedTuple):
     slot: int = 0
 
     @property
-    def look(self) -> dict[str, Any]:
+    def look(self) -> Look:
         """In the form that the functions of `mesh` use."""
         return {"material": self.material, "colour": self.colour, "slot": self.slot}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, merged, mesh_of
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.foliage import (
     Light,
@@ -331,7 +331,7 @@ def _masses(
 ) -> tuple[Mesh, Mesh, Mesh]:
     """The dark middles of the lobes; whole lobes for the middle distance; four groups of lobes for far away."""
     centres, radii = lobes
-    look: Any = {"material": species.leaf_material}
+    look: Look = {"material": species.leaf_material}
     corners = 14 if detail > 0.5 else 8 if detail > SPARSE else 6
     rough = generator.uniform(0.80, 1.14, (len(centres), corners))
     inner = lumps(0.80 * rough, centres, radii, **look)
@@ -354,7 +354,7 @@ def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mes
     """A dark cone inside; jagged tiers for the middle distance; fewer of them for far away."""
     low = species.crown_base * species.height
     span = species.height - low
-    look: Any = {"material": species.leaf_material}
+    look: Look = {"material": species.leaf_material}
     inner = skirt((0.0, 0.0, low + 0.9 * span), 0.5 * species.crown_radius, 0.86 * span, 6, 0.0, **look)
     levels = []
     for tiers, points in ((7, 7), (5, 5)):

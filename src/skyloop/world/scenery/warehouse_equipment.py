@@ -13,7 +13,7 @@ import numpy as np
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, circle, cylinder, loft, merged
 from skyloop.world.model import Shape
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.panels import Paint, Panels
 from skyloop_client.messages import Array
 
@@ -333,7 +333,7 @@ class DrivingForklift:
 
     n_rows = 1
 
-    def __init__(self, path: Path, ground: Ground, *, speed: float, start: float = 0.0) -> None:
+    def __init__(self, path: MoverPath, ground: Ground, *, speed: float, start: float = 0.0) -> None:
         """speed: m/s; start: m along the path at t = 0."""
         self._path, self._ground, self._speed, self._start = path, ground, speed, start
 

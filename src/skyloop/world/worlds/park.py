@@ -11,7 +11,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import place_terrain
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.buildings import house_colours, house_shape
 from skyloop.world.scenery.bushes import (
@@ -29,7 +29,17 @@ from skyloop.world.scenery.bushes import (
 from skyloop.world.scenery.foliage import spread_out, tinted
 from skyloop.world.scenery.street_furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.scenery.trees import BIRCH, CHERRY, LARGEST, OAK, POPLAR, SPRUCE, WILLOW, Species, Stock
-from skyloop.world.worlds.park_layout import PARK, STREET, Plan, Site, Way, lane, place_paths, place_street, place_water
+from skyloop.world.worlds.park_layout import (
+    PARK,
+    STREET,
+    FootPath,
+    ParkPlan,
+    Site,
+    lane,
+    place_paths,
+    place_street,
+    place_water,
+)
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -211,7 +221,7 @@ class Park:
             if not 0 <= value <= most:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")
         randomise = frozenset(randomise)
-        plan = Plan(seed, any_material="textures" in randomise)
+        plan = ParkPlan(seed, any_material="textures" in randomise)
         # the lawn as it is drawn: lower under the paths, which are solid themselves
         self.ground = plan.seen_ground()
         self.model = Model()
@@ -311,9 +321,9 @@ def _place_people(site: Site, people: int, randomise: frozenset[str]) -> None:
     _place_standers(site, chance, people - walking, randomise)
 
 
-def _lane(way: Way, sign: float) -> Path:
+def _lane(way: FootPath, sign: float) -> MoverPath:
     points = lane(way, -sign * 0.5)
-    return Path(points if sign > 0.0 else points[::-1], corner_radius=3.0)
+    return MoverPath(points if sign > 0.0 else points[::-1], corner_radius=3.0)
 
 
 def _place_standers(site: Site, chance: np.random.Generator, n: int, randomise: frozenset[str]) -> None:

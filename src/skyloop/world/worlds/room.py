@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Mesh, box
+from skyloop.world.mesh import Colour, Look, Mesh, box
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.interiors import place_floor, place_plain, wall
@@ -105,7 +104,7 @@ class Room:
         shifts = np.repeat([self._shift() for _ in range(5)], 4)
         return replace(mesh, uv=mesh.uv + np.stack([shifts, 0.0 * shifts], axis=1))
 
-    def _look(self) -> dict[str, Any]:
+    def _look(self) -> Look:
         colour: Colour = (255, 255, 255)
         if "colours" in self._randomise:
             red, green, blue = self._random.integers(150, 256, 3).tolist()
