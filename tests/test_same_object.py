@@ -94,17 +94,17 @@ def test_leaves_are_hit_where_they_are_seen(park: WorldScene) -> None:
     leaves = [k for k, material in enumerate(MATERIALS) if material.name in ("leaves", "needles")]
     model, lens = park.model, Pinhole.from_fov(96, 72, np.radians(50.0))
     trees = {}
-    for row in np.flatnonzero(model.thing_class[model.row_thing[: model.n_standing]] == CLASS_ID["tree"]).tolist():
-        trees[model.things[model.row_thing[row]].name.split()[0]] = row
+    for row in np.flatnonzero(model.object_class[model.part_object[: model.n_standing]] == CLASS_ID["tree"]).tolist():
+        trees[model.things[model.part_object[row]].name.split()[0]] = row
     assert len(trees) >= 5
     agreeing = compared = 0
     for species, row in trees.items():
-        pose, mesh = model.standing_poses[row], model.shapes[model.row_shape[row]].lods[0]
+        pose, mesh = model.standing_poses[row], model.shapes[model.part_shape[row]].lods[0]
         top = float((mesh.positions @ pose[:, :3].T + pose[:, 3])[:, 2].max())
         crown = np.array([*pose[:2, 3], pose[2, 3] + 0.6 * (top - pose[2, 3])])
         # from above, so that few other trees are drawn
         view, hits, farther = looked_at(park, np.add(crown, (-6.0, 0.0, 6.0)), 0.8, 0.0, "cinematic", lens)
-        met = np.where(hits.row >= 0, model.row_thing[hits.row], 0)
+        met = np.where(hits.row >= 0, model.part_object[hits.row], 0)
         leafy = np.isin(hits.material, leaves) | np.isin(view.materials.ravel(), leaves)
         same = (met == view.instances.ravel()) & (hits.material == view.materials.ravel()) & (np.abs(farther) <= 5e-3)
         assert leafy.sum() > 360, species
@@ -129,9 +129,9 @@ def test_depth_at_low_quality_is_within_the_stated_error(park: WorldScene) -> No
         if hits.distance.min() < 0.3:
             continue  # cameras see nothing nearer than 5 cm
         row = np.maximum(hits.row, 0)
-        kinds = {"ground": model.row_solid[row] == 0}
-        kinds |= {kind: model.thing_class[model.row_thing[row]] == CLASS_ID[kind] for kind in ("building", "tree")}
-        same = (hits.row >= 0) & (model.row_thing[row] == view.instances.ravel())
+        kinds = {"ground": model.part_solid[row] == 0}
+        kinds |= {kind: model.object_class[model.part_object[row]] == CLASS_ID[kind] for kind in ("building", "tree")}
+        same = (hits.row >= 0) & (model.part_object[row] == view.instances.ravel())
         near.append(np.abs(farther[same & (hits.distance < 8.0)]))
         for kind, mine in kinds.items():
             errors[kind].append(np.abs(farther[same & mine & (hits.distance > 15.0) & (hits.distance < 100.0)]))

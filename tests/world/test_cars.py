@@ -130,9 +130,9 @@ def test_cars_differ_by_seed_and_repeat_with_it():
         return model
 
     one, same, other = street(1), street(1), street(2)
-    assert np.array_equal(one.row_shape, same.row_shape) and np.array_equal(one.row_palette, same.row_palette)
-    assert len(set(one.row_shape[:12])) >= 3 and len(set(one.row_palette[:12])) >= 4
-    assert [one.shapes[k].name for k in one.row_shape] != [other.shapes[k].name for k in other.row_shape]
+    assert np.array_equal(one.part_shape, same.part_shape) and np.array_equal(one.part_palette, same.part_palette)
+    assert len(set(one.part_shape[:12])) >= 3 and len(set(one.part_palette[:12])) >= 4
+    assert [one.shapes[k].name for k in one.part_shape] != [other.shapes[k].name for k in other.part_shape]
 
 
 @pytest.mark.parametrize("speed", [0.0, -3.0, 100.0, float("nan")])

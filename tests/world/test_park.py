@@ -35,7 +35,7 @@ def plan() -> ParkPlan:
 
 
 def class_of(model: Model, row: int) -> str:
-    number = model.thing_class[model.row_thing[row]]
+    number = model.object_class[model.part_object[row]]
     return CLASSES[number] if number < len(CLASSES) else "terrain"
 
 
@@ -49,11 +49,11 @@ def places(model: Model, *classes: str) -> np.ndarray:
 
 def vertices(model: Model, row: int) -> np.ndarray:
     pose = model.standing_poses[row]
-    return model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
+    return model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
 
 
 def name_of(model: Model, row: int) -> str:
-    return model.things[model.row_thing[row]].name
+    return model.things[model.part_object[row]].name
 
 
 def triangles_seen(model: Model, eye: np.ndarray, yaw: float, detail: float) -> int:
@@ -64,7 +64,7 @@ def triangles_seen(model: Model, eye: np.ndarray, yaw: float, detail: float) -> 
     planes = np.array([ahead, ahead + left, ahead - left, 0.75 * ahead + up, 0.75 * ahead - up])
     planes /= np.linalg.norm(planes, axis=1, keepdims=True)
     total = 0
-    for row, number in enumerate(model.row_shape):
+    for row, number in enumerate(model.part_shape):
         shape = model.shapes[number]
         middle, radius = ball(shape)
         radius *= np.linalg.norm(poses[row][:, :3], axis=0).max()
@@ -92,7 +92,7 @@ def test_counts(park: Park) -> None:
     standing, walking = len(rows_of(model, "person")), len(model.movers)
     assert standing >= 6
     assert walking >= 8
-    found = Counter(class_of(model, row) for row in range(len(model.row_shape)))
+    found = Counter(class_of(model, row) for row in range(len(model.part_shape)))
     assert found["bench"] >= 12
     assert found["lamp"] >= 12
     assert found["building"] >= 16
@@ -178,7 +178,7 @@ def test_walkers_stay_on_the_paths(park: Park, plan: ParkPlan) -> None:
 
 def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: ParkPlan) -> None:
     for row in rows_of(park.model, "path"):
-        mesh, pose = park.model.shapes[park.model.row_shape[row]].lods[0], park.model.standing_poses[row]
+        mesh, pose = park.model.shapes[park.model.part_shape[row]].lods[0], park.model.standing_poses[row]
         p = (mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces]
         middles = p.mean(axis=1)
         across = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
@@ -200,7 +200,7 @@ def test_the_pond_lies_below_its_banks(park: Park, plan: ParkPlan) -> None:
 
 def test_triangles(park: Park) -> None:
     model = park.model
-    assert sum(len(model.shapes[number].lods[0].faces) for number in model.row_shape) <= 500_000
+    assert sum(len(model.shapes[number].lods[0].faces) for number in model.part_shape) <= 500_000
     for yaw in np.arange(4) * np.pi / 2:
         for eye in ((0.0, 0.0, 5.0), (10.0, 10.0, 5.0)):
             assert triangles_seen(model, np.array(eye), yaw, LOW_DETAIL) <= 60_000
@@ -228,7 +228,7 @@ def test_randomised_people_colours_and_textures() -> None:
     people = len(rows_of(model, "person")) + len(model.movers)
     assert people == generator(seed, "park/how many people").integers(0, 9)
     oak = next(row for row in rows_of(model, "tree") if name_of(model, row).startswith("oak"))
-    red, green, _ = (int(v) for v in model.palettes[model.row_palette[oak]][1])
+    red, green, _ = (int(v) for v in model.palettes[model.part_palette[oak]][1])
     assert red > green, "autumn"
     usual, any_stuff = ParkPlan(seed), ParkPlan(seed, any_material=True)
     assert [way.material for way in usual.ways] != [way.material for way in any_stuff.ways]

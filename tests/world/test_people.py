@@ -294,7 +294,7 @@ def test_standers_stand_on_both_feet_within_reach(stance):
     people.add_stander(model, generator(4, stance), FLAT, (3.0, -2.0), 1.0)
     model.freeze()
     pose = model.standing_poses[0]
-    shape = model.shapes[model.row_shape[0]]
+    shape = model.shapes[model.part_shape[0]]
     assert pose[:, 3] == pytest.approx([3.0, -2.0, 0.0])
     assert 1.4 < np.cbrt(np.linalg.det(pose[:, :3])) * np.ptp(shape.lods[0].positions[:, 2]) < 2.05
     assert shape.lods[0].radius < 2.1

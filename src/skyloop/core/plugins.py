@@ -168,7 +168,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return any(name == each for each in self)
 
     def loadable(self) -> dict[str, T]:
-        """All that can be imported; the rest is told of once, in one line each."""
+        """All that can be imported; the rest is logged once, in one line each."""
         found = {}
         for name in self:
             try:

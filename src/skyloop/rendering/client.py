@@ -175,7 +175,7 @@ class Renderer:
         if self._closed:
             raise self._gone()
         self.wait_ready()
-        self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
+        self._send({"rows": len(self._model.part_shape)}, pack_rows(self._model))
 
     @property
     def has_room(self) -> bool:
@@ -327,7 +327,7 @@ def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
         **{name: getattr(lens, name) for name in ("width", "height", "fx", "fy", "cx", "cy")},
         "quality": request.quality,
         "exposure": request.exposure,
-        "hidden": request.hidden_rows,
+        "hidden": request.hidden_parts,
         "colour": request.colour,
         "surface": request.surface,
         "motion": motion,

@@ -39,7 +39,7 @@ class Painter:
         self.culler = Culler(packed)
         self._vertices = ctx.buffer(packed["vertices"].tobytes() or b"\0" * 32)
         self._indices = ctx.buffer(packed["indices"].tobytes() or b"\0" * 4)
-        n_rows = max(1, len(packed["row_shape"]))
+        n_rows = max(1, len(packed["part_shape"]))
         self._instances = ctx.buffer(reserve=64 * n_rows)
         self._commands = ctx.buffer(reserve=20 * max(1, len(packed["lods"])))
         palettes = packed["palettes"]

@@ -35,7 +35,7 @@ class Culler:
     """Holds the model's tables and selects rows from them."""
 
     def __init__(self, packed: Arrays) -> None:
-        shape = packed["row_shape"]
+        shape = packed["part_shape"]
         self.n_standing, self.n_rows, self.n_lods = len(packed["standing_poses"]), len(shape), len(packed["lods"])
         self._lods = packed["lods"]
         self._ranges = packed["ranges"][shape]
@@ -47,7 +47,7 @@ class Culler:
         """Instances as INSTANCE has them, but for their positions."""
         ids = self._table.view(np.uint32)[:, 12:]
         ids[:, 0] = np.arange(1, self.n_rows + 1)
-        ids[:, 1], ids[:, 2] = packed["row_palette"], packed["row_variant"]
+        ids[:, 1], ids[:, 2] = packed["part_palette"], packed["part_variant"]
         self._origins = np.zeros((self.n_rows, 3))
         self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
         self._put(packed["standing_poses"], slice(0, self.n_standing))
@@ -267,10 +267,10 @@ def _axes(sun: Array) -> Array:
     return np.array([right, np.cross(sun, right), -sun])
 
 
-def _snapped(place: Array, axes: Array, half: float) -> tuple[Array, tuple[int, ...]]:
-    """The middle of the cell, in the map's axes, that contains `place`, and the cell's indices."""
+def _snapped(position: Array, axes: Array, half: float) -> tuple[Array, tuple[int, ...]]:
+    """The middle of the cell, in the map's axes, that contains `position`, and the cell's indices."""
     steps = np.array([2.0 * half / CELLS, 2.0 * half / CELLS, DEPTH_STEP])
-    cell = np.round(axes @ place / steps)
+    cell = np.round(axes @ position / steps)
     return axes.T @ (steps * cell), tuple(cell.astype(int).tolist())
 
 

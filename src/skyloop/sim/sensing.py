@@ -305,7 +305,7 @@ class DeferredSensing:
             self._scene.at(instant.t_ns).views(requests)
 
     def sensed(self, instant: SensingInstant, number: int, index: int) -> tuple[Any, Any]:
-        """Sample `index` of a part, and what is hidden of it."""
+        """Sample `index` of a part, and its ground-truth companion record."""
         return self.parts[number].sensed(instant.t_ns, index)
 
     def warm_up(self) -> None:

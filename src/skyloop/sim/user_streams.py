@@ -1,7 +1,7 @@
 """Streams that software in the loop publishes under its vehicle: who may, under which name, how much and how often.
 
 Everything that comes from a pilot in the process, from an estimator, or from a link goes through `UserStreams.publish`.
-A stream is advertised with its first record. What is wrong with a record is told to its sender in one line
+A stream is advertised with its first record. What is wrong with a record is reported to its sender in one line
 (`StreamError`); nothing else is touched by it.
 """
 

@@ -174,9 +174,9 @@ class VehiclePort:
         """What it tries to reach now; None while disarmed or idle."""
         return self._autopilot.present_setpoint(self.now_ns)
 
-    def contacts(self, told: int) -> tuple[int, list[Event]]:
-        """Contacts and crashes beyond the first `told`, and how many there were; the last few are kept."""
-        return self._fleet.touches(self.index, told)
+    def contacts(self, known: int) -> tuple[int, list[Event]]:
+        """Contacts and crashes beyond the first `known`, and how many there were; the last few are kept."""
+        return self._fleet.touches(self.index, known)
 
     @property
     def n_contacts(self) -> int:
@@ -187,7 +187,7 @@ class VehiclePort:
 
     @property
     def home(self) -> Array | None:
-        """World position it goes home to; None until it was armed or told."""
+        """World position it goes home to; None until it was armed or set."""
         return self._autopilot.memory.home
 
     def set_home(self, position: Array) -> None:
@@ -296,7 +296,7 @@ class VehiclePort:
         """Everything its autopilot remembers, for `return_to_start`."""
         return self._autopilot.snapshot()
 
-    # ---- what is told
+    # ---- reports
 
     def on_event(self, call: Callable[[Event], None]) -> None:
         """Call with each event of the vehicle, at the instant it is published."""

@@ -28,7 +28,7 @@ from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import Indices, Mesh
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.interiors import place_plain
-from skyloop.world.semantics import CLASS_ID, CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
+from skyloop.world.semantics import CLASS_ID, CLASS_WORDS, MATERIAL_WORDS, check_meanings, meaning_of
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -144,8 +144,8 @@ def own_normals(geometry: trimesh.Trimesh) -> Array | None:
         return None
     normals = np.asarray(geometry.vertex_normals, float)
     size = np.linalg.norm(normals, axis=1)
-    good = normals.shape == geometry.vertices.shape and bool((np.abs(size - 1.0) < 0.1).all())
-    return normals if good else None
+    fits = normals.shape == geometry.vertices.shape and bool((np.abs(size - 1.0) < 0.1).all())
+    return normals if fits else None
 
 
 def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
@@ -250,8 +250,8 @@ class Imported:
     def _place(self, part: ImportedMesh) -> tuple[Array, Array, float] | None:
         """Places a part. Returns its lowest and highest corner and m² of floor in it; None if no face has an area."""
         names = (part.node, part.mesh, part.material)
-        is_a = told_by(names, self._classes, CLASS_WORDS, "object")
-        material = told_by(names[::-1], self._materials, MATERIAL_WORDS, "plain")
+        is_a = meaning_of(names, self._classes, CLASS_WORDS, "object")
+        material = meaning_of(names[::-1], self._materials, MATERIAL_WORDS, "plain")
         key = id(part.geometry), material
         linear = self._scale * self._turn @ part.placed[:3, :3] @ self._turn.T
         offset = self._scale * self._turn @ part.placed[:3, 3]

@@ -46,12 +46,12 @@ def occupancy(
     kinds: dict[int, int] = {}
     poses = model.standing_poses if motion is None else np.concatenate([model.standing_poses, motion.poses])
     for row, pose in enumerate(poses):
-        number = int(model.row_shape[row])
+        number = int(model.part_shape[row])
         mesh = model.shapes[number].lods[0]
         # in voxels from the lower corner
         points = (mesh.positions @ pose[:, :3].T + pose[:, 3] - low) / voxel
         first, end = points.min(axis=0) - TOUCH, points.max(axis=0) + TOUCH
-        solid = bool(model.row_solid[row])
+        solid = bool(model.part_solid[row])
         # ground above the box fills the box
         if (end < 0.0).any() or (first[:2] > size[:2]).any() or (solid and first[2] > size[2]):
             continue

@@ -70,10 +70,10 @@ class WorldScene:
         self.gravity: float = earth.gravity
         self.local_frame: LocalFrame = earth.local_frame
         self.magnetic_field_world: Array = earth.magnetic_field_world
-        self.vehicle_rows: list[Rows] = []
+        self.vehicle_parts: list[Rows] = []
         """The rows of each vehicle; its own sensors do not see them."""
         self.t_ns = 0
-        self.hidden_rows: Rows | None = None
+        self.hidden_parts: Rows | None = None
         self.meanwhile: Meanwhile | None = None
         """What to do while pictures are rendered, because a client may wait for an answer."""
         self.beside: Beside | None = None
@@ -89,7 +89,7 @@ class WorldScene:
         if t_ns != self.t_ns:
             self.t_ns = t_ns
             self._views.clear()
-        self.hidden_rows = None if vehicle is None or not self.vehicle_rows else self.vehicle_rows[vehicle]
+        self.hidden_parts = None if vehicle is None or not self.vehicle_parts else self.vehicle_parts[vehicle]
         return self
 
     def measure(self, work: Callable[[], Any]) -> Any:
@@ -112,12 +112,13 @@ class WorldScene:
         if self._tracer is None:
             self._tracer = RayTracer(self.model)
         motion = self.model.motion(self.t_ns if t_ns is None else t_ns)
-        return self._tracer.cast(origins, directions, max_range, motion, self.hidden_rows)
+        return self._tracer.cast(origins, directions, max_range, motion, self.hidden_parts)
 
     def views(self, requests: Sequence[ViewRequest]) -> list[View]:
         """Pictures of this instant; a picture is rendered only once."""
         requests = [
-            request if request.hidden_rows else replace(request, hidden_rows=self.hidden_rows) for request in requests
+            request if request.hidden_parts else replace(request, hidden_parts=self.hidden_parts)
+            for request in requests
         ]
         missing: dict[Any, ViewRequest] = {}
         for request in requests:
@@ -176,7 +177,7 @@ class WorldScene:
 
     def seen(self, requests: Sequence[ViewRequest]) -> list[ViewRequest]:
         """The same requests, with the vehicle of the camera hidden."""
-        return [replace(request, hidden_rows=self.hidden_rows) for request in requests]
+        return [replace(request, hidden_parts=self.hidden_parts) for request in requests]
 
     def view(self, request: ViewRequest) -> View:
         return self.views([request])[0]
@@ -217,5 +218,5 @@ def _key(request: ViewRequest) -> Any:
     return (
         (lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy),
         (pose.t_ns, pose.position.tobytes(), pose.quat_wxyz.tobytes()),
-        (request.quality, request.exposure, request.hidden_rows),
+        (request.quality, request.exposure, request.hidden_parts),
     )

@@ -116,7 +116,7 @@ class Proxy:
         self.answer: DueAnswer | None = None
         self.floor_ns = 0
         """The last execution time that the SUT was given."""
-        self.told_ns = 0
+        self.announced_ns = 0
         """The last execution time that the simulator was sent."""
         self.idle_ns = 0
         """Sleep of the whole group up to the delivery of the last answer."""
@@ -133,8 +133,8 @@ class Proxy:
 
     def tell(self, et_ns: int) -> None:
         """Send the current execution time."""
-        if et_ns > self.told_ns:
-            self.told_ns = et_ns
+        if et_ns > self.announced_ns:
+            self.announced_ns = et_ns
             self.simulator.write(frame_of({"type": "progress", "et_ns": et_ns}))
 
     def close(self) -> None:

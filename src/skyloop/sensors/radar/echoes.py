@@ -137,8 +137,8 @@ def carried(velocities, turns, k, arm):
 class Labels(NamedTuple):
     """The class of each row of the model, and the classes that the radar sees."""
 
-    row_thing: Any
-    thing_class: Any
+    part_object: Any
+    object_class: Any
     material_class: Any
     shown: Any
     """(256,) by class."""
@@ -146,15 +146,15 @@ class Labels(NamedTuple):
 
 @inlined
 def class_shown(row, material, labels):
-    kind = labels.thing_class[labels.row_thing[row]]
+    kind = labels.object_class[labels.part_object[row]]
     # both are read, because a branch here is often predicted wrongly
     by_material, by_thing = labels.shown[labels.material_class[material]], labels.shown[kind]
     return by_material if kind == BY_MATERIAL else by_thing
 
 
-def row_visibility(labels: Labels) -> NDArray[np.int8]:
+def part_visibility(labels: Labels) -> NDArray[np.int8]:
     """What `class_shown` says of each row, 0 or 1, or 2 where it is the material's, and then of each material."""
-    kinds = labels.thing_class[labels.row_thing]
+    kinds = labels.object_class[labels.part_object]
     materials = np.zeros(256, np.int8)
     materials[: len(labels.material_class)] = labels.shown[labels.material_class]
     return np.concatenate([np.where(kinds == BY_MATERIAL, 2, labels.shown[kinds]).astype(np.int8), materials])
@@ -229,7 +229,7 @@ A1, A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
 _I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
 _F2, _C1 = types.Array(float32, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
 
-labels_type = record_type(Labels, row_thing=_I1, thing_class=_U1, material_class=_U1, shown=_B1)
+labels_type = record_type(Labels, part_object=_I1, object_class=_U1, material_class=_U1, shown=_B1)
 picture_type = record_type(SurfaceView, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
 things_type = record_type(Things, n_standing=int64, standing=_A3, poses=_A3, velocities=A2, turns=A2)
 antennas_type = record_type(

@@ -212,7 +212,7 @@ class Paths:
         things = Things(
             model.n_standing, model.standing_poses, motion.poses, motion.velocities, motion.angular_velocities
         )
-        labels = Labels(model.row_thing, model.thing_class, MATERIAL_CLASS, self._shown)
+        labels = Labels(model.part_object, model.object_class, MATERIAL_CLASS, self._shown)
         parts = self._finder.found(pictures, things, labels, ways, self._mirrors, energies)
         if self._config.targets:
             parts += [self._targets(kinematics, way, energies.sums) for way in ways]

@@ -284,7 +284,7 @@ def _roof_boxes(
     boxes.append(((x - 1.45, y - 1.75, deck + 2.4), (x + 1.45, y + 1.75, deck + 2.55), COPING))
     leaf = Paint("metal", (95, 100, 105))
     boxes.append(((x + 1.3, y - 0.45, deck + 0.05), (x + 1.35, y + 0.45, deck + 2.05), leaf))
-    free = [place for place in grid if abs(place[0] - x) > 2.4 or abs(place[1] - y) > 2.8]
+    free = [position for position in grid if abs(position[0] - x) > 2.4 or abs(position[1] - y) > 2.8]
     count = min(len(free), int(generator.integers(2, 6)))
     for k in generator.permutation(len(free))[:count]:
         u, v = (float(c) for c in free[k])
@@ -312,9 +312,9 @@ def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
         panels.box(low, high, Paint("roof tiles", (200, 150, 130)), without=("-z",))
 
 
-def skylight(panels: Panels, place: Any, pitch: float, *, side: int) -> None:
-    """A window in the slope that falls towards side·x; `place` is its middle on the tiles."""
-    x, y, z = place
+def skylight(panels: Panels, position: Any, pitch: float, *, side: int) -> None:
+    """A window in the slope that falls towards side·x; `position` is its middle on the tiles."""
+    x, y, z = position
     run, half, lift = 0.45, 0.4, 0.09
 
     def at(u: float, v: float, up: float) -> tuple[float, float, float]:

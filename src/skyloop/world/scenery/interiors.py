@@ -316,8 +316,8 @@ def _segments(line: WallLine, rooms: list[Rectangle]) -> list[Segment]:
     edges = [rooms[k][along + end] for k in sides[0] + sides[1] for end in (0, 2)]
     breaks = sorted({min(max(edge, line.start), line.end) for edge in edges})
 
-    def room_at(side: int, place: float) -> int:
-        return next((k for k in sides[side] if rooms[k][along] < place < rooms[k][along + 2]), -1)
+    def room_at(side: int, position: float) -> int:
+        return next((k for k in sides[side] if rooms[k][along] < position < rooms[k][along + 2]), -1)
 
     return [Segment(line, a, b, room_at(0, 0.5 * (a + b)), room_at(1, 0.5 * (a + b))) for a, b in pairwise(breaks)]
 

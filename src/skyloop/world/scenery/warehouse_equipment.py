@@ -162,7 +162,7 @@ def _sacks() -> Shape:
     rings = [np.column_stack([scale * outline, np.full(8, z)]) for scale, z in ((0.86, 0.0), (1.0, 0.1), (0.84, 0.19))]
     sack = loft(rings, **cloth.look)
     places = [(0.0, 0.285 * side, 0.185 * layer) for layer in range(4) for side in (-1, 1)]
-    return _boxed("sacks", merged([sack.moved(place) for place in places]), cloth)
+    return _boxed("sacks", merged([sack.moved(position) for position in places]), cloth)
 
 
 def crate_shape() -> Shape:
@@ -200,7 +200,7 @@ def barrel_shape() -> Shape:
 def _drums() -> Shape:
     """Two drums on a pallet; four would hang over its edge."""
     places = ((0.0, -0.3, 0.0), (0.0, 0.3, 0.0))
-    lods = tuple(merged([_drum(n).moved(place) for place in places]) for n in (12, 5))
+    lods = tuple(merged([_drum(n).moved(position) for position in places]) for n in (12, 5))
     return Shape("drums", lods, (NEAR,))
 
 
@@ -339,7 +339,7 @@ class DrivingForklift:
 
     def poses(self, t: float) -> Array:
         """(1, 3, 4) world_from_part."""
-        place, heading = self._path.at([self._start + self._speed * t])
-        x, y = place[0]
+        position, heading = self._path.at([self._start + self._speed * t])
+        x, y = position[0]
         c, s = np.cos(heading[0]), np.sin(heading[0])
         return np.array([[[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, self._ground.at(x, y)[0]]]])

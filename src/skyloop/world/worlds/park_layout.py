@@ -163,13 +163,13 @@ class Site:
         r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
         self.tint = (float(r), float(g), float(b))
 
-    def take(self, place: Array, radius: float) -> None:
+    def take(self, position: Array, radius: float) -> None:
         """Keeps other things out of a circle of `radius` around (x, y)."""
-        self.spots.add(float(place[0]), float(place[1]), radius)
+        self.spots.add(float(position[0]), float(position[1]), radius)
 
-    def stand(self, shape: Shape, place: ArrayLike, **how: Any) -> None:
+    def stand(self, shape: Shape, position: ArrayLike, **how: Any) -> None:
         """Places a shape on the ground at (x, y)."""
-        x, y = np.asarray(place, float)
+        x, y = np.asarray(position, float)
         self.model.place(shape, (x, y, self.ground.at(x, y)[0]), **how)
 
 

@@ -78,12 +78,12 @@ class Room:
             self._place_white_wall(white_wall)
         add_walkers(self.model, self.ground, walkers, Area(*area), seed=seed, world="room", randomise=randomise)
 
-    def _place_white_wall(self, told: Sequence[float]) -> None:
+    def _place_white_wall(self, given: Sequence[float]) -> None:
         """Cameras find no corner on it. It is placed last, so that the room is otherwise the same."""
-        numbers = [value for value in told if isinstance(value, int | float) and math.isfinite(value)]
-        if len(numbers) != len(told) or len(numbers) != 4 or not 0.0 < numbers[3] <= 2.0 * HALF_FLOOR:
+        numbers = [value for value in given if isinstance(value, int | float) and math.isfinite(value)]
+        if len(numbers) != len(given) or len(numbers) != 4 or not 0.0 < numbers[3] <= 2.0 * HALF_FLOOR:
             raise ScenarioError(
-                f"world 'room': white_wall is {list(told)}; give x and y in m, the direction in degrees and a length "
+                f"world 'room': white_wall is {list(given)}; give x and y in m, the direction in degrees and a length "
                 f"of up to {2.0 * HALF_FLOOR:g} m"
             )
         x, y, direction_deg, length = numbers

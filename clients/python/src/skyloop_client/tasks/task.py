@@ -76,8 +76,8 @@ class TaskRecord:
     def lines(self, deepest: int = 9) -> list[str]:
         """For people: a line for each task, indented below the task that started it."""
         shown = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in self.result.items()}
-        told = ", ".join(f"{key} {value}" for key, value in shown.items())
-        line = f"{self.task}: {self.seconds:.3f} s, {self.loops} loops" + (f", {told}" if told else "")
+        results = ", ".join(f"{key} {value}" for key, value in shown.items())
+        line = f"{self.task}: {self.seconds:.3f} s, {self.loops} loops" + (f", {results}" if results else "")
         line += f", broken off: {self.failure}" if self.failure else ""
         below = [f"  {text}" for child in self.children for text in child.lines(deepest - 1)] if deepest > 0 else []
         return [line, *below]

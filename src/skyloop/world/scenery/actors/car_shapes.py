@@ -317,8 +317,8 @@ def parked_shape(style: Style) -> Shape:
     lods = []
     for lod in range(3):
         wheels = [
-            wheel_shape(style, side).lods[lod].moved(place)
-            for side, place in zip((1, -1, 1, -1), wheel_places(style), strict=True)
+            wheel_shape(style, side).lods[lod].moved(position)
+            for side, position in zip((1, -1, 1, -1), wheel_places(style), strict=True)
         ]
         lods.append(merged([body_shape(style).lods[lod], *wheels]).moved((-0.5 * style.wheelbase, 0.0, 0.0)))
     return Shape(f"parked {style.name}", tuple(lods), RANGES)

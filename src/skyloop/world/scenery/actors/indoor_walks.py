@@ -81,10 +81,10 @@ class WatchfulWalker(Walker):
 
     def _is_in_the_way(self, t: float, vehicles: Array) -> bool:
         walk = self.gait.walk[0]
-        (place,), (heading,) = self.path.at([walk["start"] + walk["speed"] * self.own_time(t)])
-        floor = self.ground.at(float(place[0]), float(place[1]))[0]
+        (position,), (heading,) = self.path.at([walk["start"] + walk["speed"] * self.own_time(t)])
+        floor = self.ground.at(float(position[0]), float(position[1]))[0]
         for x, y, z in vehicles.tolist():
-            dx, dy = x - float(place[0]), y - float(place[1])
+            dx, dy = x - float(position[0]), y - float(position[1])
             aside = abs(math.remainder(math.atan2(dy, dx) - float(heading), math.tau))
             if math.hypot(dx, dy) < LOOK_AHEAD and aside < LOOK_ASIDE and z - floor < OVERHEAD:
                 return True
