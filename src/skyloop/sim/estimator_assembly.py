@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.navigation.localisation import EkfLocaliser
-from skyloop.sim.estimator_config import ESTIMATORS, EstimatorConfig
+from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.parts import Context, Part, StatelessPart, UserPart
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.estimation.localisation import EkfLocaliser
 from skyloop.world.earth import Earth
 from skyloop_client.errors import PartError, ScenarioError, StreamError, nearest_name
 from skyloop_client.estimator import Estimator, EstimatorSetup, answers_of
@@ -153,7 +153,7 @@ def estimator_parts(
         infos = _inputs(vehicle, config, key_path, context)
         setup = EstimatorSetup(vehicle.name, name, infos, _start(autopilot, earth, context))
         make = load_plugin(config.kind, folder) if is_plugin(config.kind) else ESTIMATORS[config.kind]
-        if make in (ekf_part, outside_part):
+        if config.kind in PARTS_OF_THE_SIMULATION:
             parts.append(make(vehicle, config, setup, earth, context))
             continue
         estimator = made(key_path, make, setup, **config.options)
