@@ -41,14 +41,14 @@ class KnownMaps:
             unseen = BoxWorld(side, np.array(hidden)).cloud().astype(np.float32)
             self.plans = [(occupied, np.vstack([cloud, unseen])) for occupied, cloud in self.plans]
         self.walkers = np.array(walkers, float).reshape(-1, 5)
-        self.told_ns = -PERIOD_NS
+        self.announced_ns = -PERIOD_NS
 
     def on_message(self, message: Message) -> Any:
         state = message.data
         t = message.t_ns * 1e-9
-        if message.t_ns - self.told_ns < PERIOD_NS or self.dead[0] <= t < self.dead[1]:
+        if message.t_ns - self.announced_ns < PERIOD_NS or self.dead[0] <= t < self.dead[1]:
             return None
-        self.told_ns = message.t_ns
+        self.announced_ns = message.t_ns
         occupied, cloud = self.plans[t >= self.more_at]
         near = cloud[np.linalg.norm(cloud[:, :2] - state.position[:2], axis=1) < 5.0]
         if self.cage:

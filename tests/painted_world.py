@@ -27,7 +27,7 @@ class PaintedScene:
         model.freeze()
         self.model = model
         self.weather = weather_at(WeatherConfig(**weather), 47.0)
-        self.hidden_rows = None
+        self.hidden_parts = None
         self.asked: list[ViewRequest] = []
         self._renderer = Renderer(model)
 

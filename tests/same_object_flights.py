@@ -128,8 +128,8 @@ class Flights:
             name: self.simulation.subscribe(name) for name in ("drone/events", "truth/drone/camera", "drone/lidar")
         }
         n = self.model.n_standing
-        self.own = self.scene.vehicle_rows[0]
-        self.actors = [row for row in range(n, len(self.model.row_shape)) if not self.own[0] <= row < self.own[1]]
+        self.own = self.scene.vehicle_parts[0]
+        self.actors = [row for row in range(n, len(self.model.part_shape)) if not self.own[0] <= row < self.own[1]]
         areas = np.array([self._area(row) for row in range(n)])
         # otherwise nearly every flight would end on the ground
         self.weights = np.sqrt(areas) / np.sqrt(areas).sum()
@@ -159,7 +159,7 @@ class Flights:
         return float(0.5 * np.linalg.norm(cross, axis=1).sum())
 
     def _corners(self, row: int, pose: Any) -> Any:
-        mesh = self.model.shapes[self.model.row_shape[row]].lods[0]
+        mesh = self.model.shapes[self.model.part_shape[row]].lods[0]
         return (mesh.positions.astype(float) @ pose[:, :3].T + pose[:, 3])[mesh.faces]
 
     def _pose(self, row: int, t_ns: int) -> Any:
@@ -186,7 +186,7 @@ class Flights:
             start = place - distance * along
             if np.abs(place).max() > REACH or start[2] < ground.at(*start[:2])[0] + 0.6:
                 continue
-            thing = self.model.things[self.model.row_thing[row]]
+            thing = self.model.things[self.model.part_object[row]]
             if self._is_free(start, along, distance, row, round(t * NS_PER_S)):
                 return Aim(thing.name, actor, place, along, distance, speed, float(t))
 
@@ -201,7 +201,7 @@ class Flights:
         if hits.distance.min() < 0.7:
             return False
         over = hits.row[np.argmax(around[:, 2])]
-        return over < 0 or self.model.thing_class[self.model.row_thing[over]] != CLASS_ID["building"]
+        return over < 0 or self.model.object_class[self.model.part_object[over]] != CLASS_ID["building"]
 
     # ---- flying
 
@@ -240,7 +240,7 @@ class Flights:
         p, model = self.fleet.params[0], self.model
         points = centre + p["point_position"][: p["n_points"]] @ matrix_from_quat(quat).T
         hits = self.scene._tracer.cast(points, np.tile(aim.along, (len(points), 1)), 20.0, None)
-        solid = np.where(hits.row >= 0, model.row_solid[hits.row], 0) > 0
+        solid = np.where(hits.row >= 0, model.part_solid[hits.row], 0) > 0
         meets = solid | (np.arange(len(points)) < p["n_contacts"])
         return float(min(hits.distance[meets].min(), (aim.t - self.simulation.now) * aim.speed))
 
@@ -300,7 +300,7 @@ class Flights:
         hits = self._cast(eye, (ends - eye) / away[:, None], t_ns)
         if hits.distance[0] < away[0] - CLOSE:
             return None
-        things = np.where(hits.row >= 0, self.model.row_thing[hits.row], 0)
+        things = np.where(hits.row >= 0, self.model.part_object[hits.row], 0)
         errors = np.where(things == instance, np.abs(hits.distance - away), np.inf)
         return float(errors.min())
 
@@ -318,7 +318,7 @@ class Flights:
         rays = np.array([LENS.rays()[at] for at in around]) @ turn.T
         hits = self._cast(eye, rays / np.linalg.norm(rays, axis=1, keepdims=True), t_ns)
         for at, row, distance in zip(around, hits.row, hits.distance, strict=True):
-            if row >= 0 and self.model.row_thing[row] == instance:
+            if row >= 0 and self.model.part_object[row] == instance:
                 return at, float(distance)
         return None
 
@@ -326,7 +326,7 @@ class Flights:
         """How many pixels show the thing and the depth that a ray through their centre meets, of how many."""
         rays = LENS.rays().reshape(-1, 3)
         hits = self._cast(truth.position, unit(rays) @ matrix_from_quat(truth.quat_wxyz).T, truth.t_ns)
-        things = np.where(hits.row >= 0, self.model.row_thing[hits.row], 0)
+        things = np.where(hits.row >= 0, self.model.part_object[hits.row], 0)
         depths = np.where(hits.row >= 0, hits.distance / np.linalg.norm(rays, axis=1), np.inf)
         seen = truth.depth.ravel()
         met = (hits.row >= 0) | (seen < 0.5 * FARTHEST)

@@ -14,7 +14,7 @@ import skyloop
 from skyloop.sensors.camera import Truth
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
-from skyloop.world.semantics import CLASS_WORDS, CLASSES, MATERIAL_WORDS, told_by
+from skyloop.world.semantics import CLASS_WORDS, CLASSES, MATERIAL_WORDS, meaning_of
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.world import WORLDS, Randomised
 
@@ -97,13 +97,13 @@ def test_the_options_of_a_file_are_told() -> None:
     [("Tree_03", "tree"), ("wall lamp", "lamp"), ("OldOaks.001", "tree"), ("Sidewalk", "pavement"), ("x", "object")],
 )
 def test_names_tell_classes_as_the_page_says(name: str, meaning: str) -> None:
-    assert told_by((name,), {}, CLASS_WORDS, "object") == meaning
+    assert meaning_of((name,), {}, CLASS_WORDS, "object") == meaning
     assert name == "x" or f"`{name}`" in WORLDS_PAGE
 
 
 @pytest.mark.parametrize(("name", "meaning"), [("RedBrick", "brick"), ("Tarmac", "asphalt"), ("steel", "metal")])
 def test_names_tell_materials_as_the_page_says(name: str, meaning: str) -> None:
-    assert told_by((name,), {}, MATERIAL_WORDS, "plain") == meaning
+    assert meaning_of((name,), {}, MATERIAL_WORDS, "plain") == meaning
     assert f"`{name}`" in WORLDS_PAGE
 
 

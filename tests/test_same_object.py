@@ -30,7 +30,7 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 from skyloop.world.materials import MATERIALS
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.world import WORLDS
@@ -65,7 +65,7 @@ def test_sees_ranges_and_hits_the_same_on_ten_seeds(world: str, seed: int) -> No
 
 
 @pytest.fixture(scope="module")
-def park() -> Iterator[Scene]:
+def park() -> Iterator[WorldScene]:
     """As a vehicle at home sees it."""
     vehicle = {"airframe": "iris", "position": [0.0, 0.0], "state": "truth"}
     with build(
@@ -75,7 +75,9 @@ def park() -> Iterator[Scene]:
         yield part.scene.at(0, 0)
 
 
-def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, lens: Pinhole) -> tuple[View, Any, Any]:
+def looked_at(
+    scene: WorldScene, eye: Any, pitch: float, yaw: float, quality: str, lens: Pinhole
+) -> tuple[View, Any, Any]:
     """A picture, what rays through the centres of its pixels hit, and how many m farther each pixel is seen."""
     quat = quat_multiply(quat_from_euler(0.0, pitch, yaw), SENSOR_FROM_CAMERA)
     view = scene.view(ViewRequest(lens, ViewPose(0, np.asarray(eye, float), quat), quality))
@@ -86,23 +88,23 @@ def looked_at(scene: Scene, eye: Any, pitch: float, yaw: float, quality: str, le
 
 
 @pytest.mark.slow("a flight through a forest")
-def test_leaves_are_hit_where_they_are_seen(park: Scene) -> None:
+def test_leaves_are_hit_where_they_are_seen(park: WorldScene) -> None:
     """At full detail, of all pixels in which camera or ray meet a tree's leaves, silhouettes and all, 99.8 % agree in
     thing, material and, within 5 mm, distance: no ray is stopped by what is not seen, and none slips through a leaf."""
     leaves = [k for k, material in enumerate(MATERIALS) if material.name in ("leaves", "needles")]
     model, lens = park.model, Pinhole.from_fov(96, 72, np.radians(50.0))
     trees = {}
-    for row in np.flatnonzero(model.thing_class[model.row_thing[: model.n_standing]] == CLASS_ID["tree"]).tolist():
-        trees[model.things[model.row_thing[row]].name.split()[0]] = row
+    for row in np.flatnonzero(model.object_class[model.part_object[: model.n_standing]] == CLASS_ID["tree"]).tolist():
+        trees[model.things[model.part_object[row]].name.split()[0]] = row
     assert len(trees) >= 5
     agreeing = compared = 0
     for species, row in trees.items():
-        pose, mesh = model.standing_poses[row], model.shapes[model.row_shape[row]].lods[0]
+        pose, mesh = model.standing_poses[row], model.shapes[model.part_shape[row]].lods[0]
         top = float((mesh.positions @ pose[:, :3].T + pose[:, 3])[:, 2].max())
         crown = np.array([*pose[:2, 3], pose[2, 3] + 0.6 * (top - pose[2, 3])])
         # from above, so that few other trees are drawn
         view, hits, farther = looked_at(park, np.add(crown, (-6.0, 0.0, 6.0)), 0.8, 0.0, "cinematic", lens)
-        met = np.where(hits.row >= 0, model.row_thing[hits.row], 0)
+        met = np.where(hits.row >= 0, model.part_object[hits.row], 0)
         leafy = np.isin(hits.material, leaves) | np.isin(view.materials.ravel(), leaves)
         same = (met == view.instances.ravel()) & (hits.material == view.materials.ravel()) & (np.abs(farther) <= 5e-3)
         assert leafy.sum() > 360, species
@@ -116,7 +118,7 @@ LOD_ERROR = {"ground": 0.15, "building": 0.4, "tree": 2.5}
 
 
 @pytest.mark.slow("draws a world in two qualities")
-def test_depth_at_low_quality_is_within_the_stated_error(park: Scene) -> None:
+def test_depth_at_low_quality_is_within_the_stated_error(park: WorldScene) -> None:
     """Of pixels that show the thing a ray meets: exact within 8 m (bushes lose detail first), beyond 15 m as stated."""
     model, lens, chance = park.model, Pinhole.from_fov(160, 120, np.radians(90.0)), np.random.default_rng(5)
     errors: dict[str, list[Any]] = {kind: [] for kind in LOD_ERROR}
@@ -127,9 +129,9 @@ def test_depth_at_low_quality_is_within_the_stated_error(park: Scene) -> None:
         if hits.distance.min() < 0.3:
             continue  # cameras see nothing nearer than 5 cm
         row = np.maximum(hits.row, 0)
-        kinds = {"ground": model.row_solid[row] == 0}
-        kinds |= {kind: model.thing_class[model.row_thing[row]] == CLASS_ID[kind] for kind in ("building", "tree")}
-        same = (hits.row >= 0) & (model.row_thing[row] == view.instances.ravel())
+        kinds = {"ground": model.part_solid[row] == 0}
+        kinds |= {kind: model.object_class[model.part_object[row]] == CLASS_ID[kind] for kind in ("building", "tree")}
+        same = (hits.row >= 0) & (model.part_object[row] == view.instances.ravel())
         near.append(np.abs(farther[same & (hits.distance < 8.0)]))
         for kind, mine in kinds.items():
             errors[kind].append(np.abs(farther[same & mine & (hits.distance > 15.0) & (hits.distance < 100.0)]))

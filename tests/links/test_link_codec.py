@@ -17,7 +17,7 @@ from link_rig import said
 from skyloop_client.codec import ARRAY, decode, encode
 from skyloop_client.errors import CodecError, LinkError
 from skyloop_client.messages import Arm, Position, Velocity
-from skyloop_client.wire import LENGTH, MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, unframed
+from skyloop_client.wire import LENGTH, MOST_BEFORE_HELLO, MOST_FROM_CLIENT, FrameReader, unframed
 
 VALID = [
     said(type="hello", protocol=1, client="me", vehicle="drone", streams=["a", "b"], speed=0.5, period_ns=None),
@@ -44,7 +44,7 @@ def test_arbitrary_bytes(data: bytes) -> None:
         decode(data)
     with contextlib.suppress(LinkError):
         assert isinstance(unframed(data)["type"], str)
-    inlet = Inlet(MOST_BEFORE_HELLO)
+    inlet = FrameReader(MOST_BEFORE_HELLO)
     with contextlib.suppress(LinkError):
         for message in inlet.feed(data):
             assert isinstance(message["type"], str)
@@ -86,7 +86,7 @@ def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int,
     changed = bytearray(data)
     for place, value in changes:
         changed[(place % (len(data) - 4)) + 4 if keep_length else place % len(data)] = value
-    inlet = Inlet(MOST_FROM_CLIENT)
+    inlet = FrameReader(MOST_FROM_CLIENT)
     with contextlib.suppress(LinkError):
         list(inlet.feed(bytes(changed[: max(cut, len(data) // 2)])))
         list(inlet.feed(data))
@@ -97,7 +97,7 @@ def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int,
 def test_messages_come_whole_however_they_are_cut(messages: list[bytes], dice: st.DataObject) -> None:
     whole = b"".join(messages)
     cuts = sorted(dice.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
-    inlet = Inlet(MOST_FROM_CLIENT)
+    inlet = FrameReader(MOST_FROM_CLIENT)
     got = [
         message
         for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
@@ -155,10 +155,10 @@ def test_claims_that_are_not_kept_cost_nothing() -> None:
 
 
 def test_a_long_announcement_takes_no_room() -> None:
-    inlet = Inlet(MOST_BEFORE_HELLO)
+    inlet = FrameReader(MOST_BEFORE_HELLO)
     for length in (MOST_BEFORE_HELLO + 1, 0xFFFF_FFFF):
         with pytest.raises(LinkError, match=f"{length} bytes was announced"):
-            list(Inlet(MOST_BEFORE_HELLO).feed(LENGTH.pack(length)))
+            list(FrameReader(MOST_BEFORE_HELLO).feed(LENGTH.pack(length)))
     assert list(inlet.feed(LENGTH.pack(MOST_BEFORE_HELLO))) == []
     assert inlet.is_within
 

@@ -25,7 +25,7 @@ from option_flights import (
 )
 
 from skyloop.sim.scenario import Vehicle
-from skyloop.vehicle.airframe import Airframe, Battery, Contact, Motor, Rotor
+from skyloop.vehicle.airframe import Airframe, Battery, ContactConfig, Motor, Rotor
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Arm, Motors, Velocity
 
@@ -187,7 +187,7 @@ OPTIONS: dict[type, dict[str, Case]] = {
         "efficiency": Case(0.8, HOVER, current, -3.0),
         "hotel_power": Case(100.0, HOVER, current, 5.0),
     },
-    Contact: {
+    ContactConfig: {
         "legs": Case(LONG_LEGS, REST, height_at_rest, 0.17),
         "body": Case(BIG_BODY, TOPPLED, height_when_toppled, 0.05),
         "friction": Case(0.1, SHOVED, slide, 0.1),
@@ -197,7 +197,7 @@ OPTIONS: dict[type, dict[str, Case]] = {
         "crash_speed": Case(0.5, AT_A_WALL, hover_rotor_speed, -300.0),
     },
 }
-PLACES = {Airframe: "", Rotor: "rotors", Motor: "motor.", Battery: "battery.", Contact: "contact."}
+PLACES = {Airframe: "", Rotor: "rotors", Motor: "motor.", Battery: "battery.", ContactConfig: "contact."}
 ELSEWHERE = {
     Airframe: (
         "name",

@@ -21,7 +21,7 @@ from skyloop.sensors.radar.config import (
     Vira,
     pattern_table,
 )
-from skyloop.sensors.radar.synthesis import Synthesis
+from skyloop.sensors.radar.synthesis import CpuSum
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
 
@@ -237,9 +237,9 @@ def test_the_picture_of_another_file_is_another_pattern(tmp_path: Any) -> None:
 
 def test_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     waveform = RadarConfig().waveform()
-    assert isinstance(radar.backend_on("cpu", waveform)[1], Synthesis)
+    assert isinstance(radar.backend_on("cpu", waveform)[1], CpuSum)
     monkeypatch.setattr(radar, "_gpu", lambda: (None, "CuPy is not installed"))
-    assert isinstance(radar.backend_on("auto", waveform)[1], Synthesis)
+    assert isinstance(radar.backend_on("auto", waveform)[1], CpuSum)
     with pytest.raises(SetupError, match="CuPy is not installed; install cupy"):
         radar.backend_on("gpu", waveform)
     monkeypatch.setattr(radar, "_gpu", lambda: ("a device", ""))

@@ -12,7 +12,7 @@ from option_flights import ALOFT, DRONE, HOVER, STEP, Case, Flight, Script, chec
 import skyloop
 from skyloop.apps.run import run_scenario
 from skyloop.core.clock import FreeRunning, RealTime
-from skyloop.sim.scenario import Pacing, Scenario, UserPilot, UserSensor, make_scenario
+from skyloop.sim.scenario import PacingConfig, Scenario, UserPilot, UserSensor, make_scenario
 from skyloop.world.earth import EarthConfig
 from skyloop_client.messages import Arm, Velocity
 
@@ -111,7 +111,7 @@ def test_real_time_sleeps_as_long_as_its_factor_says(factor: float) -> None:
         nonlocal now
         now += seconds
 
-    assert fields_of(Pacing) == {"mode", "factor"}
+    assert fields_of(PacingConfig) == {"mode", "factor"}
     simulation = start(HOVER, {"pacing": {"mode": "realtime", "factor": factor}})
     pacing = simulation.clock.pacing
     assert isinstance(pacing, RealTime)
@@ -123,7 +123,7 @@ def test_real_time_sleeps_as_long_as_its_factor_says(factor: float) -> None:
 def test_every_pacing_mode_is_built() -> None:
     kinds = {
         mode: type(start(HOVER, {"pacing.mode": mode}).clock.pacing)
-        for mode in get_args(Pacing.model_fields["mode"].annotation)
+        for mode in get_args(PacingConfig.model_fields["mode"].annotation)
     }
     assert kinds == {"free": FreeRunning, "realtime": RealTime}
 

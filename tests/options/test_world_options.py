@@ -81,7 +81,7 @@ def spread(is_a: str) -> Callable[[World], float]:
 
     def farthest(world: World) -> float:
         model = world.model
-        rows = [row for row in range(model.n_standing) if model.thing_class[model.row_thing[row]] == CLASS_ID[is_a]]
+        rows = [row for row in range(model.n_standing) if model.object_class[model.part_object[row]] == CLASS_ID[is_a]]
         return float(np.abs(model.standing_poses[rows, :2, 3]).max())
 
     return farthest
@@ -229,13 +229,13 @@ def corners(world: World) -> np.ndarray:
     model = world.model
     row = next(thing for thing in model.things if thing.name == "Crate_1").rows[0]
     pose = model.standing_poses[row]
-    return np.asarray(model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
+    return np.asarray(model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
 
 
 def material(world: World) -> float:
     model = world.model
     row = next(thing for thing in model.things if thing.name == "Crate_1").rows[0]
-    return float(model.shapes[model.row_shape[row]].lods[0].materials[0])
+    return float(model.shapes[model.part_shape[row]].lods[0].materials[0])
 
 
 FILE_OPTIONS: dict[str, tuple[Any, Callable[[World], float], float]] = {

@@ -9,9 +9,10 @@ from photography import looking, weather
 from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering import painter as painting
 from skyloop.rendering.buffers import pack_model, used_textures
-from skyloop.rendering.painter import Painter, Shot
+from skyloop.rendering.painter import Painter
 from skyloop.rendering.process import open_context
 from skyloop.rendering.textures import texture_layers
+from skyloop.rendering.wire import ViewJob
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole
 
@@ -31,7 +32,7 @@ def test_the_picture_is_the_same(
 ) -> None:
     lens, pose, air = Pinhole.from_fov(160, 120, 1.4), looking((-9, -7, 4), (10, 5, 1)), weather()
     sky = {**air.config.model_dump(), "sun_direction": air.sun_direction.tolist(), "extinction": air.extinction}
-    shot = Shot(
+    shot = ViewJob(
         lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, quality, pose.position,
         matrix_from_quat(pose.quat_wxyz), model.motion(0).poses, None, sky, 1.0, 0.0, True, surface,
     )  # fmt: skip

@@ -109,7 +109,7 @@ def test_hidden_rows_are_looked_through(renderer: Renderer, model: Model) -> Non
     shown, hidden, without = renderer.render(
         [
             request((0.0, 0.0, 3.0), (1.0, 0.0, 3.0), t=1.5),
-            request((0.0, 0.0, 3.0), (1.0, 0.0, 3.0), t=1.5, hidden_rows=(row, row + 1)),
+            request((0.0, 0.0, 3.0), (1.0, 0.0, 3.0), t=1.5, hidden_parts=(row, row + 1)),
             request((0.0, 0.0, 3.0), (1.0, 0.0, 3.0), t=60.0),
         ],
         SKY,
@@ -134,7 +134,7 @@ def test_nothing_visible_is_culled(renderer: Renderer, model: Model, eye: Any, t
     start = np.broadcast_to(asked.pose.position, along.shape)
     hits = RayTracer(model).cast(start, along / size[:, None], 1e4, model.motion(round(t * 1e9)))
     rows = hits.row.reshape(view.instances.shape)
-    things = np.where(rows < 0, 0, model.row_thing[rows])
+    things = np.where(rows < 0, 0, model.part_object[rows])
     alike = things == view.instances
     assert alike.mean() > 0.99
     depth = (hits.distance / size).reshape(rows.shape)

@@ -12,7 +12,7 @@ from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
 from skyloop.sensors.registry import SENSORS, AnySensor
 from skyloop.world.earth import Earth, EarthConfig
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WorldConfig, build_world
 from skyloop_client import messages
@@ -23,11 +23,11 @@ T_NS = 30 * 10**9
 
 
 @pytest.fixture(scope="module")
-def scene() -> Iterator[Scene]:
+def scene() -> Iterator[WorldScene]:
     """The real one."""
     model = build_world(WorldConfig(name="blocks"), 1, None).model
     model.freeze()
-    real = Scene(model, Earth(EarthConfig()), weather_at(WeatherConfig(), 47.0), Renderer)
+    real = WorldScene(model, Earth(EarthConfig()), weather_at(WeatherConfig(), 47.0), Renderer)
     yield real.at(T_NS)
     real.close()
 

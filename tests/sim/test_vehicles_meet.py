@@ -69,7 +69,7 @@ class Meeting:
     def corners(self, vehicle: str, t_ns: int) -> Any:
         """(n, 3, 3) of a vehicle's full shape at a stamp."""
         [row] = self.model.things[self.instance[vehicle]].rows
-        mesh, state = self.model.shapes[self.model.row_shape[row]].lods[0], self.poses[vehicle, t_ns]
+        mesh, state = self.model.shapes[self.model.part_shape[row]].lods[0], self.poses[vehicle, t_ns]
         return (mesh.positions.astype(float) @ matrix_from_quat(state.quat_wxyz).T + state.position)[mesh.faces]
 
     def before_contact(self, vehicle: str, stream: str) -> list[Any]:

@@ -63,8 +63,8 @@ def visible_triangles(model: Model, eye: ArrayLike, heading: float, *, detail: f
         balls.append((0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))))
     total = 0
     for row, pose in enumerate(poses):
-        shape = model.shapes[model.row_shape[row]]
-        middle, radius = balls[model.row_shape[row]]
+        shape = model.shapes[model.part_shape[row]]
+        middle, radius = balls[model.part_shape[row]]
         to = pose[:, :3] @ middle + pose[:, 3] - np.asarray(eye, float)
         if min(ahead @ to + left @ to, ahead @ to - left @ to) < -np.sqrt(2.0) * radius:
             continue

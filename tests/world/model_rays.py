@@ -14,9 +14,9 @@ def triangles(model: Model, t_ns: int = 0) -> tuple[np.ndarray, np.ndarray]:
     poses = np.concatenate([model.standing_poses, model.motion(t_ns).poses])
     corners, things = [], []
     for row, pose in enumerate(poses):
-        mesh = model.shapes[model.row_shape[row]].lods[0]
+        mesh = model.shapes[model.part_shape[row]].lods[0]
         corners.append((mesh.positions.astype(float) @ pose[:, :3].T + pose[:, 3])[mesh.faces])
-        things.append(np.full(len(mesh.faces), model.row_thing[row]))
+        things.append(np.full(len(mesh.faces), model.part_object[row]))
     return np.concatenate(corners), np.concatenate(things)
 
 

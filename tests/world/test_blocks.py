@@ -19,7 +19,7 @@ def blocks_of(world: Blocks) -> list[np.ndarray]:
         if thing.class_id == CLASS_ID["block"]:
             (row,) = thing.rows
             pose = model.standing_poses[row]
-            found.append(model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
+            found.append(model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
     return found
 
 

@@ -7,12 +7,12 @@ from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
 from skyloop.world.scenery.actors import cars
 from skyloop.world.scenery.actors.car_shapes import STYLES, body_shape, parked_shape, wheel_places, wheel_shape
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.errors import ScenarioError
 
 FLAT = Ground.flat()
-BLOCK = Path([(0, 0), (60, 0), (60, 40), (0, 40)], corner_radius=8.0)
+BLOCK = MoverPath([(0, 0), (60, 0), (60, 40), (0, 40)], corner_radius=8.0)
 MID_CORNER = 44.0 + 2.0 * np.pi
 """m: after a leg of 44 m, half way round a corner of 8 m radius."""
 HATCHBACK = STYLES[0]
@@ -130,9 +130,9 @@ def test_cars_differ_by_seed_and_repeat_with_it():
         return model
 
     one, same, other = street(1), street(1), street(2)
-    assert np.array_equal(one.row_shape, same.row_shape) and np.array_equal(one.row_palette, same.row_palette)
-    assert len(set(one.row_shape[:12])) >= 3 and len(set(one.row_palette[:12])) >= 4
-    assert [one.shapes[k].name for k in one.row_shape] != [other.shapes[k].name for k in other.row_shape]
+    assert np.array_equal(one.part_shape, same.part_shape) and np.array_equal(one.part_palette, same.part_palette)
+    assert len(set(one.part_shape[:12])) >= 3 and len(set(one.part_palette[:12])) >= 4
+    assert [one.shapes[k].name for k in one.part_shape] != [other.shapes[k].name for k in other.part_shape]
 
 
 @pytest.mark.parametrize("speed", [0.0, -3.0, 100.0, float("nan")])

@@ -25,7 +25,7 @@ def forest() -> Forest:
 
 
 def rows_of(model: Model, name: str) -> np.ndarray:
-    return np.flatnonzero(model.thing_class[model.row_thing] == CLASS_ID[name])
+    return np.flatnonzero(model.object_class[model.part_object] == CLASS_ID[name])
 
 
 def places(model: Model, name: str) -> np.ndarray:
@@ -33,7 +33,7 @@ def places(model: Model, name: str) -> np.ndarray:
 
 
 def triangles(model: Model) -> int:
-    return sum(len(model.shapes[number].lods[0].faces) for number in model.row_shape)
+    return sum(len(model.shapes[number].lods[0].faces) for number in model.part_shape)
 
 
 def test_trees_are_as_many_as_asked_and_apart(forest: Forest) -> None:
@@ -46,7 +46,7 @@ def test_trees_are_as_many_as_asked_and_apart(forest: Forest) -> None:
 
 def test_all_four_kinds_stand_in_groves(forest: Forest) -> None:
     rows = rows_of(forest.model, "tree")
-    kinds = np.array([forest.model.things[forest.model.row_thing[row]].name.split()[0] for row in rows])
+    kinds = np.array([forest.model.things[forest.model.part_object[row]].name.split()[0] for row in rows])
     count = Counter(kinds)
     assert set(count) == {"spruce", "pine", "beech", "birch"}
     assert min(count.values()) > 40
@@ -59,11 +59,11 @@ def test_all_four_kinds_stand_in_groves(forest: Forest) -> None:
 def test_the_middle_is_free_up_to_the_sky(forest: Forest) -> None:
     model = forest.model
     for row in range(model.n_standing):
-        if model.things[model.row_thing[row]].name in ("terrain", "far terrain"):
+        if model.things[model.part_object[row]].name in ("terrain", "far terrain"):
             continue
         pose = model.standing_poses[row]
-        p = model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
-        assert np.hypot(p[:, 0], p[:, 1]).min() > 3.0, model.things[model.row_thing[row]].name
+        p = model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
+        assert np.hypot(p[:, 0], p[:, 1]).min() > 3.0, model.things[model.part_object[row]].name
 
 
 def test_everything_stands_on_hilly_ground(forest: Forest) -> None:
@@ -77,10 +77,10 @@ def test_everything_stands_on_hilly_ground(forest: Forest) -> None:
 
 def test_fallen_trunks_lie_on_the_ground_between_the_trees(forest: Forest) -> None:
     model, trees = forest.model, places(forest.model, "tree")[:, :2]
-    fallen = [row for row in rows_of(model, "undergrowth") if "trunk" in model.things[model.row_thing[row]].name]
+    fallen = [row for row in rows_of(model, "undergrowth") if "trunk" in model.things[model.part_object[row]].name]
     assert len(fallen) >= 15
     for row in fallen:
-        pose, mesh = model.standing_poses[row], model.shapes[model.row_shape[row]].lods[1]
+        pose, mesh = model.standing_poses[row], model.shapes[model.part_shape[row]].lods[1]
         np.testing.assert_allclose(pose[:, :3].T @ pose[:, :3], np.eye(3), atol=1e-9)
         p = mesh.positions @ pose[:, :3].T + pose[:, 3]
         over = np.array([z - forest.ground.at(x, y)[0] for x, y, z in p])
@@ -92,12 +92,12 @@ def test_fallen_trunks_lie_on_the_ground_between_the_trees(forest: Forest) -> No
 
 def test_undergrowth_and_classes(forest: Forest) -> None:
     model = forest.model
-    names = Counter(model.things[thing].name.rsplit(" ", 1)[0] for thing in model.row_thing)
+    names = Counter(model.things[thing].name.rsplit(" ", 1)[0] for thing in model.part_object)
     assert names["fern"] >= 600
     assert names["grass tuft"] >= 300
     assert names["rock"] >= 40
     assert names["bush"] >= 60
-    found = {CLASSES[n] for n in np.unique(model.thing_class) if n < len(CLASSES)}
+    found = {CLASSES[n] for n in np.unique(model.object_class) if n < len(CLASSES)}
     assert found == {"sky", "tree", "bush", "rock", "undergrowth"}
 
 
@@ -112,7 +112,7 @@ def test_denser_forests_have_more_and_simpler_trees() -> None:
         model.freeze()
         rows = rows_of(model, "tree")
         assert len(rows) == round(density * 0.36)
-        per_tree.append(np.mean([len(model.shapes[n].lods[0].faces) for n in model.row_shape[rows]]))
+        per_tree.append(np.mean([len(model.shapes[n].lods[0].faces) for n in model.part_shape[rows]]))
     assert per_tree[0] > 3.0 * per_tree[1]
 
 

@@ -16,7 +16,7 @@ from trimesh.visual.material import PBRMaterial
 
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
-from skyloop.world.semantics import CLASS_WORDS, CLASSES, told_by, words_of
+from skyloop.world.semantics import CLASS_WORDS, CLASSES, meaning_of, words_of
 from skyloop_client.errors import ScenarioError
 
 
@@ -70,7 +70,7 @@ def bounds(world: Imported, name: str) -> np.ndarray:
 
 def materials_of(world: Imported, name: str) -> set[str]:
     (row,) = next(thing for thing in world.model.things if thing.name == name).rows
-    return {MATERIALS[m].name for m in world.model.shapes[world.model.row_shape[row]].lods[0].materials}
+    return {MATERIALS[m].name for m in world.model.shapes[world.model.part_shape[row]].lods[0].materials}
 
 
 def test_nodes_become_things_with_the_class_and_material_of_their_names(glb: Path) -> None:
@@ -197,10 +197,10 @@ def test_same_file_same_bytes(glb: Path) -> None:
 
 def test_words_of_names() -> None:
     assert words_of("RedBrick_wall.001") == ["red", "brick", "wall"]
-    assert told_by(("wall_lamp",), {}, CLASS_WORDS, "object") == "lamp"
-    assert told_by(("Trees.Group",), {}, CLASS_WORDS, "object") == "tree"
-    assert told_by(("Benches",), {}, CLASS_WORDS, "object") == "bench"
-    assert told_by(("Cube.001", "Mesh", "carpet"), {}, CLASS_WORDS, "object") == "object"
+    assert meaning_of(("wall_lamp",), {}, CLASS_WORDS, "object") == "lamp"
+    assert meaning_of(("Trees.Group",), {}, CLASS_WORDS, "object") == "tree"
+    assert meaning_of(("Benches",), {}, CLASS_WORDS, "object") == "bench"
+    assert meaning_of(("Cube.001", "Mesh", "carpet"), {}, CLASS_WORDS, "object") == "object"
 
 
 def refusal(path: Path, **options: object) -> str:

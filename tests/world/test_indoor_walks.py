@@ -35,9 +35,9 @@ def walkers_of(model: Model, count: int) -> list[Walker]:
 def fingerprint(model: Model) -> str:
     """Of everything that stands and of its looks."""
     digest = hashlib.blake2b(digest_size=16)
-    for array in (model.standing_poses, model.row_shape[: model.n_standing], model.row_variant[: model.n_standing]):
+    for array in (model.standing_poses, model.part_shape[: model.n_standing], model.part_variant[: model.n_standing]):
         digest.update(np.ascontiguousarray(array).tobytes())
-    for shape in model.shapes[: int(model.row_shape[: model.n_standing].max()) + 1]:
+    for shape in model.shapes[: int(model.part_shape[: model.n_standing].max()) + 1]:
         digest.update(shape.lods[0].positions.tobytes() + shape.name.encode())
     return digest.hexdigest()
 

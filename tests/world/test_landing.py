@@ -78,8 +78,8 @@ def test_the_mesh_shows_the_figures_where_the_numbers_have_them() -> None:
     corners, things = triangles(world.model)
     model = world.model
     (row,) = next(t for t in model.things if t.name == "landing marker").rows
-    mesh = model.shapes[model.row_shape[row]].lods[0]
-    marker_faces = np.flatnonzero(things == model.row_thing[row])
+    mesh = model.shapes[model.part_shape[row]].lods[0]
+    marker_faces = np.flatnonzero(things == model.part_object[row])
     random = np.random.default_rng(3)
     radius, angle = 1.24 * np.sqrt(random.random(600)), random.uniform(0.0, 2.0 * np.pi, 600)
     x, y = radius * np.cos(angle), radius * np.sin(angle)

@@ -25,7 +25,7 @@ def model() -> Model:
 def ahead(model: Model) -> tuple[float, int]:
     """Distance and instance of what a ray along x meets."""
     hits = RayTracer(model).cast([[0.0, 0.0, 0.0]], [[1.0, 0.0, 0.0]], 100.0, model.motion(0))
-    return float(hits.distance[0]), int(model.row_thing[hits.row[0]])
+    return float(hits.distance[0]), int(model.part_object[hits.row[0]])
 
 
 def test_a_loosened_thing_stands_where_it_stood(model: Model) -> None:
@@ -45,7 +45,7 @@ def test_it_can_be_put_elsewhere_and_taken_away(model: Model) -> None:
     assert ahead(model) == pytest.approx((5.5, 2))
     assert model.remove(2)
     assert ahead(model) == pytest.approx((9.5, 1))
-    assert model.things[2].rows == [] and len(model.row_shape) == 2
+    assert model.things[2].rows == [] and len(model.part_shape) == 2
     number = model.place(UNIT, (1.0, 0.0, 0.0), is_a="block", name="new")
     model.freeze()
     assert number == 4 and ahead(model) == pytest.approx((0.5, 4))
@@ -53,4 +53,4 @@ def test_it_can_be_put_elsewhere_and_taken_away(model: Model) -> None:
 
 def test_ground_and_nothing_cannot_be_loosened(model: Model) -> None:
     assert model.loosen(3) is None and model.loosen(0) is None and not model.remove(3)
-    assert np.array_equal(model.row_thing, [1, 2, 3])
+    assert np.array_equal(model.part_object, [1, 2, 3])

@@ -13,7 +13,7 @@ from skyloop.world.generation import generator
 from skyloop.world.model import Model, Shape
 from skyloop.world.semantics import CLASSES
 from skyloop.world.worlds.park import Park
-from skyloop.world.worlds.park_layout import PARK, STREET, Plan
+from skyloop.world.worlds.park_layout import PARK, STREET, ParkPlan
 from skyloop_client.errors import ScenarioError
 
 SPECIES = ("oak", "birch", "spruce", "poplar", "willow", "cherry")
@@ -30,12 +30,12 @@ def park() -> Park:
 
 
 @pytest.fixture(scope="module")
-def plan() -> Plan:
-    return Plan(1)
+def plan() -> ParkPlan:
+    return ParkPlan(1)
 
 
 def class_of(model: Model, row: int) -> str:
-    number = model.thing_class[model.row_thing[row]]
+    number = model.object_class[model.part_object[row]]
     return CLASSES[number] if number < len(CLASSES) else "terrain"
 
 
@@ -49,11 +49,11 @@ def places(model: Model, *classes: str) -> np.ndarray:
 
 def vertices(model: Model, row: int) -> np.ndarray:
     pose = model.standing_poses[row]
-    return model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
+    return model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
 
 
 def name_of(model: Model, row: int) -> str:
-    return model.things[model.row_thing[row]].name
+    return model.things[model.part_object[row]].name
 
 
 def triangles_seen(model: Model, eye: np.ndarray, yaw: float, detail: float) -> int:
@@ -64,7 +64,7 @@ def triangles_seen(model: Model, eye: np.ndarray, yaw: float, detail: float) -> 
     planes = np.array([ahead, ahead + left, ahead - left, 0.75 * ahead + up, 0.75 * ahead - up])
     planes /= np.linalg.norm(planes, axis=1, keepdims=True)
     total = 0
-    for row, number in enumerate(model.row_shape):
+    for row, number in enumerate(model.part_shape):
         shape = model.shapes[number]
         middle, radius = ball(shape)
         radius *= np.linalg.norm(poses[row][:, :3], axis=0).max()
@@ -92,7 +92,7 @@ def test_counts(park: Park) -> None:
     standing, walking = len(rows_of(model, "person")), len(model.movers)
     assert standing >= 6
     assert walking >= 8
-    found = Counter(class_of(model, row) for row in range(len(model.row_shape)))
+    found = Counter(class_of(model, row) for row in range(len(model.part_shape)))
     assert found["bench"] >= 12
     assert found["lamp"] >= 12
     assert found["building"] >= 16
@@ -121,7 +121,7 @@ def test_the_middle_is_free(park: Park) -> None:
         assert np.linalg.norm(where, axis=1).min() > 4.0
 
 
-def test_trees_stand_apart_and_off_paths_pond_and_houses(park: Park, plan: Plan) -> None:
+def test_trees_stand_apart_and_off_paths_pond_and_houses(park: Park, plan: ParkPlan) -> None:
     trees = places(park.model, "tree")
     apart = np.linalg.norm(trees[:, None, :2] - trees[:, :2], axis=2) + 100.0 * np.eye(len(trees))
     assert apart.min() > 2.5
@@ -130,7 +130,7 @@ def test_trees_stand_apart_and_off_paths_pond_and_houses(park: Park, plan: Plan)
     assert np.abs(trees[:, :2]).max() < PARK - 2.0
 
 
-def test_nothing_stands_in_a_house_or_on_a_path(park: Park, plan: Plan) -> None:
+def test_nothing_stands_in_a_house_or_on_a_path(park: Park, plan: ParkPlan) -> None:
     boxes = []
     for row in rows_of(park.model, "building"):
         p = vertices(park.model, row)
@@ -155,7 +155,7 @@ def test_furniture_and_trees_keep_off_each_other(park: Park) -> None:
         assert nearest > 0.9 * reach, f"a lamp in the crown of {name_of(park.model, row)}"
 
 
-def test_everything_stands_on_the_ground(park: Park, plan: Plan) -> None:
+def test_everything_stands_on_the_ground(park: Park, plan: ParkPlan) -> None:
     for x, y, z in places(park.model, *STANDS):
         assert z == pytest.approx(plan.ground.at(x, y)[0], abs=1e-9)
     for t in (0.0, 13.0, 77.0):
@@ -166,7 +166,7 @@ def test_everything_stands_on_the_ground(park: Park, plan: Plan) -> None:
             assert 0.0 < person[:, 2, 3].min() - plan.ground.at(x, y)[0] + 0.12 < 0.5
 
 
-def test_walkers_stay_on_the_paths(park: Park, plan: Plan) -> None:
+def test_walkers_stay_on_the_paths(park: Park, plan: ParkPlan) -> None:
     for t in range(0, 300, 23):
         poses = park.model.motion(t * 10**9).poses
         n = len(poses) // len(park.model.movers)
@@ -176,9 +176,9 @@ def test_walkers_stay_on_the_paths(park: Park, plan: Plan) -> None:
         assert apart.min() > 0.6
 
 
-def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: Plan) -> None:
+def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: ParkPlan) -> None:
     for row in rows_of(park.model, "path"):
-        mesh, pose = park.model.shapes[park.model.row_shape[row]].lods[0], park.model.standing_poses[row]
+        mesh, pose = park.model.shapes[park.model.part_shape[row]].lods[0], park.model.standing_poses[row]
         p = (mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces]
         middles = p.mean(axis=1)
         across = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
@@ -189,7 +189,7 @@ def test_paths_lie_on_the_ground_and_over_the_lawn(park: Park, plan: Plan) -> No
             assert z - park.ground.at(x, y)[0] > 0.03, name_of(park.model, row)
 
 
-def test_the_pond_lies_below_its_banks(park: Park, plan: Plan) -> None:
+def test_the_pond_lies_below_its_banks(park: Park, plan: ParkPlan) -> None:
     for x, y in plan.shore(60, 1.15):
         assert park.ground.at(x, y)[0] > plan.water_level + 0.05
     for x, y in plan.shore(60, 0.85):
@@ -200,7 +200,7 @@ def test_the_pond_lies_below_its_banks(park: Park, plan: Plan) -> None:
 
 def test_triangles(park: Park) -> None:
     model = park.model
-    assert sum(len(model.shapes[number].lods[0].faces) for number in model.row_shape) <= 500_000
+    assert sum(len(model.shapes[number].lods[0].faces) for number in model.part_shape) <= 500_000
     for yaw in np.arange(4) * np.pi / 2:
         for eye in ((0.0, 0.0, 5.0), (10.0, 10.0, 5.0)):
             assert triangles_seen(model, np.array(eye), yaw, LOW_DETAIL) <= 60_000
@@ -210,7 +210,7 @@ def test_the_same_seed_gives_the_same_park(park: Park) -> None:
     one, two = park.model, Park(1).model
     two.freeze()
     assert one.standing_poses.tobytes() == two.standing_poses.tobytes()
-    assert Plan(4).ground.heights.tobytes() != Plan(5).ground.heights.tobytes()
+    assert ParkPlan(4).ground.heights.tobytes() != ParkPlan(5).ground.heights.tobytes()
     assert [thing.name for thing in one.things] == [thing.name for thing in two.things]
     assert np.array_equal(one.palettes, two.palettes)
     for a, b in zip(one.shapes, two.shapes, strict=True):
@@ -228,9 +228,9 @@ def test_randomised_people_colours_and_textures() -> None:
     people = len(rows_of(model, "person")) + len(model.movers)
     assert people == generator(seed, "park/how many people").integers(0, 9)
     oak = next(row for row in rows_of(model, "tree") if name_of(model, row).startswith("oak"))
-    red, green, _ = (int(v) for v in model.palettes[model.row_palette[oak]][1])
+    red, green, _ = (int(v) for v in model.palettes[model.part_palette[oak]][1])
     assert red > green, "autumn"
-    usual, any_stuff = Plan(seed), Plan(seed, any_material=True)
+    usual, any_stuff = ParkPlan(seed), ParkPlan(seed, any_material=True)
     assert [way.material for way in usual.ways] != [way.material for way in any_stuff.ways]
 
 
@@ -246,7 +246,7 @@ def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_plans_of_ten_seeds(seed: int) -> None:
-    plan = Plan(seed)
+    plan = ParkPlan(seed)
     assert plan.off_path(*plan.shore(80, 1.12).T).min() > 1.5
     assert min(plan.ground.at(x, y)[0] for x, y in plan.shore(80, 1.15)) > plan.water_level + 0.05
     assert min(plan.ground.at(x, y)[0] for way in plan.ways for x, y in way.line if plan.pond(x, y) < 3.0) > (

@@ -1,19 +1,19 @@
 import numpy as np
 import pytest
 
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop_client.errors import ScenarioError
 
 SQUARE = [(0, 0), (10, 0), (10, 10), (0, 10)]
 
 
 def test_a_square_with_round_corners_has_the_length_of_its_legs_and_one_circle():
-    assert Path(SQUARE, corner_radius=1.0).length == pytest.approx(4 * 8 + 2 * np.pi)
+    assert MoverPath(SQUARE, corner_radius=1.0).length == pytest.approx(4 * 8 + 2 * np.pi)
 
 
 @pytest.mark.parametrize("closed", [True, False])
 def test_position_and_heading_are_continuous_and_arc_length_is_true(closed):
-    path = Path([(0, 0), (8, 1), (9, 6), (2, 12)], closed=closed, corner_radius=1.5)
+    path = MoverPath([(0, 0), (8, 1), (9, 6), (2, 12)], closed=closed, corner_radius=1.5)
     s = np.arange(-0.7 * path.length, 2.3 * path.length, 1e-3)
     xy, heading = path.at(s)
     steps = np.diff(xy, axis=0)
@@ -25,7 +25,7 @@ def test_position_and_heading_are_continuous_and_arc_length_is_true(closed):
 
 
 def test_a_closed_path_comes_round_again_turned_once():
-    path = Path(SQUARE)
+    path = MoverPath(SQUARE)
     s = np.linspace(-3.0, 50.0, 40)
     xy, heading = path.at(s)
     again, turned = path.at(s + 3 * path.length)
@@ -34,7 +34,7 @@ def test_a_closed_path_comes_round_again_turned_once():
 
 
 def test_corners_stay_within_their_radius_of_the_corner_points():
-    path = Path(SQUARE, corner_radius=2.0)
+    path = MoverPath(SQUARE, corner_radius=2.0)
     xy, _ = path.at(np.linspace(0.0, path.length, 4001))
     for corner in SQUARE:
         nearest = np.linalg.norm(xy - corner, axis=1).min()
@@ -42,12 +42,12 @@ def test_corners_stay_within_their_radius_of_the_corner_points():
 
 
 def test_a_radius_too_large_for_the_legs_is_reduced():
-    path = Path(SQUARE, corner_radius=100.0)
+    path = MoverPath(SQUARE, corner_radius=100.0)
     assert path.length == pytest.approx(2 * np.pi * 5.0)
 
 
 def test_an_open_path_goes_out_on_its_right_and_comes_back_on_the_other_side():
-    path = Path([(0, 0), (20, 0)], closed=False, corner_radius=1.0)
+    path = MoverPath([(0, 0), (20, 0)], closed=False, corner_radius=1.0)
     # two straight legs 1 m apart, half circles of 0.5 m at the ends
     assert path.length == pytest.approx(2 * 19.0 + np.pi)
     xy, heading = path.at(np.linspace(0.0, path.length, 2001))
@@ -59,7 +59,7 @@ def test_an_open_path_goes_out_on_its_right_and_comes_back_on_the_other_side():
 
 
 def test_vectorised_shapes_follow_the_input():
-    path = Path(SQUARE)
+    path = MoverPath(SQUARE)
     xy, heading = path.at(3.0)
     assert xy.shape == (2,) and heading.shape == ()
     xy, heading = path.at(np.zeros((2, 3)))
@@ -77,9 +77,9 @@ def test_vectorised_shapes_follow_the_input():
 )
 def test_unusable_points_are_refused(points, said):
     with pytest.raises(ScenarioError, match=said):
-        Path(points)
+        MoverPath(points)
 
 
 def test_an_open_path_that_doubles_back_is_refused():
     with pytest.raises(ScenarioError, match="doubles back at point 1"):
-        Path([(0, 0), (10, 0), (0, 0.1)], closed=False)
+        MoverPath([(0, 0), (10, 0), (0, 0.1)], closed=False)

@@ -10,14 +10,14 @@ from skyloop.world.scenery.actors.body import BOTTOMS, TOPS, Outfit
 from skyloop.world.scenery.actors.body_tables import BMI, LENGTH, SOLE, STATURE, Build
 from skyloop.world.scenery.actors.gait import PARTS, Gait, stride_of
 from skyloop.world.scenery.actors.heads import HAIR_STYLES
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import STANCES, draw_person, standing_poses
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.errors import ScenarioError
 
 FLAT = Ground.flat()
-STRAIGHT = Path([(-500, 0), (1000, 0), (1000, 400), (-500, 400)])
-ROUND = Path([(0, 0), (8, 0), (8, 6), (0, 6)], corner_radius=1.5)
+STRAIGHT = MoverPath([(-500, 0), (1000, 0), (1000, 400), (-500, 400)])
+ROUND = MoverPath([(0, 0), (8, 0), (8, 6), (0, 6)], corner_radius=1.5)
 MAN = Build("male", 22.0)
 ROW = {part: row for row, part in enumerate(PARTS)}
 SPEEDS = (0.5, 0.9, 1.4, 2.0)
@@ -294,7 +294,7 @@ def test_standers_stand_on_both_feet_within_reach(stance):
     people.add_stander(model, generator(4, stance), FLAT, (3.0, -2.0), 1.0)
     model.freeze()
     pose = model.standing_poses[0]
-    shape = model.shapes[model.row_shape[0]]
+    shape = model.shapes[model.part_shape[0]]
     assert pose[:, 3] == pytest.approx([3.0, -2.0, 0.0])
     assert 1.4 < np.cbrt(np.linalg.det(pose[:, :3])) * np.ptp(shape.lods[0].positions[:, 2]) < 2.05
     assert shape.lods[0].radius < 2.1

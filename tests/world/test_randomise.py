@@ -107,7 +107,7 @@ def built(name: str, seed: int, *topics: Any) -> Model:
 
 
 def people_rows(model: Model) -> list[int]:
-    return [row for row, thing in enumerate(model.row_thing) if model.thing_class[thing] == CLASS_ID["person"]]
+    return [row for row, thing in enumerate(model.part_object) if model.object_class[thing] == CLASS_ID["person"]]
 
 
 def digest(*arrays: Any) -> str:
@@ -120,13 +120,13 @@ def aspects(name: str, *topics: Any) -> dict[str, str]:
     model = built(name, 1, *topics)
     people = set(people_rows(model))
     rows = [row for row in range(model.n_standing) if row not in people]
-    meshes = [model.shapes[model.row_shape[row]].lods[0] for row in rows]
-    paint = [model.palettes[model.row_palette[row]] for row in rows]
+    meshes = [model.shapes[model.part_shape[row]].lods[0] for row in rows]
+    paint = [model.palettes[model.part_palette[row]] for row in rows]
     return {
         "places": digest(model.standing_poses[rows], *(mesh.positions for mesh in meshes)),
         "colours": digest(*(mesh.colours for mesh in meshes), *paint),
-        "textures": digest(*(mesh.materials for mesh in meshes), model.row_variant[rows]),
-        "people": digest(*(model.palettes[model.row_palette[row]] for row in sorted(people))),
+        "textures": digest(*(mesh.materials for mesh in meshes), model.part_variant[rows]),
+        "people": digest(*(model.palettes[model.part_palette[row]] for row in sorted(people))),
     }
 
 
@@ -160,8 +160,8 @@ def test_one_topic_leaves_the_others_alone(name: str, topic: str) -> None:
 def colours_of(model: Model, is_a: str) -> set[tuple[int, ...]]:
     found: set[tuple[int, ...]] = set()
     for row in range(model.n_standing):
-        if model.thing_class[model.row_thing[row]] == CLASS_ID[is_a]:
-            found |= {tuple(c) for c in model.shapes[model.row_shape[row]].lods[0].colours[:, :3].tolist()}
+        if model.object_class[model.part_object[row]] == CLASS_ID[is_a]:
+            found |= {tuple(c) for c in model.shapes[model.part_shape[row]].lods[0].colours[:, :3].tolist()}
     return found
 
 

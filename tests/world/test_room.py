@@ -65,11 +65,11 @@ def test_every_wall_and_box_is_a_thing_of_its_class_with_its_own_wallpaper() -> 
     world.model.freeze()
     things = [t for t in world.model.things if t.class_id in (CLASS_ID["wall"], CLASS_ID["box"])]
     assert [t.name for t in things] == [f"wall {k}" for k in range(1, 9)] + [f"box {k}" for k in range(1, 14)]
-    papers = [int(world.model.row_variant[t.rows[0]]) for t in things]
+    papers = [int(world.model.part_variant[t.rows[0]]) for t in things]
     assert len(set(papers)) == 21
     assert set(papers) <= set(range(36))
     for thing in things:
-        materials = world.model.shapes[world.model.row_shape[thing.rows[0]]].lods[0].materials
+        materials = world.model.shapes[world.model.part_shape[thing.rows[0]]].lods[0].materials
         assert {MATERIALS[m].name for m in materials} == {"wallpaper"}
 
 
@@ -99,7 +99,7 @@ def test_the_seed_changes_the_papers_and_never_the_geometry(seed: int) -> None:
     for s in (seed, seed, seed + 1):
         model = Room(s).model
         model.freeze()
-        variants.append(model.row_variant.tobytes())
+        variants.append(model.part_variant.tobytes())
     assert variants[0] == variants[1] != variants[2]
 
 

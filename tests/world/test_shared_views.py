@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.world.model import Model
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 
 LENS = Pinhole.from_fov(8, 6, 1.0)
@@ -36,12 +36,12 @@ class CountingPainter:
         ]
 
 
-def scene() -> tuple[Scene, CountingPainter]:
+def scene() -> tuple[WorldScene, CountingPainter]:
     painter = CountingPainter()
     earth: Any = SimpleNamespace(gravity=9.81, local_frame=None, magnetic_field_world=None)
     weather: Any = None
     start: Any = lambda model: painter  # noqa: E731
-    return Scene(Model(), earth, weather, start), painter
+    return WorldScene(Model(), earth, weather, start), painter
 
 
 def test_two_parts_of_one_view_are_painted_once() -> None:

@@ -30,7 +30,7 @@ def _standing(world: Urban, *kinds: str) -> list[tuple[int, np.ndarray]]:
     model = world.model
     found = []
     for row, pose in enumerate(model.standing_poses):
-        thing = model.things[model.row_thing[row]]
+        thing = model.things[model.part_object[row]]
         if _kind(thing.name) in kinds or CLASSES[min(thing.class_id, len(CLASSES) - 1)] in kinds:
             found.append((row, pose))
     return found
@@ -49,7 +49,7 @@ def _check_free_and_whole(world: Urban) -> None:
     ways = np.column_stack([np.cos(around), np.sin(around), np.zeros(90)])
     distance, _ = probe.cast([[0.0, 0.0, 2.5]], ways)
     assert np.median(distance) > 25.0
-    assert sum(len(model.shapes[k].lods[0].faces) for k in model.row_shape) < 500_000
+    assert sum(len(model.shapes[k].lods[0].faces) for k in model.part_shape) < 500_000
 
 
 def test_take_off_place_is_free_and_open(town: Urban) -> None:
@@ -86,8 +86,8 @@ def _check_posts_and_cars(world: Urban) -> None:
     standing = _standing(world, *FURNITURE, "person", "tree", "car")
     assert len(standing) > 250
     for row, pose in standing:
-        thing = model.things[model.row_thing[row]]
-        mesh = model.shapes[model.row_shape[row]].lods[0]
+        thing = model.things[model.part_object[row]]
+        mesh = model.shapes[model.part_shape[row]].lods[0]
         foot = float((mesh.positions @ pose[:, :3].T + pose[:, 3])[:, 2].min())
         height = ground.at(pose[0, 3], pose[1, 3])[0]
         buried = 0.5 if "tree" in thing.name else 0.02
@@ -96,7 +96,7 @@ def _check_posts_and_cars(world: Urban) -> None:
         assert on_road == ("car" in thing.name), thing.name
     houses = [pose[:2, 3] for _, pose in _standing(world, "house")]
     for row, pose in _standing(world, "house"):
-        points = model.shapes[model.row_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
+        points = model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
         # awnings and door steps reach over the pavement, never over the road
         heights = [ground.at(x, y)[0] for x, y in points[:: len(points) // 40, :2]]
         assert min(heights) == 0.0
@@ -162,7 +162,7 @@ def test_the_same_seed_makes_the_same_town_and_the_options_another(town: Urban) 
     again = Urban(1)
     again.model.freeze()
     assert np.array_equal(town.model.standing_poses, again.model.standing_poses)
-    assert np.array_equal(town.model.row_shape, again.model.row_shape)
+    assert np.array_equal(town.model.part_shape, again.model.part_shape)
     assert np.array_equal(town.model.motion(10**10).poses, again.model.motion(10**10).poses)
     for a, b in zip(town.model.shapes, again.model.shapes, strict=True):
         assert np.array_equal(a.lods[0].positions, b.lods[0].positions), a.name
@@ -172,7 +172,7 @@ def test_the_same_seed_makes_the_same_town_and_the_options_another(town: Urban) 
     assert not np.array_equal(town.model.standing_poses[:200], other.model.standing_poses[:200])
 
     def variants(world: Urban) -> set[int]:
-        return {int(world.model.row_variant[row]) for row, _ in _standing(world, "house")}
+        return {int(world.model.part_variant[row]) for row, _ in _standing(world, "house")}
 
     assert variants(town) == {0} and len(variants(other)) == 3
     people = [thing for thing in other.model.things if thing.class_id == CLASSES.index("person")]

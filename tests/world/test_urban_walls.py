@@ -118,9 +118,9 @@ def test_everything_is_taller_than_the_flight_and_named() -> None:
     names = [thing.name for thing in world.model.things]
     assert sum(name.startswith("building") for name in names) == 25
     for row in range(world.model.n_standing):
-        name = names[world.model.row_thing[row]]
+        name = names[world.model.part_object[row]]
         if "terrain" not in name:
-            assert world.model.shapes[world.model.row_shape[row]].lods[0].positions[:, 2].max() > 12.0, name
+            assert world.model.shapes[world.model.part_shape[row]].lods[0].positions[:, 2].max() > 12.0, name
 
 
 def test_the_seed_and_the_options_decide() -> None:

@@ -35,7 +35,7 @@ def probe(store: Warehouse) -> Probe:
 
 
 def _is_a(world: Warehouse, row: int) -> str:
-    number = world.model.thing_class[world.model.row_thing[row]]
+    number = world.model.object_class[world.model.part_object[row]]
     return CLASSES[number] if number < len(CLASSES) else "by material"
 
 
@@ -135,7 +135,7 @@ def test_forklift_looks_like_one_at_every_level_of_detail() -> None:
 
 def test_budgets_classes_and_names(store: Warehouse) -> None:
     model = store.model
-    assert sum(len(model.shapes[k].lods[0].faces) for k in model.row_shape) < 500_000
+    assert sum(len(model.shapes[k].lods[0].faces) for k in model.part_shape) < 500_000
     assert visible_triangles(model, (0.0, 0.0, 2.0), 0.0) < 60_000
     for is_a in WANTED:
         assert _count(store, is_a) >= 1, is_a
@@ -153,7 +153,7 @@ def test_three_seeds_build_and_the_same_seed_builds_the_same() -> None:
     again = Warehouse(2, fill=0.1, people=0)
     again.model.freeze()
     assert np.array_equal(world.model.standing_poses, again.model.standing_poses)
-    assert np.array_equal(world.model.row_palette, again.model.row_palette)
+    assert np.array_equal(world.model.part_palette, again.model.part_palette)
     assert len(counts) == 3
 
 

@@ -16,7 +16,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
 from skyloop.world.scenery.actors.gait import PARTS, Gait
-from skyloop.world.scenery.actors.paths import Path as Way
+from skyloop.world.scenery.actors.paths import MoverPath as Way
 from skyloop.world.scenery.actors.people import Walker, draw_person, part_shapes
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import Weather, WeatherConfig, weather_at

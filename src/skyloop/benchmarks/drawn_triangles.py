@@ -6,9 +6,10 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering.buffers import pack_model
-from skyloop.rendering.painter import Shot, projection
+from skyloop.rendering.painter import projection
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.shadows import Culler
+from skyloop.rendering.wire import ViewJob
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model
 from skyloop.world.views import ViewRequest
@@ -21,11 +22,11 @@ def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
     culler = Culler(packed)
     lens, pose = request.lens, request.pose
     moving = model.motion(pose.t_ns).poses
-    shot = Shot(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, request.quality, pose.position,
-                matrix_from_quat(pose.quat_wxyz), moving, request.hidden_rows, {}, 1.0, 0.0, True, True)  # fmt: skip
+    shot = ViewJob(lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy, request.quality, pose.position,
+                matrix_from_quat(pose.quat_wxyz), moving, request.hidden_parts, {}, 1.0, 0.0, True, True)  # fmt: skip
     _, planes = projection(shot)
     quality = QUALITIES[request.quality]
-    instances, commands = culler.visible(pose.position, planes, lens.fx, quality, moving, request.hidden_rows)
+    instances, commands = culler.visible(pose.position, planes, lens.fx, quality, moving, request.hidden_parts)
     lods = [mesh for shape in model.shapes for mesh in shape.lods]
     first_index = {int(first): k for k, first in enumerate(packed["lods"][:, 0])}
     parts = []
@@ -39,7 +40,9 @@ def drawn_parts(model: Model, request: ViewRequest) -> list[Mesh]:
 def whole_parts(model: Model) -> list[Mesh]:
     """One mesh per row of the whole model, at full detail, at time 0."""
     poses = np.concatenate([model.standing_poses, model.motion(0).poses])
-    return [_placed(model.shapes[s].lods[0], pose, np.zeros(3)) for s, pose in zip(model.row_shape, poses, strict=True)]
+    return [
+        _placed(model.shapes[s].lods[0], pose, np.zeros(3)) for s, pose in zip(model.part_shape, poses, strict=True)
+    ]
 
 
 def _placed(mesh: Mesh, pose: Array, origin: Array) -> Mesh:

@@ -105,7 +105,7 @@ class StandingScene:
 
     @property
     def triangles(self) -> int:
-        rows = self.model.row_shape[: self.model.n_standing].tolist()
+        rows = self.model.part_shape[: self.model.n_standing].tolist()
         return sum(len(self.model.shapes[number].lods[0].faces) for number in rows)
 
     def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:

@@ -59,7 +59,7 @@ class SmootherBeside:
         self.covariance_seconds: list[float] = []
         """Of each covariance of the newest node."""
         self._last_ns = -1
-        self._told_ns = 0
+        self._reported_ns = 0
         self._first = 0
 
     def catch_up(self) -> None:
@@ -78,10 +78,10 @@ class SmootherBeside:
             self.seconds.append(time.process_time() - began)
             self.solver_seconds.append(self.backend.solver_seconds)
             began = time.process_time()
-            state = self.backend.state(step.t_ns - self._told_ns >= COVARIANCE_EVERY_NS)
+            state = self.backend.state(step.t_ns - self._reported_ns >= COVARIANCE_EVERY_NS)
             if state.covariance is not None:
                 self.covariance_seconds.append(time.process_time() - began)
-                self._told_ns = step.t_ns
+                self._reported_ns = step.t_ns
             self.states.append(state)
             self._last_ns = step.t_ns
 

@@ -226,7 +226,7 @@ _said = False
 def _say_that_it_compiles(count: int = 0) -> None:
     """Once per process, unless `prepare` knows how many: half a minute of silence looks like a hang.
 
-    A program that never set up logging is told all the same."""
+    It is logged even if the program never set up logging."""
     global _said
     if count or not _said:
         level = logging.INFO if log.hasHandlers() else logging.WARNING

@@ -82,7 +82,7 @@ KINDS = tuple(each.name for each in fields(Plugin))
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledPlugin:
     """A plugin that is installed."""
 
     name: str
@@ -94,10 +94,10 @@ class Found:
 
 
 @cache
-def plugins() -> tuple[Found, ...]:
+def plugins() -> tuple[InstalledPlugin, ...]:
     """Skyloop itself, then what is installed beside it, by name."""
     built_in = importlib.import_module("skyloop.built_in").PLUGIN
-    found = [Found(BUILT_IN, importlib.import_module("skyloop_client.version").__version__, built_in)]
+    found = [InstalledPlugin(BUILT_IN, importlib.import_module("skyloop_client.version").__version__, built_in)]
     for entry in sorted(entry_points(group=GROUP), key=lambda each: each.name):
         loaded = _load(entry, found)
         if loaded.fault:
@@ -106,14 +106,14 @@ def plugins() -> tuple[Found, ...]:
     return tuple(found)
 
 
-def _load(entry: EntryPoint, before: list[Found]) -> Found:
+def _load(entry: EntryPoint, before: list[InstalledPlugin]) -> InstalledPlugin:
     version = entry.dist.version if entry.dist is not None else ""
     try:
         plugin = entry.load()
     except (Exception, SystemExit) as error:
-        return Found(entry.name, version, None, _one_line(f"{type(error).__name__}: {error}"))
+        return InstalledPlugin(entry.name, version, None, _one_line(f"{type(error).__name__}: {error}"))
     if not isinstance(plugin, Plugin):
-        return Found(entry.name, version, None, f"'{entry.value}' is no skyloop.core.plugins.Plugin")
+        return InstalledPlugin(entry.name, version, None, f"'{entry.value}' is no skyloop.core.plugins.Plugin")
     try:
         for kind in KINDS:
             for name in _names(plugin, kind):
@@ -123,8 +123,8 @@ def _load(entry: EntryPoint, before: list[Found]) -> Found:
         for name, path in plugin.messages.items():
             codec.register(load_object(path, f"message '{name}'"))
     except (PluginError, TypeError) as error:
-        return Found(entry.name, version, None, str(error))
-    return Found(entry.name, version, plugin)
+        return InstalledPlugin(entry.name, version, None, str(error))
+    return InstalledPlugin(entry.name, version, plugin)
 
 
 def _names(plugin: Plugin, kind: str) -> list[str]:
@@ -177,7 +177,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return any(name == each for each in self)
 
     def loadable(self) -> dict[str, T]:
-        """All that can be imported; the rest is told of once, in one line each."""
+        """All that can be imported; the rest is logged once, in one line each."""
         found = {}
         for name in self:
             try:

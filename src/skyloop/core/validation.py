@@ -33,16 +33,16 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def parse_yaml(text: str, place: str) -> Any:
+def parse_yaml(text: str, source: str) -> Any:
     try:
         return yaml.load(text, _StrictLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"{place}:{mark.line + 1}:{mark.column + 1}" if mark else place
+        where = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
         raise ScenarioError(_one_line(f"{where}: not YAML: {getattr(error, 'problem', None) or error}")) from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         # dates such as 2026-13-45, keys that are lists, integers like "0x", thousands of brackets
-        raise ScenarioError(_one_line(f"{place}: not YAML: {error}")) from None
+        raise ScenarioError(_one_line(f"{source}: not YAML: {error}")) from None
 
 
 def read_yaml(path: Path) -> Any:
@@ -62,16 +62,16 @@ def read_yaml(path: Path) -> Any:
 
 
 def either(models: Iterable[type[BaseModel]]) -> Any:
-    """The type of a value that is one of these models, told apart by their `kind`."""
+    """The type of a value that is one of these models, distinguished by their `kind`."""
     return Annotated[reduce(or_, models), Field(discriminator="kind")]
 
 
-def validated(model: type[Any], data: Any, place: str) -> Any:
+def validated(model: type[Any], data: Any, source: str) -> Any:
     """Make the model from data, or raise an error of one line about the first fault."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ScenarioError(_one_line(f"{place}: {_first_fault(error, model, data)}")) from None
+        raise ScenarioError(_one_line(f"{source}: {_first_fault(error, model, data)}")) from None
 
 
 def _one_line(text: str) -> str:
@@ -106,12 +106,12 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
     if kind in ("literal_error", "union_tag_invalid"):
         given = str(context.get("tag", value))
         known = re.findall(r"'([^']*)'", str(context.get("expected_tags", context.get("expected", ""))))
-        place = where if kind == "literal_error" else f"{where}.kind"
+        key_path = where if kind == "literal_error" else f"{where}.kind"
         hint = nearest_name(given, known)
         hint += f" All: {', '.join(known)}" if hint.startswith("did you mean") else ""
         # pydantic's name of the union member that holds all but the user's own
         own = "; or your own as module:Class" if kind == "union_tag_invalid" and "shipped" in fault["loc"] else ""
-        return f"{place}: there is no '{given}'; {hint}{own}"
+        return f"{key_path}: there is no '{given}'; {hint}{own}"
     message = fault["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     return f"{where}: {message[0].lower()}{message[1:]}{shown}"
 

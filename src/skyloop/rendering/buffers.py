@@ -65,9 +65,9 @@ def pack_model(model: Model) -> Arrays:
 def pack_rows(model: Model) -> Arrays:
     """The part of a packed model that changes when something is placed or removed."""
     return {
-        "row_shape": model.row_shape,
-        "row_palette": model.row_palette,
-        "row_variant": model.row_variant,
+        "part_shape": model.part_shape,
+        "part_palette": model.part_palette,
+        "part_variant": model.part_variant,
         "standing_poses": model.standing_poses,
     }
 

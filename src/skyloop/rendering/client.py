@@ -28,7 +28,7 @@ from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import decode, encode
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest, without_alpha
 from skyloop.world.weather import Weather
@@ -105,7 +105,7 @@ HOW_TO_INSTALL = (
 class _Asked:
     requests: list[ViewRequest]
     shots: list[dict[str, Any]]
-    motions: list[Motion]
+    motions: list[MoverStates]
     slot: Slot
 
 
@@ -170,7 +170,7 @@ class Renderer:
         if self._closed:
             raise self._gone()
         self.wait_ready()
-        self._send({"rows": len(self._model.row_shape)}, pack_rows(self._model))
+        self._send({"rows": len(self._model.part_shape)}, pack_rows(self._model))
 
     @property
     def has_room(self) -> bool:
@@ -313,7 +313,7 @@ def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
         **{name: getattr(lens, name) for name in ("width", "height", "fx", "fy", "cx", "cy")},
         "quality": request.quality,
         "exposure": request.exposure,
-        "hidden": request.hidden_rows,
+        "hidden": request.hidden_parts,
         "colour": request.colour,
         "surface": request.surface,
         "motion": motion,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.rendering.daylight import Daylight, LitPass, daylight
-from skyloop.rendering.post_processing import KINDS, Finish, KeptTargets, Precipitation, Target
+from skyloop.rendering.post_processing import KINDS, Finish, KeptTargets, PaintTarget, Precipitation
 from skyloop.rendering.programs import build_mip_levels, build_program, model_vertex_array, outputs, set_unit, write
 from skyloop.rendering.quality import QUALITIES, Quality
-from skyloop.rendering.shadows import Culler, Shadows
-from skyloop.rendering.wire import Arrays
+from skyloop.rendering.shadows import Culler, ShadowMaps, Shadows
+from skyloop.rendering.wire import Arrays, ViewJob
 from skyloop.world.materials import MATERIALS
+from skyloop_client.messages import Array
 
 NEAR, FAR = 0.05, 5000.0
 MOST_MATERIALS = 64
@@ -26,30 +26,6 @@ DEPTH_FIRST_SAMPLES = 300
 """Samples of the picture per triangle, from which on the depth of everything is drawn before anything is shaded."""
 LOWEST_SUN = 0.02
 """Sine of the sun's height. Below it there is no sunlight, and so there are no shadows."""
-
-
-@dataclass(slots=True)
-class Shot:
-    """One picture to be rendered."""
-
-    width: int
-    height: int
-    fx: float
-    fy: float
-    cx: float
-    cy: float
-    quality: str
-    eye: NDArray[Any]
-    world_from_camera: NDArray[Any]
-    moving: NDArray[Any]
-    hidden: tuple[int, int] | None
-    sky: dict[str, Any]
-    exposure: float
-    t: float
-    colour: bool
-    """Whether its colours are read."""
-    surface: bool
-    """Whether its surfaces are read; one of the two is."""
 
 
 class Painter:
@@ -63,7 +39,7 @@ class Painter:
         self.culler = Culler(packed)
         self._vertices = ctx.buffer(packed["vertices"].tobytes() or b"\0" * 32)
         self._indices = ctx.buffer(packed["indices"].tobytes() or b"\0" * 4)
-        n_rows = max(1, len(packed["row_shape"]))
+        n_rows = max(1, len(packed["part_shape"]))
         self._instances = ctx.buffer(reserve=64 * n_rows)
         self._commands = ctx.buffer(reserve=20 * max(1, len(packed["lods"])))
         palettes = packed["palettes"]
@@ -90,7 +66,7 @@ class Painter:
         self._surfaces: dict[tuple[str | bool, ...], LitPass] = {}
         self._depths: moderngl.VertexArray | None = None
         self._finishes: dict[tuple[str, bool, bool], Finish] = {}
-        self._targets: KeptTargets[Target] = KeptTargets()
+        self._targets: KeptTargets[PaintTarget] = KeptTargets()
 
     def retable(self, rows: Arrays) -> None:
         """Replaces the rows; the shapes stay the same."""
@@ -103,7 +79,7 @@ class Painter:
 
     # ---- one picture
 
-    def paint(self, shot: Shot, number: int) -> moderngl.Framebuffer:
+    def paint(self, shot: ViewJob, number: int) -> moderngl.Framebuffer:
         """Paints picture `number` of a request. The framebuffer then holds what the shot asks for, top row first."""
         ctx, quality = self.ctx, QUALITIES[shot.quality]
         light = self._daylight(shot.sky)
@@ -146,7 +122,7 @@ class Painter:
         return self._finishes[key].paint(target, shot, light)
 
     def _depth_first(
-        self, shot: Shot, quality: Quality, clip_from_relative: NDArray[Any], commands: NDArray[Any]
+        self, shot: ViewJob, quality: Quality, clip_from_relative: Array, commands: NDArray[np.void]
     ) -> Callable[[], None] | None:
         """What draws the depth of all, if that costs less than to shade what is hidden; the picture stays the same."""
         triangles = int(commands["count"].astype(np.int64) @ commands["instances"]) // 3
@@ -165,7 +141,9 @@ class Painter:
             self._lit = sky, daylight(sky)
         return self._lit[1]
 
-    def _set(self, surfaces: LitPass, clip_from_relative: Any, light: Daylight, shot: Shot, shadow: Any) -> None:
+    def _set(
+        self, surfaces: LitPass, clip_from_relative: Array, light: Daylight, shot: ViewJob, shadow: ShadowMaps | None
+    ) -> None:
         program = surfaces.program
         write(program, "clip_from_relative", clip_from_relative.T)
         if not shot.colour:
@@ -178,7 +156,7 @@ class Painter:
         if shadow is not None:
             shadow.bind(program)
 
-    def _paint_sky(self, clip_from_relative: Any, light: Daylight, shot: Shot, target: Target) -> None:
+    def _paint_sky(self, clip_from_relative: Array, light: Daylight, shot: ViewJob, target: PaintTarget) -> None:
         sky = self._sky_pass(shot, target)
         if shot.colour:
             write(sky.program, "relative_from_image", np.linalg.inv(clip_from_relative).T)
@@ -190,16 +168,16 @@ class Painter:
 
     # ---- what all pictures need
 
-    def _target(self, shot: Shot, quality: Quality, number: int) -> Target:
+    def _target(self, shot: ViewJob, quality: Quality, number: int) -> PaintTarget:
         if number == 0:
             self._targets.begin_request()
         size, asked = (shot.width, shot.height), (shot.colour, shot.surface)
         key = (*size, *asked, quality.oversampling, quality.has_finish, number)
         return self._targets.get(
-            key, Target.size_in_bytes(size, quality, asked), lambda: Target(self.ctx, size, quality, asked)
+            key, PaintTarget.size_in_bytes(size, quality, asked), lambda: PaintTarget(self.ctx, size, quality, asked)
         )
 
-    def _sky_pass(self, shot: Shot, target: Target) -> LitPass:
+    def _sky_pass(self, shot: ViewJob, target: PaintTarget) -> LitPass:
         key = (shot.colour, target.surfaces is not None)
         if key not in self._skies:
             program = build_program(self.ctx, "sky", "sky", **outputs(*key))
@@ -208,7 +186,7 @@ class Painter:
             self._skies[key] = LitPass(self.ctx.vertex_array(program, []))
         return self._skies[key]
 
-    def _surface_pass(self, shot: Shot, target: Target, shadows: bool, falling: bool) -> LitPass:
+    def _surface_pass(self, shot: ViewJob, target: PaintTarget, shadows: bool, falling: bool) -> LitPass:
         parts = (shot.colour, target.surfaces is not None)
         key = (shot.quality, shadows, falling, *parts)
         if key not in self._surfaces:
@@ -229,7 +207,7 @@ class Painter:
 
 
 @lru_cache(maxsize=256)
-def _lens_matrices(w: int, h: int, fx: float, fy: float, cx: float, cy: float) -> tuple[NDArray[Any], NDArray[Any]]:
+def _lens_matrices(w: int, h: int, fx: float, fy: float, cx: float, cy: float) -> tuple[Array, Array]:
     """The projection from camera axes, and the normals of the planes of sight in them."""
     # pixel centres lie at whole numbers, so the image begins half a pixel before 0
     x, y = 2.0 * (cx + 0.5) / w - 1.0, 2.0 * (cy + 0.5) / h - 1.0
@@ -247,7 +225,7 @@ def _lens_matrices(w: int, h: int, fx: float, fy: float, cx: float, cy: float) -
     return clip, sides / np.linalg.norm(sides, axis=1, keepdims=True)
 
 
-def projection(shot: Shot) -> tuple[NDArray[Any], NDArray[Any]]:
+def projection(shot: ViewJob) -> tuple[Array, Array]:
     """The projection from world axes at the eye to the image, upside down, and its planes, positive inside."""
     clip, sides = _lens_matrices(shot.width, shot.height, shot.fx, shot.fy, shot.cx, shot.cy)
     view = np.zeros((4, 4))

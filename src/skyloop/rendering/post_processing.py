@@ -17,6 +17,9 @@ import numpy as np
 from skyloop.rendering.daylight import Daylight
 from skyloop.rendering.programs import build_program, outputs, write
 from skyloop.rendering.quality import Quality
+from skyloop.rendering.shadows import Roofs
+from skyloop.rendering.wire import ViewJob
+from skyloop_client.messages import Array
 
 Kept = TypeVar("Kept")
 MOST_BYTES = 256 * 1024**2
@@ -83,7 +86,13 @@ class Precipitation:
         self._array = ctx.vertex_array(build_program(ctx, "particles", "particles"), [])
 
     def draw(
-        self, target: Any, image_from_relative: Any, shot: Any, light: Daylight, roofs: Any, sample_px: int
+        self,
+        target: moderngl.Framebuffer,
+        image_from_relative: Array,
+        shot: ViewJob,
+        light: Daylight,
+        roofs: Roofs,
+        sample_px: int,
     ) -> None:
         ctx, program = self._ctx, self._array.program
         target.use()
@@ -115,7 +124,7 @@ BYTES = {"colour": 4, "surface": 16, "depth": 4, "open share": 1}
 """Of a sample or pixel."""
 
 
-class Target:
+class PaintTarget:
     """The buffers one view is painted to: samples, and pixels where they differ. It has only those that are needed."""
 
     def __init__(
@@ -183,7 +192,7 @@ class Finish:
         program = build_program(ctx, "finish", "finish", **defines, **outputs(self._colour, surface))
         self._finish = ctx.vertex_array(program, [])
 
-    def paint(self, target: Target, shot: Any, light: Daylight) -> moderngl.Framebuffer:
+    def paint(self, target: PaintTarget, shot: ViewJob, light: Daylight) -> moderngl.Framebuffer:
         self._ctx.disable(moderngl.DEPTH_TEST)
         program: Any = self._finish.program
         assert target.surfaces is not None
@@ -197,7 +206,7 @@ class Finish:
         self._finish.render(moderngl.TRIANGLES, vertices=3)
         return target.pixels
 
-    def _paint_occlusion(self, target: Target, shot: Any, light: Daylight) -> None:
+    def _paint_occlusion(self, target: PaintTarget, shot: ViewJob, light: Daylight) -> None:
         """Leaves the colours, with their mip levels for the glow, and the open shares in units 3 and 5."""
         assert target.colours is not None and target.open_shares is not None
         k = self._quality.oversampling

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.rendering.egl_devices import VARIABLE, EglDevice, candidates
-from skyloop.rendering.wire import Arrays, decode, encode
+from skyloop.rendering.wire import Arrays, ViewJob, decode, encode
 from skyloop_client.errors import RendererError
 
 if TYPE_CHECKING:
@@ -222,7 +222,6 @@ def _painter(ctx: Any, header: dict[str, Any], packed: Arrays) -> Any:
 
 
 def _painted(painter: Any, header: dict[str, Any], arrays: Arrays) -> Shots:
-    from skyloop.rendering.painter import Shot
 
     # all pictures are painted before the first is read, so that reading one overlaps with painting the next
     painted: Shots = []
@@ -230,7 +229,7 @@ def _painted(painter: Any, header: dict[str, Any], arrays: Arrays) -> Shots:
     for number, shot in enumerate(header["shots"]):
         if not (shot["colour"] or shot["surface"]):
             continue
-        view = Shot(
+        view = ViewJob(
             **{name: shot[name] for name in TAKEN},
             eye=arrays["eyes"][number],
             world_from_camera=arrays["rotations"][number],

@@ -44,7 +44,13 @@ def _source(name: str) -> str:
     return (SHADERS / name).read_text(encoding="utf-8")
 
 
-def model_vertex_array(ctx: Any, program: Any, vertices: Any, indices: Any, instances: Any) -> moderngl.VertexArray:
+def model_vertex_array(
+    ctx: moderngl.Context,
+    program: moderngl.Program,
+    vertices: moderngl.Buffer,
+    indices: moderngl.Buffer,
+    instances: moderngl.Buffer,
+) -> moderngl.VertexArray:
     """Binds the model's vertices and the visible instances to the attributes that the program reads."""
 
     def used(layout: str, *names: str) -> tuple[str, ...]:
@@ -60,7 +66,7 @@ def model_vertex_array(ctx: Any, program: Any, vertices: Any, indices: Any, inst
     per_vertex = used("3f4 4f1 2f4 4f1 4u1", "position", "normal", "uv", "colour", "material")
     per_instance = used("4f4 4f4 4f4 4u4", "pose_x", "pose_y", "pose_z", "ids")
     content = [(vertices, *per_vertex), (instances, per_instance[0] + "/i", *per_instance[1:])]
-    return ctx.vertex_array(program, content, indices)  # type: ignore[no-any-return]
+    return ctx.vertex_array(program, content, indices)
 
 
 def write(program: Any, name: str, value: Any) -> None:

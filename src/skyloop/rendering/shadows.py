@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from skyloop.rendering.daylight import Daylight
 from skyloop.rendering.programs import build_program, model_vertex_array, write
 from skyloop.rendering.quality import Quality
-from skyloop.rendering.wire import Arrays
+from skyloop.rendering.wire import Arrays, ViewJob
+from skyloop_client.messages import Array
 
 INSTANCE = np.dtype([("pose", "<f4", (3, 4)), ("ids", "<u4", 4)])
 """Pose relative to the camera's position; then row + 1, palette, variant, spare."""
@@ -23,7 +24,10 @@ COMMAND = np.dtype(
     [("count", "<u4"), ("instances", "<u4"), ("first", "<u4"), ("base", "<i4"), ("base_instance", "<u4")]
 )
 NO_BOUNDS = np.zeros(1, int)
-Draws = tuple[NDArray[Any], NDArray[Any]]
+MapKey = tuple[Any, ...]
+"""What was drawn from where; the last item is the size of the map."""
+Rows = NDArray[np.integer[Any]]
+Draws = tuple[NDArray[np.void], NDArray[np.void]]
 """The instances, and the commands that draw them."""
 
 
@@ -31,7 +35,7 @@ class Culler:
     """Holds the model's tables and selects rows from them."""
 
     def __init__(self, packed: Arrays) -> None:
-        shape = packed["row_shape"]
+        shape = packed["part_shape"]
         self.n_standing, self.n_rows, self.n_lods = len(packed["standing_poses"]), len(shape), len(packed["lods"])
         self._lods = packed["lods"]
         self._ranges = packed["ranges"][shape]
@@ -43,13 +47,13 @@ class Culler:
         """Instances as INSTANCE has them, but for their positions."""
         ids = self._table.view(np.uint32)[:, 12:]
         ids[:, 0] = np.arange(1, self.n_rows + 1)
-        ids[:, 1], ids[:, 2] = packed["row_palette"], packed["row_variant"]
+        ids[:, 1], ids[:, 2] = packed["part_palette"], packed["part_variant"]
         self._origins = np.zeros((self.n_rows, 3))
         self._centres, self._radii = np.zeros((self.n_rows, 3)), np.zeros(self.n_rows)
         self._put(packed["standing_poses"], slice(0, self.n_standing))
-        self._moved: NDArray[Any] | None = None
+        self._moved: Array | None = None
 
-    def _put(self, poses: NDArray[Any], rows: slice) -> None:
+    def _put(self, poses: Array, rows: slice) -> None:
         balls = self._own_balls[rows]
         self._table[rows, :12] = poses.reshape(-1, 12)
         self._origins[rows] = poses[:, :, 3]
@@ -57,14 +61,14 @@ class Culler:
         largest_scale = np.sqrt(np.square(poses[:, :, :3]).sum(axis=1).max(axis=1, initial=0.0))
         self._radii[rows] = balls[:, 3] * largest_scale
 
-    def _move(self, poses: NDArray[Any]) -> None:
+    def _move(self, poses: Array) -> None:
         """Moves the movers; pictures of one instant bring the same array."""
         if poses is not self._moved:
             self._put(poses, slice(self.n_standing, self.n_rows))
             self._moved = poses
 
     def visible(
-        self, eye: NDArray[Any], planes: NDArray[Any], focal: float, quality: Quality, moving: NDArray[Any], hidden: Any
+        self, eye: Array, planes: Array, focal: float, quality: Quality, moving: Array, hidden: tuple[int, int] | None
     ) -> Draws:
         """What a camera at `eye` sees; planes (k, 4) are positive inside."""
         self._move(moving)
@@ -81,7 +85,7 @@ class Culler:
         step = (near[:, None] > self._ranges.take(rows, axis=0) * quality.detail).sum(axis=1)
         return self._draws(rows, step, eye, near)
 
-    def casters(self, planes: NDArray[Any], eye: NDArray[Any], moving: NDArray[Any] | None, step: int) -> Draws:
+    def casters(self, planes: Array, eye: Array, moving: Array | None, step: int) -> Draws:
         """What casts shadows into a box: the standing things or, if poses are given, the moving ones."""
         if moving is None:
             within = slice(0, self.n_standing)
@@ -91,17 +95,17 @@ class Culler:
         rows = within.start + np.flatnonzero(self._touches(planes, within) & self._casts[within])
         return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
-    def standing(self, planes: NDArray[Any], eye: NDArray[Any]) -> Draws:
+    def standing(self, planes: Array, eye: Array) -> Draws:
         """All standing things in a box, including roofs that cast no shadow."""
         rows = np.flatnonzero(self._touches(planes, slice(0, self.n_standing)))
         return self._draws(rows, np.zeros(len(rows), int), eye, np.zeros(len(rows)))
 
-    def _touches(self, planes: NDArray[Any], rows: slice) -> NDArray[Any]:
+    def _touches(self, planes: Array, rows: slice) -> NDArray[np.bool_]:
         """Whether any part of the bounding sphere is on the inside of every plane."""
         heights = planes[:, :3] @ self._centres[rows].T + planes[:, 3:]
         return np.asarray((heights > -self._radii[rows]).all(axis=0))
 
-    def _draws(self, rows: NDArray[Any], step: NDArray[Any], eye: NDArray[Any], near: NDArray[Any]) -> Draws:
+    def _draws(self, rows: Rows, step: Rows, eye: Array, near: Array) -> Draws:
         """One command per level of detail, nearest first, so that hidden surfaces need not be shaded."""
         lod = self._first_lod.take(rows) + np.minimum(step, self._last_step.take(rows))
         order = lod.argsort(kind="stable")
@@ -138,8 +142,8 @@ MOST_TEXELS = 14 * 2048**2
 class ShadowMaps:
     standing: moderngl.Texture
     moving: moderngl.Texture
-    shadow_from_relative: NDArray[Any]
-    moving_from_relative: NDArray[Any]
+    shadow_from_relative: Array
+    moving_from_relative: Array
     texel: float
 
     def bind(self, program: Any) -> None:
@@ -160,7 +164,7 @@ class Roofs:
     """The highest surface at each place: rain and snow fall down to it."""
 
     highest: moderngl.Texture
-    from_relative: NDArray[Any]
+    from_relative: Array
 
     def bind(self, program: Any) -> None:
         self.highest.use(7)
@@ -169,14 +173,16 @@ class Roofs:
 
 
 class Shadows:
-    def __init__(self, ctx: moderngl.Context, culler: Culler, vertices: Any, indices: Any) -> None:
+    def __init__(
+        self, ctx: moderngl.Context, culler: Culler, vertices: moderngl.Buffer, indices: moderngl.Buffer
+    ) -> None:
         self._ctx, self._culler = ctx, culler
         self._vertices, self._indices = vertices, indices
-        self._kept: dict[Any, moderngl.Texture] = {}
+        self._kept: dict[MapKey, moderngl.Texture] = {}
         self._maps: dict[int, moderngl.Framebuffer] = {}
         self._pass: tuple[Any, Any, Any, Any] | None = None
 
-    def maps(self, shot: Any, light: Daylight, quality: Quality) -> ShadowMaps:
+    def maps(self, shot: ViewJob, light: Daylight, quality: Quality) -> ShadowMaps:
         sun = np.asarray(light.sun_direction)
         axes = _axes(sun)
         # the middle of the map is ahead of the camera
@@ -196,14 +202,14 @@ class Shadows:
             1.0 / quality.shadow_size,
         )
 
-    def roofs(self, shot: Any) -> Roofs:
+    def roofs(self, shot: ViewJob) -> Roofs:
         axes = _axes(np.array([0.0, 0.0, 1.0]))
         middle, cell = _snapped(shot.eye, axes, HALF_SIDE)
         key = ("roofs", *cell, ROOF_SIZE)
         texture = self._kept_map(key, axes, middle, lambda planes: self._culler.standing(planes, middle))
         return Roofs(texture, _to_map(axes, HALF_SIDE, shot.eye - middle))
 
-    def _kept_map(self, key: Any, axes: Any, middle: Any, pick: Callable[[NDArray[Any]], Draws]) -> moderngl.Texture:
+    def _kept_map(self, key: MapKey, axes: Array, middle: Array, pick: Callable[[Array], Draws]) -> moderngl.Texture:
         """The map of this key, which ends with its size. A new map is drawn with what `pick` selects."""
         size = key[-1]
         if key not in self._kept:
@@ -227,7 +233,7 @@ class Shadows:
             self._maps[size] = self._ctx.framebuffer(depth_attachment=self._new_map(size))
         return self._maps[size].depth_attachment
 
-    def _paint(self, texture: Any, axes: Any, half: float, draws: Draws) -> None:
+    def _paint(self, texture: moderngl.Texture, axes: Array, half: float, draws: Draws) -> None:
         instances, commands = draws
         fbo = self._ctx.framebuffer(depth_attachment=texture)
         fbo.use()
@@ -254,32 +260,32 @@ class Shadows:
         fbo.release()
 
 
-def _axes(sun: NDArray[Any]) -> NDArray[Any]:
+def _axes(sun: Array) -> Array:
     """Right, up and towards-the-ground axes of the map, as rows."""
     right = np.cross([0.0, 0.0, 1.0], sun)
     right = right / np.linalg.norm(right) if np.linalg.norm(right) > 1e-6 else np.array([1.0, 0.0, 0.0])
     return np.array([right, np.cross(sun, right), -sun])
 
 
-def _snapped(place: NDArray[Any], axes: NDArray[Any], half: float) -> tuple[NDArray[Any], tuple[int, ...]]:
-    """The middle of the cell, in the map's axes, that contains `place`, and the cell's indices."""
+def _snapped(position: Array, axes: Array, half: float) -> tuple[Array, tuple[int, ...]]:
+    """The middle of the cell, in the map's axes, that contains `position`, and the cell's indices."""
     steps = np.array([2.0 * half / CELLS, 2.0 * half / CELLS, DEPTH_STEP])
-    cell = np.round(axes @ place / steps)
+    cell = np.round(axes @ position / steps)
     return axes.T @ (steps * cell), tuple(cell.astype(int).tolist())
 
 
-def _planes(middle: NDArray[Any], axes: NDArray[Any], half: float) -> NDArray[Any]:
+def _planes(middle: Array, axes: Array, half: float) -> Array:
     """(4, 4) planes of a map's sides, positive inside."""
     return np.array([(*axis, half - axis @ middle) for axis in (axes[0], -axes[0], axes[1], -axes[1])])
 
 
-def _clip(axes: NDArray[Any], half: float) -> NDArray[Any]:
+def _clip(axes: Array, half: float) -> Array:
     out = np.eye(4)
     out[:3, :3] = axes / np.array([[half], [half], [DEPTH]])
     return out
 
 
-def _to_map(axes: NDArray[Any], half: float, offset: NDArray[Any]) -> NDArray[Any]:
+def _to_map(axes: Array, half: float, offset: Array) -> Array:
     """The transform from camera-relative positions to texture coordinates and depth, 0 to 1."""
     clip = _clip(axes, half)
     clip[:3, 3] = clip[:3, :3] @ offset

@@ -9,9 +9,10 @@ from math import floor
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.floating[Any]]
+Complexes = NDArray[np.complex64]
 Painting = tuple[Floats, Floats]
 """(n, n, 3) sRGB and (n, n) height, both 0 to 1; rows run along v, up a wall, columns along u."""
 
@@ -55,7 +56,7 @@ def noise(
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class VoronoiCells:
     """Scattered points around each texel; distances are in cell widths."""
 
     nearest: Floats
@@ -73,8 +74,14 @@ class Cells:
 
 
 def cells(
-    rng: np.random.Generator, size: int, columns: int, rows: int | None = None, *, jitter: float = 0.8, bend: Any = None
-) -> Cells:
+    rng: np.random.Generator,
+    size: int,
+    columns: int,
+    rows: int | None = None,
+    *,
+    jitter: float = 0.8,
+    bend: tuple[Floats, Floats] | None = None,
+) -> VoronoiCells:
     """One jittered point in each square of a columns × rows grid; bend: (du, dv) to add to positions, up to 2 cells."""
     rows = columns if rows is None else rows
     shaken = (rng.random((rows, columns, 2), dtype=np.float32) - 0.5) * jitter + 0.5
@@ -94,10 +101,10 @@ def cells(
     width = columns + 6
     parts = [_nearest(place[first : first + BAND], points, width) for first in range(0, size, BAND)]
     number, away, second = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Cells(np.abs(away), second, numbers.take(number), away.real, away.imag, rows * columns)
+    return VoronoiCells(np.abs(away), second, numbers.take(number), away.real, away.imag, rows * columns)
 
 
-def _nearest(place: NDArray[Any], points: NDArray[Any], width: int) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+def _nearest(place: Complexes, points: Complexes, width: int) -> tuple[NDArray[np.intp], Complexes, Floats]:
     """Index of the nearest point in a grid of `width`, the vector from it, and the distance of the second nearest."""
     cell = np.floor(place.imag).astype(np.intp) * width + np.floor(place.real).astype(np.intp) + 3 * width + 3
     around = np.array([width * j + i for j in (-1, 0, 1) for i in (-1, 0, 1)])
@@ -135,10 +142,10 @@ def blocks(
     return (row * columns + column % columns).astype(np.intp), s, t, mask
 
 
-def steps(value: Any, low: float, high: float) -> Floats:
+def steps(value: Floats | float, low: float, high: float) -> Floats:
     """0 below `low`, 1 above `high`, smooth between (`low` may exceed `high`)."""
     x = np.clip((value - np.float32(low)) / np.float32(high - low), 0, 1)
-    return (x * x * (3 - 2 * x)).astype(np.float32)  # type: ignore[no-any-return]
+    return np.asarray(x * x * (3 - 2 * x), np.float32)
 
 
 def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
@@ -155,7 +162,7 @@ def ramp(value: Floats, *colours: Sequence[float]) -> Floats:
     return colour
 
 
-def mix(a: Any, b: Any, share: Floats) -> Floats:
+def mix(a: ArrayLike, b: ArrayLike, share: Floats) -> Floats:
     """A mix of `share` of b with the rest of a."""
     mixed = np.empty((*share.shape, 3), np.float32)
     below, above = np.broadcast_to(a, mixed.shape), np.broadcast_to(b, mixed.shape)
@@ -187,14 +194,14 @@ def normed(height: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Canvas:
+class TextureCanvas:
     """A painting in progress. Later stamps lie on top, and a stamp that leaves at one edge enters opposite."""
 
     paint: Floats
     """(4, n, n): red, green, blue and height, each contiguous, which makes stamping fast."""
 
     @classmethod
-    def of(cls, size: int, colour: Any, height: Any) -> Canvas:
+    def of(cls, size: int, colour: Any, height: Any) -> TextureCanvas:
         """colour: (3,) or (n, n, 3); height: one number, or (n, n)."""
         paint = np.empty((4, size, size), np.float32)
         paint[:3] = np.moveaxis(np.broadcast_to(colour, (size, size, 3)), -1, 0)

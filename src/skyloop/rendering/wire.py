@@ -5,13 +5,40 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop_client.messages import Array
+
 LENGTHS = struct.Struct("<II")
 Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(slots=True)
+class ViewJob:
+    """One picture to be rendered."""
+
+    width: int
+    height: int
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+    quality: str
+    eye: Array
+    world_from_camera: Array
+    moving: Array
+    hidden: tuple[int, int] | None
+    sky: dict[str, Any]
+    exposure: float
+    t: float
+    colour: bool
+    """Whether its colours are read."""
+    surface: bool
+    """Whether its surfaces are read; one of the two is."""
 
 
 def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes | memoryview]:

@@ -19,8 +19,8 @@ from pydantic import Field, field_validator, model_validator
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera_effects import (
-    Aim,
     Gimbal,
+    GimbalAim,
     add_light,
     develop,
     extrapolated,
@@ -174,7 +174,7 @@ class CameraState(NamedTuple):
     """The exposure of the next image."""
     truth: ImageTruth | None
     """The truth of the latest image."""
-    aim: Aim | None = None
+    aim: GimbalAim | None = None
     """The commanded direction of the gimbal; None: as the config says."""
 
 
@@ -263,13 +263,13 @@ class Camera(Sensor[CameraState]):
             exposure = next_gain(exposure, colour, c.target_brightness, c.auto_exposure_tau, self._period_s)
         return CameraImage(kinematics.t_ns, colour), CameraState(exposure, truth, state.aim)
 
-    def aimed(self, state: CameraState, aim: Aim) -> CameraState:
+    def aimed(self, state: CameraState, aim: GimbalAim) -> CameraState:
         """The state after the gimbal was turned."""
         if self._config.gimbal == "none":
             raise ScenarioError("this camera is on no gimbal; write gimbal: roll-pitch or gimbal: fixed")
         return state._replace(aim=aim)
 
-    def present_aim(self, state: CameraState) -> Aim | None:
+    def present_aim(self, state: CameraState) -> GimbalAim | None:
         """The direction of its gimbal; None if it has none."""
         return self._gimbal.usual_aim if state.aim is None else state.aim
 

@@ -79,7 +79,7 @@ def extrapolated(kinematics: Kinematics, dt: float) -> Kinematics:
     )
 
 
-class Aim(NamedTuple):
+class GimbalAim(NamedTuple):
     """The direction to which a gimbal turns its camera; the camera is always level from side to side."""
 
     pitch: float
@@ -100,15 +100,15 @@ class Gimbal:
         self._attitude = attitude
 
     @property
-    def usual_aim(self) -> Aim | None:
+    def usual_aim(self) -> GimbalAim | None:
         """The direction before the first command; None if there is no gimbal."""
         if self._mode == "none":
             return None
         follows = self._mode == "roll-pitch"
         _, pitch, yaw = euler_from_quat(self._mount if follows else self._attitude)
-        return Aim(float(pitch), float(yaw), follows)
+        return GimbalAim(float(pitch), float(yaw), follows)
 
-    def steadied(self, k: Kinematics, aim: Aim | None = None) -> Kinematics:
+    def steadied(self, k: Kinematics, aim: GimbalAim | None = None) -> Kinematics:
         """The motion of the camera itself; `aim` is the commanded direction."""
         if self._mode == "none":
             return k

@@ -101,7 +101,7 @@ class DepthCameraConfig(SensorConfig):
     flying_pixels: Share = 0.0
     """The share of the pixels beside an edge that lie between its two depths."""
     baseline: Positive = 0.05
-    """m, the distance between the two eyes, for the disparity."""
+    """m, the distance between the two lenses, for the disparity."""
     disparity_step: NonNegative = 0.0
     """px, the step to which disparity is rounded; 0: no rounding. A D435 has 1/32."""
     sunlight: NonNegative = 0.0

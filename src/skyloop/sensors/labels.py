@@ -27,7 +27,7 @@ from skyloop.core.frames import matrix_from_quat
 from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.camera_lens import Lens, Mosaic
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.views import ViewPose
 from skyloop_client.messages import Array, Label
@@ -117,11 +117,13 @@ class Labeller:
         self._classes[[CLASS_ID[name] for name in class_names]] = True
         self._min_px = min_px
 
-    def labels(self, instances: NDArray[np.int32], model: Model, motion: Motion, pose: ViewPose) -> tuple[Label, ...]:
+    def labels(
+        self, instances: NDArray[np.int32], model: Model, motion: MoverStates, pose: ViewPose
+    ) -> tuple[Label, ...]:
         """The labels in the order of the things' numbers."""
         extents = np.zeros((len(model.things), 5), np.int64)
         _extents(np.ascontiguousarray(instances), extents)
-        wanted = (extents[:, 0] >= self._min_px) & self._classes[model.thing_class]
+        wanted = (extents[:, 0] >= self._min_px) & self._classes[model.object_class]
         wanted[0] = False
         camera_from_world = matrix_from_quat(pose.quat_wxyz).T
         out = []
@@ -197,7 +199,7 @@ def box_in_space(model: Model, rows: Sequence[int], poses: Sequence[Array]) -> t
     c, s = math.cos(yaw), math.sin(yaw)
     turned = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
     parts = [
-        model.shapes[model.row_shape[row]].lods[0].positions @ (turned @ pose[:, :3]).T + turned @ pose[:, 3]
+        model.shapes[model.part_shape[row]].lods[0].positions @ (turned @ pose[:, :3]).T + turned @ pose[:, 3]
         for row, pose in zip(rows, poses, strict=True)
     ]
     # by columns: numpy is many times slower along the short axis
@@ -206,7 +208,7 @@ def box_in_space(model: Model, rows: Sequence[int], poses: Sequence[Array]) -> t
     return turned.T @ (0.5 * (low + high)), high - low, yaw
 
 
-def _row_pose(model: Model, motion: Motion, row: int) -> Array:
+def _row_pose(model: Model, motion: MoverStates, row: int) -> Array:
     """(3, 4) world_from_part."""
     n = model.n_standing
     pose: Array = model.standing_poses[row] if row < n else motion.poses[row - n]
@@ -214,7 +216,7 @@ def _row_pose(model: Model, motion: Motion, row: int) -> Array:
 
 
 def _shown_mesh(model: Model, row: int, pose: Array, eye: Array) -> Mesh:
-    shape: Any = model.shapes[model.row_shape[row]]
+    shape: Any = model.shapes[model.part_shape[row]]
     scale = math.sqrt(np.square(pose[:, :3]).sum(axis=0).max())
     away = pose[:, 3] - eye
     distance = math.sqrt(away @ away) - scale * shape.lods[0].radius

@@ -223,7 +223,7 @@ class Lidar(Sensor[tuple[()]]):
         scan = _blank(kinematics.t_ns, len(directions))
         settings, model = self._settings(scene.weather), scene.model
         counter, offsets = rng.counter, self._offsets_ns
-        given = (directions, pattern.rings, offsets, self._normals, model.row_thing, model.thing_class, *counter)
+        given = (directions, pattern.rings, offsets, self._normals, model.part_object, model.object_class, *counter)
         sweep, laser, out = tuple(Sweep(*given)), tuple(settings), _arrays(scan)
         if self.numbers.range_noise_sd > 0.0:
             draw_range_noise(*counter, self._normals)

@@ -183,8 +183,8 @@ class Sweep(NamedTuple):
     """(n,) ns."""
     normals: Any
     """At least (n,) standard normals, for the range noise."""
-    row_thing: Any
-    thing_class: Any
+    part_object: Any
+    object_class: Any
     """Both as in the model."""
     key: Any
     index: Any
@@ -214,8 +214,8 @@ class LaserSettings(NamedTuple):
 
 _MET = types.Tuple((_FLOATS, int32[::1], uint8[::1], _RAYS, _RAYS))
 _SWEEP = record_type(
-    Sweep, directions=_RAYS, rings=uint16[::1], offsets_ns=int64[::1], normals=float64[::1], row_thing=int32[::1],
-    thing_class=uint8[::1], key=uint64, index=uint64,
+    Sweep, directions=_RAYS, rings=uint16[::1], offsets_ns=int64[::1], normals=float64[::1], part_object=int32[::1],
+    object_class=uint8[::1], key=uint64, index=uint64,
 )  # fmt: skip
 _SETTINGS = record_type(LaserSettings, **dict.fromkeys(LaserSettings._fields, float64))
 _OUT = types.Tuple((_RAYS, _FLOATS, _FLOATS, uint16[::1], int64[::1], uint8[::1], int32[::1]))
@@ -230,7 +230,7 @@ def keep_returns(first, count, met, firings, settings, out):
     """
     distance, row, material, normal, along = met
     # arrays are taken out of their record once, because each access counts references
-    directions, rings, offsets_ns, normals, row_thing, thing_class, key, index = firings
+    directions, rings, offsets_ns, normals, part_object, object_class, key, index = firings
     laser = LaserSettings(*settings)
     points, ranges, intensities, out_rings, out_offsets, classes, instances = out
     min_range, max_range, dropout, echo_rate = laser.min_range, laser.max_range, laser.dropout, laser.echo_rate
@@ -257,8 +257,8 @@ def keep_returns(first, count, met, firings, settings, out):
                 signal *= np.exp(-2.0 * laser.extinction * true)
             if signal * max_range * max_range < laser.min_signal * true * true:
                 continue
-            thing = row_thing[row[i]]
-            kind = thing_class[thing]
+            thing = part_object[row[i]]
+            kind = object_class[thing]
             if kind == BY_MATERIAL:
                 kind = _MATERIAL_CLASSES[material[i]]
         measured = true + laser.noise_sd * normals[k]

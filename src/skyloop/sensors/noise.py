@@ -3,6 +3,8 @@
 A normal costs a quarter of the time of Box-Muller, so that a batch can sample hundreds of IMU-hours.
 """
 
+# mypy: allow-untyped-defs
+
 from __future__ import annotations
 
 import math
@@ -47,13 +49,13 @@ def turn_on_normals(rng: KeyedRandom, size: int) -> Array:
 
 
 @inlined
-def quantised(value, lsb):  # type: ignore[no-untyped-def]
+def quantised(value, lsb):
     """Rounded to the nearest multiple of `lsb`; 0: unchanged."""
     return value if lsb == 0.0 else lsb * np.rint(value / lsb)
 
 
 @inlined
-def saturated(value, limit):  # type: ignore[no-untyped-def]
+def saturated(value, limit):
     return min(max(value, -limit), limit)
 
 
@@ -80,7 +82,7 @@ _EDGES = _layer_edges()
 
 
 @inlined
-def _place(word):  # type: ignore[no-untyped-def]
+def _place(word):
     """The layer that a word selects, and the position in it."""
     bits = int64(word)
     layer = bits & 255
@@ -88,7 +90,7 @@ def _place(word):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _drawn_again(word, key, index, draw):  # type: ignore[no-untyped-def]
+def _drawn_again(word, key, index, draw):
     """For words outside their layer's rectangle: tail, wedge or a new word, from a separate counter."""
     layer, x = _place(word)
     attempt = 0
@@ -110,7 +112,7 @@ def _drawn_again(word, key, index, draw):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def normal_from_word(word, key, index, draw):  # type: ignore[no-untyped-def]
+def normal_from_word(word, key, index, draw):
     """A standard normal from 32 random bits; the few that need more bits take them from counter `draw`."""
     layer, x = _place(word)
     if abs(x) < _EDGES[layer + 1]:
@@ -119,7 +121,7 @@ def normal_from_word(word, key, index, draw):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def draw_normals(key, index, out):  # type: ignore[no-untyped-def]
+def draw_normals(key, index, out):
     """Fills `out` (its length a multiple of four) with the standard normals of sample `index` under `key`."""
     for block in range(out.shape[0] // 4):
         a, b, c, d = philox(key, index, uint64(block))

@@ -58,7 +58,7 @@ from skyloop.vehicle.pilots.pilots import build_pilot
 from skyloop.world.atmosphere import wind_field
 from skyloop.world.earth import Earth
 from skyloop.world.model import basic_shapes
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import World, build_world
@@ -147,7 +147,7 @@ def needed_rooms(scenario: Scenario) -> list[str]:
 
 def _build_scene(
     scenario: Scenario, world: World, earth: Earth, airframes: list[Airframe], fleet: Fleet, clock: Clock
-) -> Scene:
+) -> WorldScene:
     """Put the vehicles into the world, and set up weather and renderer."""
     numbers = []
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
@@ -171,8 +171,8 @@ def _build_scene(
     topics = scenario.world.randomise
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0
-    scene = Scene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
-    scene.vehicle_rows = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
+    scene = WorldScene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
+    scene.vehicle_parts = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
     return scene
 
 
@@ -271,17 +271,17 @@ def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any
 def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | None, context: Context) -> list[Part]:
     parts: list[Part] = []
     for name, config in vehicle.sensors.items():
-        place = f"{vehicle.name}.sensors.{name}"
-        rate = _rate(config.rate_hz, f"{place}.rate_hz")
+        key_path = f"{vehicle.name}.sensors.{name}"
+        rate = _rate(config.rate_hz, f"{key_path}.rate_hz")
         if isinstance(config, UserSensor):
-            own = made(place, load_plugin(config.kind, folder), **config.options)
-            require(own, ("message", "initial_state", "measure"), place)
+            own = made(key_path, load_plugin(config.kind, folder), **config.options)
+            require(own, ("message", "initial_state", "measure"), key_path)
             sensor: Sensor[Any] = own if isinstance(own, Sensor) else CompletedSensor(own)
         else:
             try:
                 sensor = SENSORS[config.kind].from_config(config, rate.period_s, folder)
             except ScenarioError as error:
-                raise ScenarioError(f"{place}: {error}") from error
+                raise ScenarioError(f"{key_path}: {error}") from error
         stream = "/".join(filter(None, (vehicle.name, name, sensor.stream)))
         latency = config.latency if config.latency is not None else sensor.latency
         check_faults(config.faults, sensor, stream)
@@ -361,9 +361,9 @@ def _flying_parts(
     if not isinstance(make, CompiledController):
         physics = context.fleet.rate
         rate = Rate(physics.num, physics.den * control_divider(vehicle, physics))
-        place = f"{vehicle.name}.controller"
-        controller = made(place, make, airframe, rate.period_s, **vehicle.controller_options)
-        require(controller, ("throttle",), place)
+        key_path = f"{vehicle.name}.controller"
+        controller = made(key_path, make, airframe, rate.period_s, **vehicle.controller_options)
+        require(controller, ("throttle",), key_path)
         parts.append(ControllerPart(controller, rate, autopilot, context))
     if vehicle.pilot is not None:
         if isinstance(vehicle.pilot, UserPilot):
@@ -381,11 +381,13 @@ def _flying_parts(
     return parts
 
 
-def _rate(hz: float | str, place: str) -> Rate:
+def _rate(hz: float | str, key_path: str) -> Rate:
     try:
         rate = Rate.from_hz(hz)
     except (ScenarioError, ValueError, ZeroDivisionError):
-        raise ScenarioError(f"{place}: {hz} is no rate; give a positive number or a fraction like 30000/1001") from None
+        raise ScenarioError(
+            f"{key_path}: {hz} is no rate; give a positive number or a fraction like 30000/1001"
+        ) from None
     if not 1e-3 <= rate.hz <= 1e5:
-        raise ScenarioError(f"{place}: {hz} Hz is out of range; give 0.001 to 100000")
+        raise ScenarioError(f"{key_path}: {hz} Hz is out of range; give 0.001 to 100000")
     return rate

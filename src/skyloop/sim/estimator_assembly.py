@@ -102,7 +102,7 @@ class UserEstimatorPart(UserPart):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutsideEstimator:
-    """An estimator that runs at the other end of a link: what its process is told when it connects."""
+    """An estimator that runs at the other end of a link: what its process gets when it connects."""
 
     setup: EstimatorSetup
     options: dict[str, Any]
@@ -149,15 +149,15 @@ def estimator_parts(
         setup = EstimatorSetup(vehicle.name, EKF_STREAM, infos, _start(autopilot, earth, context))
         parts.append(ekf_part(vehicle, config, setup, earth, context))
     for name, config in vehicle.estimators.items():
-        place = f"{vehicle.name}.estimators.{name}"
-        infos = _inputs(vehicle, config, place, context)
+        key_path = f"{vehicle.name}.estimators.{name}"
+        infos = _inputs(vehicle, config, key_path, context)
         setup = EstimatorSetup(vehicle.name, name, infos, _start(autopilot, earth, context))
         make = load_plugin(config.kind, folder) if is_plugin(config.kind) else ESTIMATORS[config.kind]
         if config.kind in PARTS_OF_THE_SIMULATION:
             parts.append(make(vehicle, config, setup, earth, context))
             continue
-        estimator = made(place, make, setup, **config.options)
-        require(estimator, ("on_message",), place)
+        estimator = made(key_path, make, setup, **config.options)
+        require(estimator, ("on_message",), key_path)
         parts.append(UserEstimatorPart(estimator, setup, round(config.latency * NS_PER_S), context))
     if vehicle.state != "truth":
         stream = _state_stream(vehicle, context)
@@ -175,7 +175,7 @@ def seen_by_estimators(scenario: Scenario, stream: str) -> bool:
     return False
 
 
-def _inputs(vehicle: Vehicle, config: EstimatorConfig, place: str, context: Context) -> dict[str, StreamInfo]:
+def _inputs(vehicle: Vehicle, config: EstimatorConfig, key_path: str, context: Context) -> dict[str, StreamInfo]:
     """By the name the scenario gives it, what is known of each input."""
     known, own = context.bus.infos, f"{vehicle.name}/"
     if not config.inputs:
@@ -191,7 +191,7 @@ def _inputs(vehicle: Vehicle, config: EstimatorConfig, place: str, context: Cont
             full = next((full for full in (own + name, name) if full in known), None)
         if full is None:
             hint = nearest_name(name, [stream.removeprefix(own) for stream in known])
-            raise ScenarioError(f"{place}.inputs: no stream named '{name}'; {hint}")
+            raise ScenarioError(f"{key_path}.inputs: no stream named '{name}'; {hint}")
         found[name] = known[full]
     return found
 

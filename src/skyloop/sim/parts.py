@@ -18,7 +18,7 @@ from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.setpoints import tracked
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.views import ViewRequest
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import PartError, ScenarioError, SetpointError, StreamError
@@ -108,7 +108,7 @@ class Instrument(Protocol):
 class Context:
     """What parts share: the bus, the schedule, the fleet and the scene."""
 
-    def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: Scene) -> None:
+    def __init__(self, bus: Bus, schedule: Schedule, fleet: Fleet, scene: WorldScene) -> None:
         self.bus = bus
         self.schedule = schedule
         self.fleet = fleet
@@ -229,14 +229,14 @@ class AutopilotPart:
         self._setpoint = f"{vehicle}/setpoint"
         self._events = f"{vehicle}/events"
         self._context = context
-        self._count = self._told = 0
+        self._count = self._n_reported = 0
         context.bus.advertise(StreamInfo(self.name, "VehicleStatus", rate, vehicle))
         context.bus.advertise(StreamInfo(self._setpoint, "SetpointState", rate, vehicle))
         context.bus.advertise(StreamInfo(self._events, "Event", None, vehicle))
         context.schedule.every(rate, self._act)
 
     def _act(self, t_ns: int, index: int) -> None:
-        self._told, touches = self._context.fleet.touches(self._autopilot.index, self._told)
+        self._n_reported, touches = self._context.fleet.touches(self._autopilot.index, self._n_reported)
         for event in touches:
             self._publish(event, t_ns)
             if event.kind == EventKind.CRASH:
@@ -256,10 +256,10 @@ class AutopilotPart:
         self._count += 1
 
     def memory(self) -> Any:
-        return self._count, self._told
+        return self._count, self._n_reported
 
     def remember(self, memory: Any) -> None:
-        self._count, self._told = memory
+        self._count, self._n_reported = memory
 
     def close(self) -> None:
         pass
@@ -278,10 +278,10 @@ class PilotPart(UserPart):
         self._latest = LatestRecords(context.bus)
         self._now_ns = 0
         self._events: list[Event] = []
-        """Not told yet."""
+        """Not reported yet."""
         self._refused: list[str] = []
         """Since the last call."""
-        self._told_ns: dict[str, int] = {}
+        self._reported_ns: dict[str, int] = {}
         """By stream: when a refusal became an event last."""
         context.bus.on(f"{info.vehicle}/events", lambda message: self._events.append(message.data))
         assert info.rate is not None
@@ -319,15 +319,15 @@ class PilotPart(UserPart):
         except StreamError as error:
             self._refused.append(str(error))
             # somebody who goes on like that must not flood the events
-            if self._now_ns >= self._told_ns.get(str(name), -NS_PER_S) + NS_PER_S:
-                self._told_ns[str(name)] = self._now_ns
+            if self._now_ns >= self._reported_ns.get(str(name), -NS_PER_S) + NS_PER_S:
+                self._reported_ns[str(name)] = self._now_ns
                 self._autopilot.refuse(self._now_ns, str(error))
 
     def memory(self) -> Any:
-        return super().memory(), self._events, self._refused, self._told_ns
+        return super().memory(), self._events, self._refused, self._reported_ns
 
     def remember(self, memory: Any) -> None:
-        own, self._events, self._refused, self._told_ns = memory
+        own, self._events, self._refused, self._reported_ns = memory
         super().remember(own)
 
 

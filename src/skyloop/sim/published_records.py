@@ -81,43 +81,43 @@ class Special:
     take: Callable[[Any, str], Any]
 
 
-def _flag(value: Any, place: str) -> bool:
+def _flag(value: Any, field_path: str) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise StreamError(f"{place} is {_shown(value)}; give True or False")
+        raise StreamError(f"{field_path} is {_shown(value)}; give True or False")
     return bool(value)
 
 
-def _count(value: Any, place: str) -> int:
+def _count(value: Any, field_path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**62:
-        raise StreamError(f"{place} is {_shown(value)}; give a whole number from 0")
+        raise StreamError(f"{field_path} is {_shown(value)}; give a whole number from 0")
     return int(value)
 
 
-def _number_or_none(value: Any, place: str) -> float | None:
-    return None if value is None else _number(One(), value, place)
+def _number_or_none(value: Any, field_path: str) -> float | None:
+    return None if value is None else _number(One(), value, field_path)
 
 
-def _texts(value: Any, place: str) -> tuple[str, ...]:
+def _texts(value: Any, field_path: str) -> tuple[str, ...]:
     if not isinstance(value, tuple | list) or len(value) > MOST_ITEMS:
-        raise StreamError(f"{place} is {_shown(value)}; give a tuple of at most {MOST_ITEMS} texts")
-    return tuple(_text(Text(named=True), item, f"{place}[{k}]") for k, item in enumerate(value))
+        raise StreamError(f"{field_path} is {_shown(value)}; give a tuple of at most {MOST_ITEMS} texts")
+    return tuple(_text(Text(named=True), item, f"{field_path}[{k}]") for k, item in enumerate(value))
 
 
-def _markers(value: Any, place: str) -> tuple[Marker, ...]:
+def _markers(value: Any, field_path: str) -> tuple[Marker, ...]:
     if not isinstance(value, tuple | list) or len(value) > MOST_ITEMS:
-        raise StreamError(f"{place} is {_shown(value)}; give a tuple of at most {MOST_ITEMS} markers")
+        raise StreamError(f"{field_path} is {_shown(value)}; give a tuple of at most {MOST_ITEMS} markers")
     for k, item in enumerate(value):
         if type(item) is not Marker:
-            raise StreamError(f"{place}[{k}] is {_shown(item)}; give a Marker")
-    out = tuple(_taken(item, f"{place}[{k}]") for k, item in enumerate(value))
+            raise StreamError(f"{field_path}[{k}] is {_shown(item)}; give a Marker")
+    out = tuple(_taken(item, f"{field_path}[{k}]") for k, item in enumerate(value))
     names = [marker.name for marker in out]
     for name in names:
         if names.count(name) > 1:
-            raise StreamError(f"{place}: two markers are named '{name}'; each needs its own name")
+            raise StreamError(f"{field_path}: two markers are named '{name}'; each needs its own name")
     return out
 
 
-def _pixels(value: Any, place: str) -> Any:
+def _pixels(value: Any, field_path: str) -> Any:
     pixels = value if isinstance(value, np.ndarray) else None
     fits = pixels is not None and (
         (pixels.dtype == np.uint8 and (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] == 3)))
@@ -125,18 +125,19 @@ def _pixels(value: Any, place: str) -> Any:
     )
     if pixels is None or not fits or not pixels.size:
         raise StreamError(
-            f"{place} is {_shown(value)}; give (height, width, 3) uint8, or (height, width) uint8, uint16 or float32"
+            f"{field_path} is {_shown(value)}; "
+            "give (height, width, 3) uint8, or (height, width) uint8, uint16 or float32"
         )
     return np.array(pixels, order="C")
 
 
-def _covariance(value: Any, place: str) -> Any:
+def _covariance(value: Any, field_path: str) -> Any:
     if value is None:
         return None
     side = 15 if np.shape(value) == (15, 15) else 9
-    matrix = _array(Numbers("<f8", (side, side)), value, place, {})
+    matrix = _array(Numbers("<f8", (side, side)), value, field_path, {})
     if np.diagonal(matrix).min() < 0.0:
-        raise StreamError(f"{place} has a negative variance on its diagonal; give a covariance")
+        raise StreamError(f"{field_path} has a negative variance on its diagonal; give a covariance")
     return matrix
 
 
@@ -215,11 +216,11 @@ def taken(record: Any, now_ns: int) -> Any:
     return made
 
 
-def _taken(record: Any, place: str) -> Any:
+def _taken(record: Any, field_path: str) -> Any:
     letters: dict[str, int] = {}
     values: dict[str, Any] = {}
     for name, spec in SPECS[type(record)].items():
-        value, where = getattr(record, name), f"{place}.{name}"
+        value, where = getattr(record, name), f"{field_path}.{name}"
         if isinstance(spec, Numbers):
             values[name] = _array(spec, value, where, letters)
         elif isinstance(spec, One):
@@ -229,21 +230,23 @@ def _taken(record: Any, place: str) -> Any:
         else:
             values[name] = spec.take(value, where)
     if "quat_wxyz" in values and abs(np.linalg.norm(values["quat_wxyz"]) - 1.0) > UNIT_TOLERANCE:
-        raise StreamError(f"{place}.quat_wxyz is {values['quat_wxyz'].tolist()}; give a unit quaternion w, x, y, z")
+        raise StreamError(
+            f"{field_path}.quat_wxyz is {values['quat_wxyz'].tolist()}; give a unit quaternion w, x, y, z"
+        )
     if isinstance(record, Detections):
-        _check_boxes(values, letters["n"], place)
+        _check_boxes(values, letters["n"], field_path)
     return replace(record, **values)
 
 
-def _check_boxes(values: dict[str, Any], n: int, place: str) -> None:
+def _check_boxes(values: dict[str, Any], n: int, field_path: str) -> None:
     if len(values["classes"]) != n:
-        raise StreamError(f"{place}.classes has {len(values['classes'])} names for {n} boxes; give one for each")
+        raise StreamError(f"{field_path}.classes has {len(values['classes'])} names for {n} boxes; give one for each")
     boxes = values["boxes_px"]
     if n and (boxes[:, 2:] < boxes[:, :2]).any():
-        raise StreamError(f"{place}.boxes_px has a right edge left of the left one; give left, top, right, bottom")
+        raise StreamError(f"{field_path}.boxes_px has a right edge left of the left one; give left, top, right, bottom")
 
 
-def _array(spec: Numbers, value: Any, place: str, letters: dict[str, int]) -> Any:
+def _array(spec: Numbers, value: Any, field_path: str, letters: dict[str, int]) -> Any:
     if value is None and spec.optional:
         return None
     wanted = "(" + ", ".join(map(str, spec.shape)) + ("," if len(spec.shape) == 1 else "") + ")"
@@ -252,51 +255,51 @@ def _array(spec: Numbers, value: Any, place: str, letters: dict[str, int]) -> An
     try:
         array = np.asarray(value)
     except ValueError:
-        raise StreamError(f"{place} is ragged; give {kind} of shape {wanted}") from None
+        raise StreamError(f"{field_path} is ragged; give {kind} of shape {wanted}") from None
     # a list of nothing does not say how wide its rows would be
     if array.shape == (0,):
         array = array.reshape((0, *(size for size in spec.shape[1:] if isinstance(size, int))))
     if array.dtype.kind not in ("iu" if whole and array.size else "iuf"):
-        raise StreamError(f"{place} is {_shown(value)}; give {kind} of shape {wanted}")
+        raise StreamError(f"{field_path} is {_shown(value)}; give {kind} of shape {wanted}")
     fits = array.ndim == len(spec.shape)
     for size, dimension in zip(array.shape, spec.shape, strict=False):
         expected = letters.setdefault(dimension, size) if isinstance(dimension, str) else dimension
         fits = fits and size == expected
     if not fits:
         known = "".join(f", where {letter} is {size}" for letter, size in letters.items() if letter in wanted)
-        raise StreamError(f"{place} has the shape {array.shape}; give {wanted}{known}")
+        raise StreamError(f"{field_path} has the shape {array.shape}; give {wanted}{known}")
     if spec.filled and not array.size:
-        raise StreamError(f"{place} is empty; give at least one number")
-    _check_range(array, spec, place)
+        raise StreamError(f"{field_path} is empty; give at least one number")
+    _check_range(array, spec, field_path)
     return np.array(array, spec.dtype, order="C")
 
 
-def _check_range(array: Any, spec: Numbers, place: str) -> None:
+def _check_range(array: Any, spec: Numbers, field_path: str) -> None:
     if not array.size:
         return
     if not np.isfinite(array).all():
-        raise StreamError(f"{place} holds NaN or infinity; leave out what is not known")
+        raise StreamError(f"{field_path} holds NaN or infinity; leave out what is not known")
     lowest, highest = array.min(), array.max()
     if lowest < spec.low or highest > spec.high:
         outside = lowest if lowest < spec.low else highest
-        raise StreamError(f"{place} holds {outside:g}; give {spec.low:g} to {spec.high:g}")
+        raise StreamError(f"{field_path} holds {outside:g}; give {spec.low:g} to {spec.high:g}")
 
 
-def _number(spec: One, value: Any, place: str) -> float:
+def _number(spec: One, value: Any, field_path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise StreamError(f"{place} is {_shown(value)}; give a number")
+        raise StreamError(f"{field_path} is {_shown(value)}; give a number")
     if not spec.low <= value <= spec.high:
-        raise StreamError(f"{place} is {value:g}; give a finite number from {spec.low:g} to {spec.high:g}")
+        raise StreamError(f"{field_path} is {value:g}; give a finite number from {spec.low:g} to {spec.high:g}")
     return float(value)
 
 
-def _text(spec: Text, value: Any, place: str) -> str:
+def _text(spec: Text, value: Any, field_path: str) -> str:
     if not isinstance(value, str) or len(value) > MOST_TEXT or (spec.named and not value):
-        raise StreamError(f"{place} is {_shown(value)}; give a text of at most {MOST_TEXT} characters")
+        raise StreamError(f"{field_path} is {_shown(value)}; give a text of at most {MOST_TEXT} characters")
     if spec.one_of and value not in spec.one_of:
-        raise StreamError(f"{place} is '{value}'; give {', '.join(spec.one_of)}")
+        raise StreamError(f"{field_path} is '{value}'; give {', '.join(spec.one_of)}")
     if any(ord(letter) < 32 for letter in value):
-        raise StreamError(f"{place} holds a control character; give one line of plain text")
+        raise StreamError(f"{field_path} holds a control character; give one line of plain text")
     return value
 
 

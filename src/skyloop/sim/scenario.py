@@ -184,9 +184,9 @@ class Vehicle(BaseModel):
         for name in self.estimators:
             if name in self.sensors or name in TAKEN:
                 raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
-        told, known = self.px4.odometry, (*self.estimators, "ekf")
-        if told is not None and "/" not in told and told not in known:
-            raise ValueError(f"px4.odometry: no estimator named '{told}'; {nearest_name(told, known)}")
+        wanted, known = self.px4.odometry, (*self.estimators, "ekf")
+        if wanted is not None and "/" not in wanted and wanted not in known:
+            raise ValueError(f"px4.odometry: no estimator named '{wanted}'; {nearest_name(wanted, known)}")
         return self
 
     @field_validator("name")
@@ -236,7 +236,7 @@ def has_own_controller(vehicle: Vehicle) -> bool:
     return name is not None and (is_plugin(name) or not isinstance(CONTROLLERS.get(name), CompiledController))
 
 
-class Pacing(BaseModel):
+class PacingConfig(BaseModel):
     """How fast simulated time passes."""
 
     model_config = STRICT
@@ -264,7 +264,7 @@ class Scenario(BaseModel):
     """Steps per second of the rigid body and the rotors."""
     truth_rate_hz: RateHz = 50.0
     """Messages per second on `truth/<vehicle>`, `<vehicle>/battery` and `<vehicle>/actuators`."""
-    pacing: Pacing = Pacing()
+    pacing: PacingConfig = PacingConfig()
     """How fast simulated time passes."""
     earth: EarthConfig = EarthConfig()
     """Where on the earth the world lies."""
@@ -332,7 +332,7 @@ def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
 def make_scenario(
     data: Any, overrides: dict[str, Any] | None = None, *, place: str = "scenario", folder: Path | None = None
 ) -> Scenario:
-    """A scenario from plain data, with every fault told in one line; `folder` is where its files are."""
+    """A scenario from plain data, with every fault reported in one line; `folder` is where its files are."""
     if not isinstance(data, dict):
         raise ScenarioError(f"{place}: a scenario is a mapping of keys to values, but this is {kind_of(data)}")
     data = copy.deepcopy(data)

@@ -236,7 +236,7 @@ BEFORE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Instant:
+class SensingInstant:
     t_ns: int
     states: tuple[VehicleState, ...]
     """Of all vehicles."""
@@ -273,11 +273,11 @@ class DeferredSensing:
 
     # ---- where the flight is flown
 
-    def present(self) -> Instant:
+    def present(self) -> SensingInstant:
         simulation = self._simulation
         t_ns, fleet = simulation.clock.now_ns, simulation.fleet
         states = tuple(fleet.state(i, t_ns) for i in range(len(fleet.params)))
-        return Instant(t_ns, states, 0 if self._people is None else self._people.n_looks)
+        return SensingInstant(t_ns, states, 0 if self._people is None else self._people.n_looks)
 
     def looks_since(self, t_ns: int) -> Looks:
         """What people did from a while before an instant on."""
@@ -287,7 +287,7 @@ class DeferredSensing:
 
     # ---- where the samples are made
 
-    def show(self, instant: Instant, looks: Looks) -> None:
+    def show(self, instant: SensingInstant, looks: Looks) -> None:
         """Put vehicles and people where they were at an instant of the flight."""
         shown = instant.t_ns, instant.n_looks
         if shown == self._shown:
@@ -298,14 +298,14 @@ class DeferredSensing:
         if self._people is not None:
             self._people.show_looks(looks.first, looks.paces, instant.n_looks)
 
-    def look(self, instant: Instant, numbers: Sequence[int]) -> None:
+    def look(self, instant: SensingInstant, numbers: Sequence[int]) -> None:
         """Have the renderer draw what these parts need, together."""
         requests = [request for number in numbers for request in self.parts[number].expected(instant.t_ns)]
         if requests:
             self._scene.at(instant.t_ns).views(requests)
 
-    def sensed(self, instant: Instant, number: int, index: int) -> tuple[Any, Any]:
-        """Sample `index` of a part, and what is hidden of it."""
+    def sensed(self, instant: SensingInstant, number: int, index: int) -> tuple[Any, Any]:
+        """Sample `index` of a part, and its ground-truth companion record."""
         return self.parts[number].sensed(instant.t_ns, index)
 
     def warm_up(self) -> None:

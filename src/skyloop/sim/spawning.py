@@ -24,7 +24,7 @@ def join(
     index = fleet.add(old.index, simulation.editor.start_of(old.index))
     fleet.names.append(name)
     for autopilot in simulation.autopilots.values():
-        autopilot.take_row()
+        autopilot.take_record()
     own = Autopilot(fleet, index, limits=old.limits, failsafes=old.failsafes, on_estimate=False)
     simulation.autopilots[name] = own
     simulation.port.add_vehicle(VehiclePort(name, own, context, clock))
@@ -36,7 +36,7 @@ def join(
             info = replace(part.info, name=name + part.info.name.removeprefix(like), vehicle=name)
             parts.append(SensorPart(part.sensor, info, index, (), seed, context))
     simulation.parts += parts
-    row = context.scene.vehicle_rows[old.index][0]
-    shape = model.shapes[model.row_shape[row]]
+    row = context.scene.vehicle_parts[old.index][0]
+    shape = model.shapes[model.part_shape[row]]
     thing = model.add_mover(VehicleMover(fleet, index, lambda: clock.now_ns), [shape], is_a="vehicle", name=name)
     simulation.editor.take_vehicle(thing, index, position, quat_wxyz)

@@ -1,7 +1,7 @@
 """Streams that software in the loop publishes under its vehicle: who may, under which name, how much and how often.
 
 Everything that comes from a pilot in the process, from an estimator, or from a link goes through `UserStreams.publish`.
-A stream is advertised with its first record. What is wrong with a record is told to its sender in one line
+A stream is advertised with its first record. What is wrong with a record is reported to its sender in one line
 (`StreamError`); nothing else is touched by it.
 """
 
@@ -34,7 +34,7 @@ RESERVED = ("state",)
 
 
 @dataclass(slots=True)
-class Published:
+class PublishedStream:
     """One stream, as snapshots hold it."""
 
     info: StreamInfo
@@ -55,8 +55,8 @@ class Spent:
 
 
 @dataclass(slots=True)
-class Memory:
-    streams: dict[str, Published] = field(default_factory=dict)
+class UserStreamMemory:
+    streams: dict[str, PublishedStream] = field(default_factory=dict)
     """By full name."""
     spent: dict[str, Spent] = field(default_factory=dict)
     """By vehicle."""
@@ -70,7 +70,7 @@ class UserStreams:
     def __init__(self, bus: Bus, schedule: Schedule) -> None:
         self._bus = bus
         self._schedule = schedule
-        self._memory = Memory()
+        self._memory = UserStreamMemory()
         self.outside: dict[str, Any] = {}
         """By stream: estimators that run at the other end of a link (`estimation.OutsideEstimator`)."""
         self._advertised: dict[str, StreamInfo] = {}
@@ -93,7 +93,7 @@ class UserStreams:
         known = self._memory.streams.get(stream)
         if known is None:
             self._check_new(vehicle, stream)
-            known = Published(StreamInfo(stream, kind, None, vehicle), sender)
+            known = PublishedStream(StreamInfo(stream, kind, None, vehicle), sender)
         # goals may come from anybody, such as a click and a script
         if known.sender not in ("", sender) and kind != "Goal":
             raise StreamError(f"'{stream}' is published by {known.sender} already; choose another name")
@@ -151,7 +151,7 @@ class UserStreams:
                 f"'{stream}': '{vehicle}' has {MOST_STREAMS} published streams already, the most there may be"
             )
 
-    def _spend(self, known: Published, record: Any, t_ns: int) -> None:
+    def _spend(self, known: PublishedStream, record: Any, t_ns: int) -> None:
         """Take a record from the share of its stream and its vehicle in this simulated second."""
         second, size = t_ns // NS_PER_S, size_of(record)
         if known.second != second:
@@ -172,7 +172,7 @@ class UserStreams:
     def _advertise(self, info: StreamInfo, sender: str) -> None:
         self._bus.advertise(info)
         self._advertised[info.name] = info
-        self._memory.streams[info.name] = Published(info, sender)
+        self._memory.streams[info.name] = PublishedStream(info, sender)
 
     # ---- as a part of the simulation
 
@@ -186,7 +186,7 @@ class UserStreams:
                 self._bus.advertise(published.info)
                 self._advertised[stream] = published.info
         for stream, info in self._advertised.items():
-            memory.streams.setdefault(stream, Published(info, ""))
+            memory.streams.setdefault(stream, PublishedStream(info, ""))
 
     def close(self) -> None:
         pass

@@ -52,8 +52,8 @@ class VehicleFaults:
         if slot == MAX_SCHEDULED:
             raise ScenarioError(f"{self._name} has {MAX_SCHEDULED} rotor faults, and no room for another")
         row["n_rotor_faults"] = max(slot + 1, count)
-        told = {"rotor": rotor, "kind": kind, "start": now, "value": value}
-        pack_rotor_fault(row, slot, RotorFault.model_validate(told))
+        fault = {"rotor": rotor, "kind": kind, "start": now, "value": value}
+        pack_rotor_fault(row, slot, RotorFault.model_validate(fault))
 
     def stick_rotor(self, rotor: int) -> None:
         """It keeps the speed it has."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.clock import Clock
-from skyloop.sensors.camera_effects import Aim
+from skyloop.sensors.camera_effects import GimbalAim
 from skyloop.sim.parts import Context, Instrument
 from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
@@ -174,9 +174,9 @@ class VehiclePort:
         """What it tries to reach now; None while disarmed or idle."""
         return self._autopilot.present_setpoint(self.now_ns)
 
-    def contacts(self, told: int) -> tuple[int, list[Event]]:
-        """Contacts and crashes beyond the first `told`, and how many there were; the last few are kept."""
-        return self._fleet.touches(self.index, told)
+    def contacts(self, known: int) -> tuple[int, list[Event]]:
+        """Contacts and crashes beyond the first `known`, and how many there were; the last few are kept."""
+        return self._fleet.touches(self.index, known)
 
     @property
     def n_contacts(self) -> int:
@@ -187,7 +187,7 @@ class VehiclePort:
 
     @property
     def home(self) -> Array | None:
-        """World position it goes home to; None until it was armed or told."""
+        """World position it goes home to; None until it was armed or set."""
         return self._autopilot.memory.home
 
     def set_home(self, position: Array) -> None:
@@ -228,7 +228,7 @@ class VehiclePort:
 
     def aim_camera(self, stream: str, pitch: float, yaw: float, *, follows: bool) -> None:
         """Turn a camera on a gimbal: rad below the horizon, rad anticlockwise from the heading (or from east)."""
-        self._instrument(stream).aim(Aim(pitch, yaw, follows))
+        self._instrument(stream).aim(GimbalAim(pitch, yaw, follows))
 
     def camera_aim(self, stream: str) -> tuple[float, float, bool] | None:
         """What `aim_camera` takes, as it is now; None where the camera is on no gimbal."""
@@ -296,7 +296,7 @@ class VehiclePort:
         """Everything its autopilot remembers, for `return_to_start`."""
         return self._autopilot.snapshot()
 
-    # ---- what is told
+    # ---- reports
 
     def on_event(self, call: Callable[[Event], None]) -> None:
         """Call with each event of the vehicle, at the instant it is published."""

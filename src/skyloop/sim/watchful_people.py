@@ -27,9 +27,9 @@ class WatchfulPeoplePart:
 
     def _look(self, t_ns: int, index: int) -> None:
         fleet = self._context.fleet
-        places = np.array([fleet.state(i, t_ns).position for i in range(len(fleet.params))]).reshape(-1, 3)
+        positions = np.array([fleet.state(i, t_ns).position for i in range(len(fleet.params))]).reshape(-1, 3)
         for walker in self._walkers:
-            walker.look(t_ns / NS_PER_S, places)
+            walker.look(t_ns / NS_PER_S, positions)
 
     def memory(self) -> Any:
         return [walker.memory() for walker in self._walkers]

@@ -18,7 +18,7 @@ from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import FOREVER
 from skyloop.vehicle.kernel_records import DRAG_NONE, MAX_SCHEDULED
 from skyloop.world.rays import RayHits
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.errors import ScenarioError, unknown_name
@@ -83,7 +83,7 @@ Edit = tuple[Any, ...]
 
 
 class WorldEditor(WorldView):
-    def __init__(self, scene: Scene, fleet: Fleet, clock: Clock) -> None:
+    def __init__(self, scene: WorldScene, fleet: Fleet, clock: Clock) -> None:
         """To be made when the simulation is built, before its first event."""
         super().__init__(scene, clock)
         self._fleet = fleet
@@ -155,7 +155,7 @@ class WorldEditor(WorldView):
         if not self._fleet.params[like]["n_points"]:
             return position
         taken = []
-        for vehicle, thing in enumerate(self._vehicle_things):
+        for vehicle, thing in enumerate(self._vehicle_objects):
             start = self.start_of(vehicle)["motion"]
             home = start[:3] - rotate(start[6:10], self._fleet.params[vehicle]["centre_of_mass"])
             box = self._body_box(vehicle)
@@ -164,8 +164,8 @@ class WorldEditor(WorldView):
 
     def _body_box(self, vehicle: int) -> Array:
         """(2, 3) lowest and highest corner of a vehicle, body axes."""
-        row = self._model.things[self._vehicle_things[vehicle]].rows[0]
-        points = self._model.shapes[self._model.row_shape[row]].lods[0].positions
+        row = self._model.things[self._vehicle_objects[vehicle]].rows[0]
+        points = self._model.shapes[self._model.part_shape[row]].lods[0].positions
         return np.array([points.min(axis=0), points.max(axis=0)], float)
 
     def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
@@ -173,7 +173,7 @@ class WorldEditor(WorldView):
         self._scene.settle()
         self._edits.append(("join", self._model.things[thing].name))
         self._model.freeze()
-        self._vehicle_things.append(thing)
+        self._vehicle_objects.append(thing)
         self._is_stale = True
         self.put(vehicle, position, quat_wxyz)
         self._starts = np.concatenate([self._starts, self._fleet.states[vehicle : vehicle + 1]])
@@ -218,10 +218,10 @@ class WorldEditor(WorldView):
             raise unknown_name("shape", shape, shapes)
         look: dict[str, Any] = {"is_a": "block"}
         # with the look of the first thing of that shape
-        for like in np.flatnonzero(model.row_shape == shapes[shape])[:1].tolist():
-            palette = model.palettes[model.row_palette[like]][1:].tolist()
+        for like in np.flatnonzero(model.part_shape == shapes[shape])[:1].tolist():
+            palette = model.palettes[model.part_palette[like]][1:].tolist()
             look = {
-                "is_a": self.class_of(int(model.row_thing[like])), "variant": int(model.row_variant[like]),
+                "is_a": self.class_of(int(model.part_object[like])), "variant": int(model.part_variant[like]),
                 "palette": [tuple(colour) for colour in palette],
             }  # fmt: skip
         number = model.place(
@@ -272,14 +272,14 @@ class WorldEditor(WorldView):
         self._scene.settle()
         self._model.rearrange(self._given)
         self._edits = []
-        for what, *told in edits:
+        for what, *arguments in edits:
             if what == "add":
-                self.add_thing(*told)
+                self.add_thing(*arguments)
             elif what == "remove":
-                self.remove_thing(*told)
+                self.remove_thing(*arguments)
             else:
-                self._model.loosen(*told)
-                self._edits.append((what, *told))
+                self._model.loosen(*arguments)
+                self._edits.append((what, *arguments))
         self._is_stale = True
         self.refresh()
 
@@ -294,10 +294,10 @@ class WorldEditor(WorldView):
             return
         self._is_stale = False
         model = self._model
-        rows = [model.things[number].rows for number in self._vehicle_things]
-        self._scene.vehicle_rows = [(own[0], own[-1] + 1) for own in rows]
+        rows = [model.things[number].rows for number in self._vehicle_objects]
+        self._scene.vehicle_parts = [(own[0], own[-1] + 1) for own in rows]
         self._scene.rebuild()
-        self._fleet.attach(Solids(model, self._vehicle_things))
+        self._fleet.attach(Solids(model, self._vehicle_objects))
         self._fleet.states["n_touches"] = 0
 
 

@@ -24,7 +24,7 @@ from skyloop.world.mesh import Mesh
 from skyloop.world.model import BY_MATERIAL, Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.rays import RayHits
-from skyloop.world.scene import Beside, Meanwhile, Painting, Scene
+from skyloop.world.scene import Beside, Meanwhile, Painting, WorldScene
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig
@@ -38,7 +38,7 @@ UNCLASSED = "ground"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class ShapeGroup:
     """Rows of a model that have the same shape and the same colours."""
 
     shape: int
@@ -52,7 +52,7 @@ class Group:
 class Appearance:
     shapes: list[tuple[NDArray[np.float32], NDArray[np.int32]]]
     """Vertices (n, 3) m and faces (m, 3) of each shape."""
-    groups: list[Group]
+    groups: list[ShapeGroup]
     poses: NDArray[np.float32]
     """(rows, 3, 4) world_from_part: of what stands, then of what moves, as it is now."""
     n_standing: int
@@ -62,26 +62,26 @@ class Appearance:
     """By the number of a vehicle: its rows."""
 
 
-def appearance_of(model: Model, vehicle_things: list[int], t_ns: int, most: int = MOST_TRIANGLES) -> Appearance:
+def appearance_of(model: Model, vehicle_objects: list[int], t_ns: int, most: int = MOST_TRIANGLES) -> Appearance:
     """The look of a frozen model at an instant."""
     levels = _levels(model, most)
     meshes = [shape.lods[level] for shape, level in zip(model.shapes, levels, strict=True)]
     members: dict[tuple[int, int, int], list[int]] = {}
-    table = zip(model.row_shape.tolist(), model.row_palette.tolist(), model.row_variant.tolist(), strict=True)
+    table = zip(model.part_shape.tolist(), model.part_palette.tolist(), model.part_variant.tolist(), strict=True)
     for row, key in enumerate(table):
         members.setdefault(key, []).append(row)
     groups = [
-        Group(shape, _colours(meshes[shape], model.palettes[palette], variant), rows)
+        ShapeGroup(shape, _colours(meshes[shape], model.palettes[palette], variant), rows)
         for (shape, palette, variant), rows in members.items()
     ]
-    classes = [_class_name(model, int(thing)) for thing in model.row_thing]
+    classes = [_class_name(model, int(thing)) for thing in model.part_object]
     return Appearance(
         shapes=[(mesh.positions, mesh.faces) for mesh in meshes],
         groups=groups,
         poses=np.concatenate([model.standing_poses, model.moving_poses(t_ns)]).astype(np.float32),
         n_standing=model.n_standing,
         classes=classes,
-        vehicles={number: list(model.things[thing].rows) for number, thing in enumerate(vehicle_things)},
+        vehicles={number: list(model.things[thing].rows) for number, thing in enumerate(vehicle_objects)},
     )
 
 
@@ -92,7 +92,7 @@ def _class_name(model: Model, thing: int) -> str:
 
 def _levels(model: Model, most: int) -> list[int]:
     """Level of detail of each shape: the costliest is coarsened until all together fit, or none can be coarser."""
-    placed = np.bincount(model.row_shape, minlength=len(model.shapes))
+    placed = np.bincount(model.part_shape, minlength=len(model.shapes))
     levels = [0] * len(model.shapes)
 
     costs = [int(n) * len(shape.lods[0].faces) for n, shape in zip(placed, model.shapes, strict=True)]
@@ -141,11 +141,11 @@ __all__ = ["Appearance", "Painting", "View", "ViewRequest", "WorldView"]
 
 
 class WorldView:
-    def __init__(self, scene: Scene, clock: Clock) -> None:
+    def __init__(self, scene: WorldScene, clock: Clock) -> None:
         """To be made when the simulation is built, before its first event."""
         self._scene = scene
         self._clock = clock
-        self._vehicle_things = [int(scene.model.row_thing[first]) for first, _ in scene.vehicle_rows]
+        self._vehicle_objects = [int(scene.model.part_object[first]) for first, _ in scene.vehicle_parts]
 
     @property
     def _model(self) -> Model:
@@ -185,7 +185,7 @@ class WorldView:
         """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)
 
-    def _present(self, vehicle: int | None) -> Scene:
+    def _present(self, vehicle: int | None) -> WorldScene:
         self.refresh()
         return self._scene.at(self._clock.now_ns, vehicle)
 
@@ -237,7 +237,7 @@ class WorldView:
         return found
 
     def is_vehicle(self, number: int) -> bool:
-        return number in self._vehicle_things
+        return number in self._vehicle_objects
 
     def present(self) -> list[int]:
         """Instance numbers of the things that exist now, without the sky and without removed things."""
@@ -253,7 +253,7 @@ class WorldView:
     def mesh_of(self, number: int) -> Mesh | None:
         """The first part's triangles in its own axes; None of the ground, which the height field holds."""
         row = self._model.things[number].rows[0]
-        return self._model.shapes[self._model.row_shape[row]].lods[0] if self._model.row_solid[row] else None
+        return self._model.shapes[self._model.part_shape[row]].lods[0] if self._model.part_solid[row] else None
 
     def class_of(self, number: int) -> str:
         code = self._model.things[number].class_id
@@ -270,7 +270,7 @@ class WorldView:
         """(n, 3) m, world: the corners of the boxes around its parts."""
         model, corners = self._model, []
         for row, pose in zip(model.things[number].rows, self._poses(number), strict=True):
-            points = model.shapes[model.row_shape[row]].lods[0].positions
+            points = model.shapes[model.part_shape[row]].lods[0].positions
             low, high = points.min(axis=0), points.max(axis=0)
             box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
             corners.append(box @ pose[:, :3].T + pose[:, 3])
@@ -281,11 +281,11 @@ class WorldView:
         above, at `t` s. Vehicles are left out."""
         model, row, found = self._model, self._model.n_standing, {}
         for mover in model.movers:
-            number = int(model.row_thing[row])
-            if self.class_of(number) == is_a and number not in self._vehicle_things:
+            number = int(model.part_object[row])
+            if self.class_of(number) == is_a and number not in self._vehicle_objects:
                 poses = mover.poses(t)
                 if float(np.hypot(*(poses[0, :2, 3] - place[:2]))) <= reach:
-                    shapes = [model.shapes[model.row_shape[row + k]].lods[-1].positions for k in range(mover.n_rows)]
+                    shapes = [model.shapes[model.part_shape[row + k]].lods[-1].positions for k in range(mover.n_rows)]
                     parts = [points @ pose[:, :3].T + pose[:, 3] for points, pose in zip(shapes, poses, strict=True)]
                     found[self.name_of(number)] = np.concatenate(parts)
             row += mover.n_rows
@@ -299,16 +299,16 @@ class WorldView:
         poses: dict[int, Array] = {}
         row = model.n_standing
         for mover in model.movers:
-            poses[int(model.row_thing[row])] = mover.poses(t)
+            poses[int(model.part_object[row])] = mover.poses(t)
             row += mover.n_rows
         for number, thing in enumerate(model.things):
-            if not thing.rows or self.class_of(number) != is_a or number in self._vehicle_things:
+            if not thing.rows or self.class_of(number) != is_a or number in self._vehicle_objects:
                 continue
             parts = poses.get(number)
             if parts is None:
                 parts = np.array([model.standing_poses[row] for row in thing.rows])
             if float(np.hypot(*(parts[0, :2, 3] - place[:2]))) <= reach:
-                shapes = [model.shapes[model.row_shape[row]].lods[-1].positions for row in thing.rows]
+                shapes = [model.shapes[model.part_shape[row]].lods[-1].positions for row in thing.rows]
                 heights = [points @ pose[2, :3] + pose[2, 3] for points, pose in zip(shapes, parts, strict=True)]
                 middle = 0.5 * (min(map(np.min, heights)) + max(map(np.max, heights)))
                 found[number] = np.array([parts[0, 0, 3], parts[0, 1, 3], middle])
@@ -320,7 +320,7 @@ class WorldView:
         for number, thing in enumerate(model.things):
             for row in thing.rows:
                 if row < model.n_standing:
-                    shape = int(model.row_shape[row])
+                    shape = int(model.part_shape[row])
                     if shape not in corners:
                         points = model.shapes[shape].lods[0].positions
                         corners[shape] = points.min(axis=0), points.max(axis=0)
@@ -329,7 +329,7 @@ class WorldView:
     def appearance(self) -> Appearance:
         """Its shapes and colours for a viewer that draws the world itself."""
         self.refresh()
-        return appearance_of(self._model, self._vehicle_things, self._clock.now_ns)
+        return appearance_of(self._model, self._vehicle_objects, self._clock.now_ns)
 
     def moving_poses(self) -> NDArray[np.float32]:
         """(m, 3, 4) world_from_part of everything that moves now, in the order of `appearance`'s last rows."""

@@ -113,7 +113,7 @@ class Battery(BaseModel):
     """W, the power that everything but the motors takes."""
 
 
-class Contact(BaseModel):
+class ContactConfig(BaseModel):
     """The points that touch the ground and other things, and how they do."""
 
     model_config = STRICT
@@ -226,7 +226,7 @@ class Airframe(BaseModel):
     """The air resistance."""
     battery: Battery | None = None
     """The battery; null: thrust never falls, and the reported voltage is 0."""
-    contact: Contact
+    contact: ContactConfig
     """The points that touch the ground and other things."""
     controller: Literal["cascade", "simpleflight"] = "cascade"
     """The controller the vehicle flies with, unless the scenario names another."""

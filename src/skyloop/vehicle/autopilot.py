@@ -54,7 +54,7 @@ class Autopilot:
         self.estimate: Estimate | None = None
         self._events: list[Event] = []
         self.refusal = ""  # why the last `send` was refused
-        self.take_row()
+        self.take_record()
         self._row["on_estimate"] = on_estimate
         params = fleet.params[index]
         # a vehicle with a low acceleration limit cannot take a quarter of its weight off its legs
@@ -62,7 +62,7 @@ class Autopilot:
         self._unloaded_thrust = mass * (gravity - min(0.25 * gravity, 0.5 * limits.acceleration))
         self._n_rotors = int(params["n_rotors"])
 
-    def take_row(self) -> None:
+    def take_record(self) -> None:
         self._row = self.fleet.inputs[self.index]
 
     def feed_estimate(self, estimate: Estimate) -> None:

@@ -48,7 +48,7 @@ class Meeting:
     other: int
     """The other vehicle, or -1."""
     row: int
-    place: Array
+    position: Array
     normal: Array
     """Points to the side from which the vehicle came."""
     velocity: Array
@@ -149,7 +149,7 @@ class Collisions:
         p, along, (start, end) = self.params[i], float(find["along"]), find["ends"]
         is_edge = k >= p["n_points"]
         point = int(p["edge"][k - p["n_points"], 0]) if is_edge else k
-        place = start + along * (end - start)
+        position = start + along * (end - start)
         corners = self.solids.triangles[find["triangle"]].astype(float).reshape(3, 3)
         normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
         if normal @ (find["local"][0] - corners[0]) < 0.0:
@@ -157,9 +157,9 @@ class Collisions:
         other, row, velocity = -1, int(self.solids.rows[find["triangle"]]) if candidate < 0 else -1, np.zeros(3)
         if candidate >= len(parts):
             other = candidate - len(parts)
-            row = int(self.solids.vehicle_rows[other])
+            row = int(self.solids.vehicle_parts[other])
             normal = rotate(self.poses[other, 1, 3:], normal)
-            velocity = _point_velocity(self.states[other], self.poses[other, 1], place)
+            velocity = _point_velocity(self.states[other], self.poses[other, 1], position)
         elif candidate >= 0:
             part = parts[candidate]
             row, local = int(part["row"]), find["local"][0] + along * (find["local"][1] - find["local"][0])
@@ -168,16 +168,16 @@ class Collisions:
         if is_edge:
             # the edge of the hull was stopped by a thin thing: the normal is square to that edge and against the motion
             edge = end - start
-            relative = _point_velocity(self.states[i], self.poses[i, 1], place) - velocity
+            relative = _point_velocity(self.states[i], self.poses[i, 1], position) - velocity
             across = relative - (relative @ edge) / (edge @ edge) * edge
             normal = -across if np.linalg.norm(across) > 1e-6 else normal
-        return Meeting(i, point, is_edge, other, row, place, normal / np.linalg.norm(normal), velocity)
+        return Meeting(i, point, is_edge, other, row, position, normal / np.linalg.norm(normal), velocity)
 
     def _relative(self, met: Meeting, end: int) -> Array:
         """m/s of the vehicle relative to the surface, with its pose at one end of the path."""
         i, j = met.vehicle, met.other
-        surface = met.velocity if j < 0 else _point_velocity(self.states[j], self.poses[j, end], met.place)
-        return _point_velocity(self.states[i], self.poses[i, end], met.place) - surface
+        surface = met.velocity if j < 0 else _point_velocity(self.states[j], self.poses[j, end], met.position)
+        return _point_velocity(self.states[i], self.poses[i, end], met.position) - surface
 
     def _press(self, met: Meeting) -> bool:
         """Makes a point that meets a surface slowly press on it from now on. False for other contacts."""
@@ -196,9 +196,9 @@ class Collisions:
         self._note(met, met.vehicle, when, relative)
         s["n_touches"] = max(count, k + 1)
         s["touch_point"][k], s["touch_row"][k] = met.point, met.row
-        s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, met.velocity, met.place
+        s["touch_normal"][k], s["touch_velocity"][k], s["touch_anchor"][k] = n, met.velocity, met.position
         # at the start of the step
-        s["touch_level"][k] = n @ (met.place - when * self.dt * met.velocity)
+        s["touch_level"][k] = n @ (met.position - when * self.dt * met.velocity)
         return True
 
     def _take_back(self, parts: Any, group: int, members: Any, met: Meeting, share: float) -> None:
@@ -228,7 +228,7 @@ class Collisions:
         if closing <= 0.0:
             return
         bodies = [k for k in (i, j) if k >= 0]
-        arms = [met.place - self.poses[k, 0, :3] for k in bodies]
+        arms = [met.position - self.poses[k, 0, :3] for k in bodies]
         turns = [matrix_from_quat(self.poses[k, 0, 3:]) for k in bodies]
         mobility = np.zeros((3, 3))
         for k, arm, turn in zip(bodies, arms, turns, strict=True):
@@ -247,14 +247,16 @@ class Collisions:
         """Records the contact for vehicle k, one of the two; once per step and thing, unless it is a crash."""
         s, p, closing = self.states[k], self.params[k], -float(relative @ met.normal)
         struck = k != met.vehicle
-        row = int(self.solids.vehicle_rows[met.vehicle]) if struck else met.row
+        row = int(self.solids.vehicle_parts[met.vehicle]) if struck else met.row
         if (k, row) in self._noted and not (closing > p["crash_speed"] and not s["crashed"]):
             return
         self._noted.add((k, row))
         t_ns = round((int(s["step"]) - 1 + when) * self.dt * NS_PER_S)
         part = PART_BODY if struck else int(p["point_part"][met.point])
         normal = -met.normal if struck else met.normal
-        note_hit(s, p, t_ns, (row, part), tuple(met.place), tuple(normal), (float(np.linalg.norm(relative)), closing))
+        note_hit(
+            s, p, t_ns, (row, part), tuple(met.position), tuple(normal), (float(np.linalg.norm(relative)), closing)
+        )
 
     def _move_on(self, members: Any) -> None:
         """Flies the rest of the step with the present velocities."""
@@ -283,11 +285,11 @@ def _unit(poses: Array) -> Array:
     return poses
 
 
-def _point_velocity(state: Any, pose: Array, place: Array) -> Array:
+def _point_velocity(state: Any, pose: Array, position: Array) -> Array:
     """m/s, world axes, of a point fixed to a vehicle."""
     motion = state["motion"]
     spin = rotate(pose[3:], motion[10:13])
-    return np.asarray(motion[3:6] + _skew(spin) @ (place - pose[:3]))
+    return np.asarray(motion[3:6] + _skew(spin) @ (position - pose[:3]))
 
 
 def _skew(v: Array) -> Array:

@@ -1,5 +1,7 @@
 """The cascade controller: position, velocity, attitude on SO(3), rates, mixer. It runs inside the flight kernel."""
 
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from skyloop.core.jit import inlined
@@ -20,7 +22,7 @@ MAX_EXTRAPOLATION = 0.1
 
 
 @inlined
-def measured_motion(s, u, p, t, m):  # type: ignore[no-untyped-def]
+def measured_motion(s, u, p, t, m):
     """The state the controller uses: motion of the body origin, from truth or from the estimate extrapolated to now."""
     if u.on_estimate:
         age = min(max(t - u.estimate_t, 0.0), MAX_EXTRAPOLATION)
@@ -49,13 +51,13 @@ def measured_motion(s, u, p, t, m):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def yaw_of(m):  # type: ignore[no-untyped-def]
+def yaw_of(m):
     w, x, y, z = m[6], m[7], m[8], m[9]
     return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
 @inlined
-def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
+def follow_yaw(s, u, p, m, t, dt):
     """Moves s.yaw_target, at most as fast as the vehicle may turn; returns the yaw rate to feed forward."""
     if u.kind == SET_ATTITUDE or u.kind == SET_RATES or u.kind == SET_DESCEND:
         s.yaw_target = yaw_of(m)
@@ -76,7 +78,7 @@ def follow_yaw(s, u, p, m, t, dt):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def approach_speed(error, gain, acceleration):  # type: ignore[no-untyped-def]
+def approach_speed(error, gain, acceleration):
     """Linear near the target and a square root farther out, so that braking needs no more than `acceleration`."""
     knee = acceleration / (gain * gain)
     if error <= knee:
@@ -85,7 +87,7 @@ def approach_speed(error, gain, acceleration):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def wanted_velocity(u, p, m, t, yaw, out):  # type: ignore[no-untyped-def]
+def wanted_velocity(u, p, m, t, yaw, out):
     """Writes out[0:3] velocity, out[3:6] acceleration and out[6:9] jerk to feed forward."""
     for k in range(9):
         out[k] = 0.0
@@ -123,7 +125,7 @@ def wanted_velocity(u, p, m, t, yaw, out):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
+def wanted_acceleration(s, u, p, m, dt, v, a):
     """PI on velocity with the feed-forwards in `v`; returns the acceleration the thrust must give, gravity included.
 
     a is scratch. A descent without an estimate keeps level and controls only its vertical speed.
@@ -161,7 +163,7 @@ def wanted_acceleration(s, u, p, m, dt, v, a):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def attitude_from_acceleration(ax, ay, az, yaw):  # type: ignore[no-untyped-def]
+def attitude_from_acceleration(ax, ay, az, yaw):
     """The quaternion whose up axis is along the acceleration and whose heading is `yaw`."""
     size = np.sqrt(ax * ax + ay * ay + az * az)
     zx, zy, zz = ax / size, ay / size, az / size
@@ -181,7 +183,7 @@ def attitude_from_acceleration(ax, ay, az, yaw):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rates_from_attitude(p, m, qw, qx, qy, qz, out):  # type: ignore[no-untyped-def]
+def rates_from_attitude(p, m, qw, qx, qy, qz, out):
     """Geometric attitude error, split so that a large yaw error never disturbs the tilt that holds the vehicle up.
 
     The tilt part is the shortest rotation of the thrust axis, the yaw part is the rest. Each enters as 2 sin(angle/2),
@@ -202,7 +204,7 @@ def rates_from_attitude(p, m, qw, qx, qy, qz, out):  # type: ignore[no-untyped-d
 
 
 @inlined
-def torque_from_rates(s, p, m, rates, acceleration, dt, out):  # type: ignore[no-untyped-def]
+def torque_from_rates(s, p, m, rates, acceleration, dt, out):
     """PID on the body rates, in angular accelerations, then times inertia plus the gyroscopic part."""
     smooth = dt / (dt + 0.004)
     for k in range(3):
@@ -226,7 +228,7 @@ def torque_from_rates(s, p, m, rates, acceleration, dt, out):  # type: ignore[no
 
 
 @inlined
-def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
+def cascade(s, u, p, w, t, dt):
     """One controller step on the motion in w.measured."""
     m, v, rates, turn, torque = w.measured, w.goal, w.rates, w.turn, w.torque
     yaw_rate = follow_yaw(s, u, p, m, t, dt)
@@ -273,7 +275,7 @@ def cascade(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def coast(s, p, w):  # type: ignore[no-untyped-def]
+def coast(s, p, w):
     """Without a state: all rotors give the same thrust, a little below the weight. An old state would spin it."""
     s.controller_ran = 0
     s.thrust_wanted = BLIND_THRUST * p.mass * p.gravity

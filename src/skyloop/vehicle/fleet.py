@@ -260,11 +260,11 @@ class Fleet:
         state = self.states[i]
         return ActuatorState(t_ns, state["command"][:n].copy(), state["rotor_speed"][:n].copy())
 
-    def touches(self, i: int, told: int) -> tuple[int, list[Event]]:
-        """The touches of vehicle i after the first `told`, and how many there are now; only the last few are kept."""
+    def touches(self, i: int, known: int) -> tuple[int, list[Event]]:
+        """The touches of vehicle i after the first `known`, and how many there are now; only the last few are kept."""
         row, events = self.states[i], []
         count = int(row["n_hits"])
-        for k in range(max(told, count - MAX_HITS), count):
+        for k in range(max(known, count - MAX_HITS), count):
             at = k % MAX_HITS
             hit_row, place = int(row["hit_row"][at]), row["hit_place"][at]
             number, name = (0, "ground") if self.solids is None else self.solids.thing(hit_row, place)

@@ -1,5 +1,7 @@
 """The two entry points of flight: advance every vehicle to a step, and read a state between two steps."""
 
+# mypy: allow-untyped-defs
+
 import numpy as np
 from numba import float64, int64, types, void
 
@@ -34,7 +36,7 @@ _INPUTS = types.Array(input_type, 1, "C")
 
 
 @inlined
-def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
+def rest_controller(s, u, p, w, dt):
     """While the controller has nothing to do, its integrals are reset and its yaw target follows the heading."""
     for k in range(3):
         s.velocity_integral[k] = 0.0
@@ -45,7 +47,7 @@ def rest_controller(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel(void(state_type, input_type, params_type, scratch_type, float64), turn=FIRST)
-def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
+def control_vehicle(s, u, p, w, dt):
     """Sets the rotor speed commands for the next step."""
     if not u.armed or s.crashed:
         for i in range(p.n_rotors):
@@ -73,7 +75,7 @@ def control_vehicle(s, u, p, w, dt):  # type: ignore[no-untyped-def]
 
 
 @kernel(void(state_type, input_type, params_type, scratch_type, _HEIGHTS, float64, int64), turn=FIRST)
-def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
+def move_vehicle(s, u, p, w, heights, dt, last):
     """One physics step, compiled apart from the controllers. After the last step come the accelerations."""
     step_vehicle(s, u, p, w, heights, dt)
     if last:
@@ -81,7 +83,7 @@ def move_vehicle(s, u, p, w, heights, dt, last):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def is_sane(s):  # type: ignore[no-untyped-def]
+def is_sane(s):
     """Whether every number of the motion is finite and within MOST_MOTION."""
     for k in range(13):
         if not abs(s.motion[k]) < MOST_MOTION:
@@ -100,7 +102,7 @@ def is_sane(s):  # type: ignore[no-untyped-def]
     ),
     turn=LAST,
 )
-def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-untyped-def]
+def advance(states, inputs, params, dt, until_step, ground):
     """Advances every vehicle to physics step `until_step`; `ground` is that of `Ground.kernel_arguments`.
 
     Returns the first vehicle whose motion has diverged, or -1.
@@ -135,7 +137,7 @@ def advance(states, inputs, params, dt, until_step, ground):  # type: ignore[no-
         float64[::1],
     )
 )
-def read_state(states, params, index, dt, fraction, out):  # type: ignore[no-untyped-def]
+def read_state(states, params, index, dt, fraction, out):
     """Dense output of the body origin's motion between the last two steps, by cubic Hermite interpolation.
 
     `out` is laid out as STATE_SIZE says, followed by the speeds of the rotors and their thrusts.

@@ -3,6 +3,8 @@
 The drag of the rotors is in `rotors.py`, where each rotor's thrust is known.
 """
 
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from skyloop.core.jit import inlined
@@ -18,13 +20,13 @@ BOX_THRESHOLD = 0.1
 
 
 @inlined
-def _box_face(factor, speed):  # type: ignore[no-untyped-def]
+def _box_face(factor, speed):
     """Only the face that meets the air counts. It lies on the axis, so there is no torque."""
     return factor * abs(speed) * speed if abs(speed) > BOX_THRESHOLD else 0.0
 
 
 @inlined
-def frame_drag(p, density_ratio, air_x, air_y, air_z):  # type: ignore[no-untyped-def]
+def frame_drag(p, density_ratio, air_x, air_y, air_z):
     """Force in body axes. air: velocity of the vehicle through the air, body axes."""
     speed = density_ratio * np.sqrt(air_x * air_x + air_y * air_y + air_z * air_z)
     fx = -p.parasitic[0] * speed * air_x
@@ -46,7 +48,7 @@ REFERENCE_DENSITY = 1.225
 
 
 @inlined
-def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
+def scheduled_wrench(p, t, y):
     """Force and torque of the wrenches that act at time t, body axes."""
     force, torque = p.wrench_force, p.wrench_torque
     total_x = total_y = total_z = torque_x = torque_y = torque_z = 0.0
@@ -67,7 +69,7 @@ def scheduled_wrench(p, t, y):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def derivative(s, p, w, heights, t, stage, held):  # type: ignore[no-untyped-def]
+def derivative(s, p, w, heights, t, stage, held):
     """Writes the time derivative of the 13 motion states in w.trial to w.slope[stage].
 
     held, over the step: the air's density over the reference, the ground's height, and the vertical part of its normal.
@@ -118,7 +120,7 @@ def derivative(s, p, w, heights, t, stage, held):  # type: ignore[no-untyped-def
 
 
 @inlined
-def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
+def update_wind(s, u, p, dt, ground_height):
     """The wind is held over a step, so that the integrator has a smooth right-hand side."""
     for k in range(3):
         s.wind[k] = u.wind_mean[k]
@@ -138,7 +140,7 @@ def update_wind(s, u, p, dt, ground_height):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
+def step_vehicle(s, u, p, w, heights, dt):
     y, trial, k = s.motion, w.trial, w.slope
     t = s.step * dt
     ground_height, _, _, upright = ground_at(heights, w.origin_x, w.origin_y, w.cell, y[0], y[1])
@@ -185,7 +187,7 @@ def step_vehicle(s, u, p, w, heights, dt):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def close_step(s, p, w, heights, dt):  # type: ignore[no-untyped-def]
+def close_step(s, p, w, heights, dt):
     """Accelerations at the end of the last step, for the dense output and the accelerometers."""
     for j in range(13):
         w.trial[j] = s.motion[j]

@@ -5,6 +5,8 @@ turns a collective thrust and three torques into rotor speeds; saturated rotors 
 have a first-order response, quadratic thrust, aerodynamics of their own and faults.
 """
 
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from skyloop.core.jit import inlined
@@ -20,13 +22,13 @@ from skyloop.vehicle.kernel_records import (
 
 
 @inlined
-def voltage_ratio(s, p):  # type: ignore[no-untyped-def]
+def voltage_ratio(s, p):
     """The share of the full rotor speed that the battery still allows."""
     return min(1.0, s.voltage / p.voltage_full) if p.has_battery else 1.0
 
 
 @inlined
-def drain_battery(s, p, dt, density_ratio):  # type: ignore[no-untyped-def]
+def drain_battery(s, p, dt, density_ratio):
     """One step: each rotor draws its ideal induced power T^1.5/√(2ρA) over the efficiency of propeller and drive."""
     if not p.has_battery:
         return
@@ -52,7 +54,7 @@ def drain_battery(s, p, dt, density_ratio):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rotor_targets(s, p, w, t):  # type: ignore[no-untyped-def]
+def rotor_targets(s, p, w, t):
     """The speed that each motor follows: the command, limited by the battery and changed by faults."""
     target, slowness, efficiency = w.target, w.slowness, w.efficiency
     limit = p.max_speed * voltage_ratio(s, p)
@@ -72,7 +74,7 @@ def rotor_targets(s, p, w, t):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rotor_response(s, p, w, dt):  # type: ignore[no-untyped-def]
+def rotor_response(s, p, w, dt):
     """Exact first-order response over the step: speeds and accelerations at its start, middle and end."""
     target, slowness, speed, spin_up = w.target, w.slowness, w.speed, w.spin_up
     for i in range(p.n_rotors):
@@ -98,14 +100,14 @@ def rotor_response(s, p, w, dt):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def ground_effect_factor(p, height):  # type: ignore[no-untyped-def]
+def ground_effect_factor(p, height):
     """Cheeseman and Bennett (1955), held constant below half a rotor radius where it would diverge."""
     ratio = p.rotor_radius / (4.0 * max(height, 0.5 * p.rotor_radius))
     return 1.0 + p.ground_effect * (1.0 / (1.0 - ratio * ratio) - 1.0)
 
 
 @inlined
-def drag_per_speed(p, model, lift):  # type: ignore[no-untyped-def]
+def drag_per_speed(p, model, lift):
     """N/(m/s) of one rotor in its plane: eq. (6), or its linear form (9)."""
     if model == DRAG_ROTOR:
         return p.rotor_drag * np.sqrt(lift)
@@ -115,7 +117,7 @@ def drag_per_speed(p, model, lift):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rotor_wrench(s, p, w, row, density_ratio, height, motion):  # type: ignore[no-untyped-def]
+def rotor_wrench(s, p, w, row, density_ratio, height, motion):
     """Force and torque of all rotors in body axes; their thrusts go to s.thrust.
 
     row: of the rotor speeds. height: of the centre of mass above ground. motion: velocity through the air and rates,
@@ -175,7 +177,7 @@ def rotor_wrench(s, p, w, row, density_ratio, height, motion):  # type: ignore[n
 
 
 @inlined
-def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
+def mix(s, p, collective, tx, ty, tz, lift):
     """Sets s.command. Priorities: roll and pitch first, then collective, then yaw. `lift` is scratch, one per rotor."""
     n = p.n_rotors
     # never below idle, or an empty battery would leave no range to mix in
@@ -225,7 +227,7 @@ def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def throttle_to_speed(p, throttle):  # type: ignore[no-untyped-def]
+def throttle_to_speed(p, throttle):
     """Throttle 0..1 of an external controller, linear in speed or in thrust as the airframe says."""
     clipped = min(max(throttle, 0.0), 1.0)
     if p.throttle_is_thrust:

@@ -127,16 +127,16 @@ def check_setpoint(setpoint: Setpoint, n_rotors: int) -> None:
         value = getattr(setpoint, field.name)
         if field.name == "frame" or (value is None and field.name in ("yaw", "speed")):
             continue
-        place = f"{type(setpoint).__name__}.{field.name}"
+        field_path = f"{type(setpoint).__name__}.{field.name}"
         shape = () if field.name in SCALARS else (lengths.get(field.name, 3),)
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError):
-            raise SetpointError(f"{place} is {value!r}; give numbers") from None
+            raise SetpointError(f"{field_path} is {value!r}; give numbers") from None
         if array.shape != shape:
-            raise SetpointError(f"{place} has shape {array.shape}, expected {shape}")
+            raise SetpointError(f"{field_path} has shape {array.shape}, expected {shape}")
         if not math.isfinite(sum(array.ravel().tolist())):
-            raise SetpointError(f"{place} is {value}; every number must be finite")
+            raise SetpointError(f"{field_path} is {value}; every number must be finite")
     if isinstance(setpoint, Velocity) and setpoint.frame not in ("world", "body"):
         raise SetpointError(f"Velocity.frame is '{setpoint.frame}'; write 'world' or 'body'")
     if isinstance(setpoint, Goal) and setpoint.speed is not None and not setpoint.speed > 0.0:

@@ -4,6 +4,8 @@ Every stage gives an output in -1..1 that is multiplied by the limit of the stag
 body axes, throttle and thrust are proportional, and the mixer only adds or subtracts.
 """
 
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from skyloop.core.jit import inlined
@@ -20,12 +22,12 @@ INTEGRAL_DISCOUNT = 0.9999
 
 
 @inlined
-def unit(value):  # type: ignore[no-untyped-def]
+def unit(value):
     return min(max(value, -1.0), 1.0)
 
 
 @inlined
-def angle_to_rate(p, k, error):  # type: ignore[no-untyped-def]
+def angle_to_rate(p, k, error):
     while error > np.pi:
         error -= 2.0 * np.pi
     while error < -np.pi:
@@ -34,14 +36,14 @@ def angle_to_rate(p, k, error):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def follow_velocity(s, p, k, error, dt):  # type: ignore[no-untyped-def]
+def follow_velocity(s, p, k, error, dt):
     """The share -1..1 of the next stage's limit, by a PI whose integral leaks."""
     s.velocity_integral[k] = unit(s.velocity_integral[k] * INTEGRAL_DISCOUNT + p.velocity_i[k] * error * dt)
     return unit(p.velocity_p[k] * error + s.velocity_integral[k])
 
 
 @inlined
-def euler(w, x, y, z):  # type: ignore[no-untyped-def]
+def euler(w, x, y, z):
     """Roll, pitch and yaw of a quaternion."""
     roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     pitch = np.arcsin(unit(2.0 * (w * y - z * x)))
@@ -49,7 +51,7 @@ def euler(w, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def simple_velocity(u, p, w, t, yaw):  # type: ignore[no-untyped-def]
+def simple_velocity(u, p, w, t, yaw):
     """Position to velocity, written to w.goal."""
     m, v = w.measured, w.goal
     wanted_velocity(u, p, m, t, yaw, v)
@@ -67,7 +69,7 @@ def simple_velocity(u, p, w, t, yaw):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def mix_signs(s, p, w, throttle):  # type: ignore[no-untyped-def]
+def mix_signs(s, p, w, throttle):
     """Rates to rotor commands: every rotor gets throttle plus or minus each axis, lifted and scaled into 0..1."""
     m, rates, lift = w.measured, w.rates, w.lift
     ux = unit(p.rate_p[0] * (rates[0] - m[10]))
@@ -90,7 +92,7 @@ def mix_signs(s, p, w, throttle):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def simpleflight(s, u, p, w, t, dt):  # type: ignore[no-untyped-def]
+def simpleflight(s, u, p, w, t, dt):
     """One controller step on the motion in w.measured."""
     m, v, rates = w.measured, w.goal, w.rates
     roll, pitch, yaw = euler(m[6], m[7], m[8], m[9])

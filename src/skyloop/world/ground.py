@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.mesh import Mesh, merged
+from skyloop.world.mesh import Colour, Mesh, merged
 from skyloop.world.model import Model, Shape
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
@@ -153,7 +153,7 @@ TILE = 32
 FAR = 3000.0
 """m; how far the ground is drawn beyond its edges."""
 
-Cover = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+Cover = Callable[[Array, Array], NDArray[np.integer[Any]]]
 """Material numbers at (x, y), called with arrays."""
 
 
@@ -162,7 +162,7 @@ def place_terrain(
     ground: Ground,
     cover: str | Cover = "grass",
     *,
-    colour: Any = (255, 255, 255),
+    colour: Colour = (255, 255, 255),
     variant: int = 0,
 ) -> None:
     """Places the ground in the model as tiles of one material, or of `cover(x, y)`, and extends its edges."""
@@ -186,7 +186,9 @@ def place_terrain(
     model.place(shape, is_a="by material", name="far terrain", solid=False, variant=variant)
 
 
-def _tile(heights: Any, normals: Any, cell: float, origin: Any, step: int, material: Cover | int, colour: Any) -> Mesh:
+def _tile(
+    heights: Array, normals: Array, cell: float, origin: Array, step: int, material: Cover | int, colour: Colour
+) -> Mesh:
     rows, columns = _thinned(heights.shape[0], step), _thinned(heights.shape[1], step)
     x, y = np.meshgrid(rows * cell, columns * cell, indexing="ij")
     picked = np.ix_(rows, columns)
@@ -208,7 +210,7 @@ def _thinned(n: int, step: int) -> NDArray[np.int64]:
     return np.unique(np.append(np.arange(0, n, step), n - 1))
 
 
-def _grid(grid: Any, origin: Any, material: Cover | int, colour: Any) -> Mesh:
+def _grid(grid: NDArray[Any], origin: Array, material: Cover | int, colour: Colour) -> Mesh:
     """Triangles over (nx, ny, 6) positions and normals. A triangle has one material, so corners are shared only within
     a material."""
     nx, ny = grid.shape[:2]
@@ -218,10 +220,11 @@ def _grid(grid: Any, origin: Any, material: Cover | int, colour: Any) -> Mesh:
         [np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)], dtype=np.int32
     )
     points, normals = grid[..., :3].reshape(-1, 3), grid[..., 3:].reshape(-1, 3)
-    uv = points[:, :2] + origin[:2] % 1000.0
+    uv: NDArray[Any] = points[:, :2] + origin[:2] % 1000.0
     if isinstance(material, int):
         look = np.tile(np.array([*colour, 0], np.uint8), (len(points), 1))
-        return Mesh(points, normals, uv, look, np.full(len(points), material, np.uint8), faces)
+        number = np.full(len(points), material, np.uint8)
+        return Mesh(points, normals, uv, look, number, faces)
     middle = points[faces].mean(axis=1) + origin
     kinds = np.asarray(material(middle[:, 0], middle[:, 1]))
     parts = []
@@ -234,7 +237,7 @@ def _grid(grid: Any, origin: Any, material: Cover | int, colour: Any) -> Mesh:
     return merged(parts)
 
 
-def _apron(ground: Ground, material: Cover | int, colour: Any) -> Mesh:
+def _apron(ground: Ground, material: Cover | int, colour: Colour) -> Mesh:
     """The heights of the edges, extended to the horizon."""
     x0, y0 = ground.origin_xy
     nx, ny = ground.heights.shape
@@ -256,7 +259,7 @@ def _apron(ground: Ground, material: Cover | int, colour: Any) -> Mesh:
     return merged(parts)
 
 
-def _flat(x: Any, y: Any, z: Any) -> Any:
+def _flat(x: Array, y: Array, z: ArrayLike) -> Array:
     """(nx, ny, 6) points whose normals point up."""
     z = np.broadcast_to(z, x.shape)
     return np.stack([x, y, z, 0.0 * z, 0.0 * z, np.ones_like(z)], -1)

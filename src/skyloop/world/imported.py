@@ -25,11 +25,12 @@ from trimesh.resolvers import FilePathResolver
 
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
-from skyloop.world.mesh import Mesh
+from skyloop.world.mesh import Indices, Mesh
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.interiors import place_plain
-from skyloop.world.semantics import CLASS_ID, CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
+from skyloop.world.semantics import CLASS_ID, CLASS_WORDS, MATERIAL_WORDS, check_meanings, meaning_of
 from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 ENDINGS = (".glb", ".gltf", ".obj")
 MOST_TRIANGLES = 3_000_000
@@ -39,19 +40,19 @@ FARTHEST = 1e5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class ImportedMesh:
     """One mesh of one material at the position that one node gives it."""
 
     node: str
     mesh: str
     material: str
-    placed: NDArray[Any]
+    placed: Array
     """(4, 4) as in the file."""
     geometry: trimesh.Trimesh
     """Shared by the nodes that show the same mesh."""
 
 
-def read_parts(path: Path) -> list[Part]:
+def read_parts(path: Path) -> list[ImportedMesh]:
     """Every mesh of the file, once per node that shows it, sorted by the nodes' names."""
     _check_file(path)
     try:
@@ -99,7 +100,7 @@ def _check_file(path: Path) -> None:
         raise ScenarioError(f"world file '{path}' has {size} bytes; files from 1 byte to 1 GiB are read")
 
 
-def _check_numbers(path: Path, part: Part) -> None:
+def _check_numbers(path: Path, part: ImportedMesh) -> None:
     vertices, faces = np.asarray(part.geometry.vertices), np.asarray(part.geometry.faces)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
         raise ScenarioError(f"world file '{path}': '{part.node}' is not made of triangles in space; export it again")
@@ -128,23 +129,23 @@ def _in_short(error: Exception) -> str:
     return f"{type(error).__name__}: {words[:80]}" if words else type(error).__name__
 
 
-def _part(scene: Any, node: str) -> Part:
+def _part(scene: Any, node: str) -> ImportedMesh:
     placed, mesh = scene.graph.get(node)
     geometry = scene.geometry[mesh]
     material = str(getattr(getattr(geometry.visual, "material", None), "name", None) or "")
     # the OBJ reader appends the material to an object's name
     name = str(node).removesuffix(f"_{material}") if material else str(node)
-    return Part(name or str(node), str(mesh), material, np.array(placed, float), geometry)
+    return ImportedMesh(name or str(node), str(mesh), material, np.array(placed, float), geometry)
 
 
-def own_normals(geometry: trimesh.Trimesh) -> NDArray[Any] | None:
+def own_normals(geometry: trimesh.Trimesh) -> Array | None:
     """(n, 3) from the file, or None if it has none or bad ones; faces are then flat (glTF 2.0, 3.7.2)."""
     if "vertex_normals" not in geometry._cache:
         return None
     normals = np.asarray(geometry.vertex_normals, float)
     size = np.linalg.norm(normals, axis=1)
-    good = normals.shape == geometry.vertices.shape and bool((np.abs(size - 1.0) < 0.1).all())
-    return normals if good else None
+    fits = normals.shape == geometry.vertices.shape and bool((np.abs(size - 1.0) < 0.1).all())
+    return normals if fits else None
 
 
 def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
@@ -162,7 +163,7 @@ def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
     return np.clip(np.round(255.0 * colour), 0, 255).astype(np.uint8)[None]
 
 
-def _material_colour(material: Any) -> NDArray[Any]:
+def _material_colour(material: Any) -> Array:
     """sRGB, 0 to 1."""
     if hasattr(material, "baseColorFactor"):
         factor, picture = material.baseColorFactor, material.baseColorTexture
@@ -182,7 +183,7 @@ def _material_colour(material: Any) -> NDArray[Any]:
     return colour
 
 
-def _rgb(factor: Any) -> NDArray[Any]:
+def _rgb(factor: Any) -> Array:
     """0 to 1; white if the file gives no colour."""
     if factor is None:
         return np.ones(3)
@@ -192,7 +193,7 @@ def _rgb(factor: Any) -> NDArray[Any]:
     return np.clip(values / 255.0 if np.asarray(factor).dtype == np.uint8 else values, 0.0, 1.0)
 
 
-def _shown(light: NDArray[Any]) -> NDArray[Any]:
+def _shown(light: Array) -> Array:
     return np.asarray(light ** (1.0 / 2.2))
 
 
@@ -246,11 +247,11 @@ class Imported:
         if not isinstance(ground, int | float) or not math.isfinite(ground):
             raise ScenarioError(f"imported world: ground is {ground!r}; give a height in m, true or false")
 
-    def _place(self, part: Part) -> tuple[NDArray[Any], NDArray[Any], float] | None:
+    def _place(self, part: ImportedMesh) -> tuple[Array, Array, float] | None:
         """Places a part. Returns its lowest and highest corner and m² of floor in it; None if no face has an area."""
         names = (part.node, part.mesh, part.material)
-        is_a = told_by(names, self._classes, CLASS_WORDS, "object")
-        material = told_by(names[::-1], self._materials, MATERIAL_WORDS, "plain")
+        is_a = meaning_of(names, self._classes, CLASS_WORDS, "object")
+        material = meaning_of(names[::-1], self._materials, MATERIAL_WORDS, "plain")
         key = id(part.geometry), material
         linear = self._scale * self._turn @ part.placed[:3, :3] @ self._turn.T
         offset = self._scale * self._turn @ part.placed[:3, 3]
@@ -273,7 +274,7 @@ class Imported:
         low, high = corners.min(axis=0), corners.max(axis=0)
         return low, high, _level_area(corners, full.faces, float(low[2]))
 
-    def _check_reach(self, part: Part, linear: NDArray[Any], offset: NDArray[Any]) -> None:
+    def _check_reach(self, part: ImportedMesh, linear: Array, offset: Array) -> None:
         farthest = float(np.abs(part.geometry.vertices).max())
         if np.abs(offset).max() + 2.0 * np.abs(linear).max() * farthest > FARTHEST:
             raise ScenarioError(
@@ -290,7 +291,7 @@ class Imported:
         place_plain(self.model, hole, material="grass", height=height, sunk=sunk)
 
 
-def _level_area(corners: NDArray[Any], faces: NDArray[Any], height: float) -> float:
+def _level_area(corners: Array, faces: Indices, height: float) -> float:
     """m² of faces that lie within 1 cm of the height."""
     p = corners[faces]
     lying = p[np.abs(p[..., 2] - height).max(axis=1) < 0.01]
@@ -303,10 +304,10 @@ class _Centred:
 
     shape: Shape | None
     """None where no face has an area."""
-    middle: NDArray[Any]
+    middle: Array
 
     @staticmethod
-    def of(part: Part, material: str, linear: NDArray[Any], unit: float) -> _Centred:
+    def of(part: ImportedMesh, material: str, linear: Array, unit: float) -> _Centred:
         """linear: (3, 3) applied to the file's vertices; unit: m per unit of the result, for the texture."""
         points = np.asarray(part.geometry.vertices, float) @ linear.T
         middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
@@ -320,7 +321,7 @@ class _Centred:
         return _Centred(Shape(part.mesh, (mesh, coarse), (28.0 * mesh.radius * unit,)), middle)
 
 
-def _mesh(part: Part, points: NDArray[Any], material: str, linear: NDArray[Any], unit: float) -> Mesh | None:
+def _mesh(part: ImportedMesh, points: Array, material: str, linear: Array, unit: float) -> Mesh | None:
     mirrored = np.linalg.det(linear) < 0.0
     faces = np.asarray(part.geometry.faces)[:, :: -1 if mirrored else 1]
     p = points[faces]
@@ -351,7 +352,7 @@ def _mesh(part: Part, points: NDArray[Any], material: str, linear: NDArray[Any],
     )
 
 
-def _flat_uv(points: NDArray[Any], facing: NDArray[Any]) -> NDArray[Any]:
+def _flat_uv(points: Array, facing: Array) -> Array:
     """Metres along the two axes to which a face is most parallel."""
     axis = np.abs(facing).argmax(axis=1)
     across = np.array([[1, 2], [0, 2], [0, 1]])[axis]

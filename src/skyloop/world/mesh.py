@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.materials import MATERIAL_ID
 from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
+Indices = NDArray[np.integer[Any]]
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
 
@@ -93,6 +95,14 @@ def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)  # type: ignore[no-any-return]
 
 
+class Look(TypedDict, total=False):
+    """What `mesh_of` and all that is built with it may be given."""
+
+    material: str
+    colour: Colour
+    slot: int
+
+
 def mesh_of(
     positions: ArrayLike,
     faces: ArrayLike,
@@ -138,7 +148,7 @@ def merged(meshes: Iterable[Mesh]) -> Mesh:
     )
 
 
-def quad(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, **look: Any) -> Mesh:
+def quad(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, **look: Unpack[Look]) -> Mesh:
     """A flat four-sided face, counter-clockwise from its front; u runs from a to b, v from a to d."""
     p = np.array([a, b, c, d], float)
     along = _unit(p[1] - p[0])
@@ -148,7 +158,9 @@ def quad(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, **look: Any) ->
     return mesh_of(p, [[0, 1, 2], [0, 2, 3]], uv=uv, normals=np.tile(normal, (4, 1)), **look)
 
 
-def box(size: Sequence[float], *, centre: Sequence[float] = (0, 0, 0), bottom: bool = True, **look: Any) -> Mesh:
+def box(
+    size: Sequence[float], *, centre: Sequence[float] = (0, 0, 0), bottom: bool = True, **look: Unpack[Look]
+) -> Mesh:
     """An axis-aligned box with six flat sides; five without its bottom."""
     x, y, z = (0.5 * float(s) for s in size)
     sides = [
@@ -163,7 +175,7 @@ def box(size: Sequence[float], *, centre: Sequence[float] = (0, 0, 0), bottom: b
     return merged(sides).moved(centre)
 
 
-def loft(rings: ArrayLike, *, closed_ends: bool = True, v: ArrayLike | None = None, **look: Any) -> Mesh:
+def loft(rings: ArrayLike, *, closed_ends: bool = True, v: ArrayLike | None = None, **look: Unpack[Look]) -> Mesh:
     """A smooth skin over (k, n, 3) rings, each counter-clockwise seen from the last ring towards the first."""
     points = np.asarray(rings, float)
     k, n = points.shape[:2]
@@ -193,14 +205,14 @@ def loft(rings: ArrayLike, *, closed_ends: bool = True, v: ArrayLike | None = No
     return merged(parts)
 
 
-def _loft_normals(points: NDArray[Any]) -> NDArray[Any]:
+def _loft_normals(points: Array) -> Array:
     closed = np.concatenate([points[:, -2:-1], points, points[:, 1:2]], axis=1)
     around = closed[:, 2:] - closed[:, :-2]
     along = np.gradient(points, axis=0)
     return _unit(np.cross(around, along))
 
 
-def _cap(ring: NDArray[Any], **look: Any) -> Mesh:
+def _cap(ring: Array, **look: Unpack[Look]) -> Mesh:
     middle = ring.mean(axis=0)
     n = len(ring)
     faces = [[n, i, (i + 1) % n] for i in range(n)]
@@ -209,7 +221,7 @@ def _cap(ring: NDArray[Any], **look: Any) -> Mesh:
     return mesh_of(points, faces, normals=np.tile(normal, (n + 1, 1)), **look)
 
 
-def circle(radius: ArrayLike, n: int, *, centre: Sequence[float] = (0, 0, 0)) -> NDArray[Any]:
+def circle(radius: ArrayLike, n: int, *, centre: Sequence[float] = (0, 0, 0)) -> Array:
     """(n, 3) counter-clockwise seen from above; `radius` is one number or (across x, across y)."""
     rx, ry = np.broadcast_to(np.asarray(radius, float), (2,))
     angle = 2.0 * np.pi * np.arange(n) / n
@@ -217,13 +229,13 @@ def circle(radius: ArrayLike, n: int, *, centre: Sequence[float] = (0, 0, 0)) ->
     return np.asarray(ring + np.asarray(centre, float))
 
 
-def cylinder(radius: float, height: float, n: int = 12, *, top: float | None = None, **look: Any) -> Mesh:
+def cylinder(radius: float, height: float, n: int = 12, *, top: float | None = None, **look: Unpack[Look]) -> Mesh:
     """A cylinder that stands on the origin; `top` is the radius of its upper end, for cones."""
     upper = radius if top is None else max(top, 1e-4)
     return loft([circle(radius, n), circle(upper, n, centre=(0, 0, height))], **look)
 
 
-def ellipsoid(radii: ArrayLike, *, rings: int = 8, n: int = 12, **look: Any) -> Mesh:
+def ellipsoid(radii: ArrayLike, *, rings: int = 8, n: int = 12, **look: Unpack[Look]) -> Mesh:
     """An ellipsoid around the origin."""
     r = np.broadcast_to(np.asarray(radii, float), (3,))
     latitude = np.linspace(-np.pi / 2, np.pi / 2, rings + 1)

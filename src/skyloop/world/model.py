@@ -1,8 +1,8 @@
 """The visible and solid world: shapes, their positions and classes, and what moves.
 
-Everything placed has a row. Rows of standing things come first and never change; rows of movers follow, and their poses
-are functions of simulated time. A thing (an instance) has one number and one class, and one row or several: each limb
-of a person is a separate row.
+Everything placed is an object (an instance) with one number and one class. It has one rigid part or several: each limb
+of a person is one. A row of the arrays `part_*` is a rigid part. Those of standing objects come first and never change;
+those of movers follow, and their poses are functions of simulated time.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Thing:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MoverStates:
     """Poses and velocities of the movers' parts at one instant."""
 
     t_ns: int
@@ -189,12 +189,12 @@ class Model:
         for row, entry in enumerate([*self._standing, *self._moving]):
             self.things[entry[1]].rows.append(row)
         table = np.array([row[:5] for row in self._standing] + self._moving, np.int32).reshape(-1, 5)
-        self.row_shape, self.row_thing, self.row_palette, self.row_variant, self.row_solid = np.ascontiguousarray(
+        self.part_shape, self.part_object, self.part_palette, self.part_variant, self.part_solid = np.ascontiguousarray(
             table.T
         )
         self.standing_poses: Array = np.array([row[5] for row in self._standing]).reshape(-1, 3, 4)
-        self.thing_class = np.array([thing.class_id for thing in self.things], np.uint8)
-        self._motion: Motion | None = None
+        self.object_class = np.array([thing.class_id for thing in self.things], np.uint8)
+        self._motion: MoverStates | None = None
 
     def loosen(self, number: int) -> Placed | None:
         """Makes a standing thing movable; None if it cannot be: terrain, people, vehicles.
@@ -235,12 +235,12 @@ class Model:
         self.placed = {}
         self.freeze()
 
-    def motion(self, t_ns: int) -> Motion:
+    def motion(self, t_ns: int) -> MoverStates:
         """The motion of all movers at one instant."""
         if self._motion is None or self._motion.t_ns != t_ns:
             t = t_ns / 1e9
             before, now, after = (self._poses(t + dt) for dt in (-DIFFERENCE_S, 0.0, DIFFERENCE_S))
-            self._motion = Motion(t_ns, now, before, after)
+            self._motion = MoverStates(t_ns, now, before, after)
         return self._motion
 
     def moving_poses(self, t_ns: int) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.rotations import cross
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -26,7 +26,7 @@ OPEN, CLOSED, BOTTOMLESS, GROUND = range(4)
 
 
 def occupancy(
-    model: Model, motion: Motion | None, lower: ArrayLike, upper: ArrayLike, voxel: float
+    model: Model, motion: MoverStates | None, lower: ArrayLike, upper: ArrayLike, voxel: float
 ) -> NDArray[np.bool_]:
     """(nx, ny, nz) True where a voxel is occupied; voxel (i, j, k) begins at lower + voxel·(i, j, k), world axes.
 
@@ -46,12 +46,12 @@ def occupancy(
     kinds: dict[int, int] = {}
     poses = model.standing_poses if motion is None else np.concatenate([model.standing_poses, motion.poses])
     for row, pose in enumerate(poses):
-        number = int(model.row_shape[row])
+        number = int(model.part_shape[row])
         mesh = model.shapes[number].lods[0]
         # in voxels from the lower corner
         points = (mesh.positions @ pose[:, :3].T + pose[:, 3] - low) / voxel
         first, end = points.min(axis=0) - TOUCH, points.max(axis=0) + TOUCH
-        solid = bool(model.row_solid[row])
+        solid = bool(model.part_solid[row])
         # ground above the box fills the box
         if (end < 0.0).any() or (first[:2] > size[:2]).any() or (solid and first[2] > size[2]):
             continue

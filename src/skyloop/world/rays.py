@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop_client.messages import Array
 
 Floats = NDArray[np.float32]
@@ -201,25 +201,25 @@ class RayTracer:
         self._row_of_triangle: NDArray[np.int32] = np.empty(0, np.int32)
         self._parts: dict[int, _Tree] = {}
         n = model.n_standing
-        shapes = model.row_shape[n:]
+        shapes = model.part_shape[n:]
         spheres = {number: _sphere(model.shapes[number].lods[0]) for number in np.unique(shapes).tolist()}
         self._part_centres: Array = np.array([spheres[number][0] for number in shapes.tolist()]).reshape(-1, 3)
         self._part_radii: Array = np.array([spheres[number][1] for number in shapes.tolist()])
         # parts of one thing are consecutive
-        self._group_starts = np.flatnonzero(np.diff(model.row_thing[n:], prepend=-1))
+        self._group_starts = np.flatnonzero(np.diff(model.part_object[n:], prepend=-1))
 
     def cast(
         self,
         origins: ArrayLike,
         directions: ArrayLike,
         max_range: float,
-        motion: Motion | None,
-        hidden_rows: tuple[int, int] | None = None,
+        motion: MoverStates | None,
+        hidden_parts: tuple[int, int] | None = None,
     ) -> RayHits:
         """Casts (n, 3) rays with unit directions, world axes, at all standing things and, given `motion`, all moving
         things.
 
-        hidden_rows: first and last + 1 of the movers' rows that rays pass through.
+        hidden_parts: first and last + 1 of the movers' rows that rays pass through.
         """
         starts = np.ascontiguousarray(origins, np.float32)
         along = np.ascontiguousarray(directions, np.float32)
@@ -231,7 +231,7 @@ class RayTracer:
         answer = standing.run(starts, along, np.full(n, max_range, np.float32))
         _take_all(answer, along, self._row_of_triangle, standing.materials, _arrays(hits))
         if motion is not None and len(motion.poses) and n:
-            self._cast_at_movers(starts, along, float(max_range), motion.poses, hidden_rows or (0, 0), hits)
+            self._cast_at_movers(starts, along, float(max_range), motion.poses, hidden_parts or (0, 0), hits)
         return hits
 
     def embree_scene(self) -> EmbreeScene:
@@ -271,7 +271,7 @@ class RayTracer:
                 if first < end:
                     index, *part_rays = (array[first:end] for array in room)
                     row = int(rows[part])
-                    tree = self._part(int(self._model.row_shape[row]))
+                    tree = self._part(int(self._model.part_shape[row]))
                     answer = tree.run(*part_rays)
                     _take_nearer(index, answer, parts_from_world[part], along, row, tree.materials, _arrays(hits))
 
@@ -300,7 +300,7 @@ class RayTracer:
     def _build(self) -> _Tree:
         """Builds the scene of all standing things, in world axes."""
         model = self._model
-        meshes = [model.shapes[number].lods[0] for number in model.row_shape[: model.n_standing].tolist()]
+        meshes = [model.shapes[number].lods[0] for number in model.part_shape[: model.n_standing].tolist()]
         vertices = np.empty((sum(len(mesh.positions) for mesh in meshes), 3), np.float32)
         n_faces = sum(len(mesh.faces) for mesh in meshes)
         faces = np.empty((n_faces, 3), np.int32)

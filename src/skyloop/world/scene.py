@@ -24,7 +24,7 @@ Beside = Callable[[Callable[[], Any]], Any]
 """Calls a function in another thread, answers clients until it is done, and returns its result."""
 
 
-class Painter(Protocol):
+class ViewRenderer(Protocol):
     """The interface of a renderer; `rendering.client.Renderer` implements it."""
 
     meanwhile: Meanwhile | None
@@ -59,35 +59,37 @@ class Painting:
     failed: Callable[[RendererError], None]
 
 
-class Scene:
+class WorldScene:
     """One scene for all sensors; `at` moves it to an instant and to one vehicle."""
 
-    def __init__(self, model: Model, earth: Earth, weather: Weather, start_painter: Callable[[Model], Painter]) -> None:
+    def __init__(
+        self, model: Model, earth: Earth, weather: Weather, start_painter: Callable[[Model], ViewRenderer]
+    ) -> None:
         self.model = model
         self.weather = weather
         self.gravity: float = earth.gravity
         self.local_frame: LocalFrame = earth.local_frame
         self.magnetic_field_world: Array = earth.magnetic_field_world
-        self.vehicle_rows: list[Rows] = []
+        self.vehicle_parts: list[Rows] = []
         """The rows of each vehicle; its own sensors do not see them."""
         self.t_ns = 0
-        self.hidden_rows: Rows | None = None
+        self.hidden_parts: Rows | None = None
         self.meanwhile: Meanwhile | None = None
         """What to do while pictures are rendered, because a client may wait for an answer."""
         self.beside: Beside | None = None
         """How costly samples are measured while clients are answered. None: they wait."""
         self._start_painter = start_painter
-        self._painter: Painter | None = None
+        self._painter: ViewRenderer | None = None
         self._tracer: RayTracer | None = None
         self._views: dict[Any, View] = {}
         self._under_way: deque[Painting] = deque()
 
-    def at(self, t_ns: int, vehicle: int | None = None) -> Scene:
+    def at(self, t_ns: int, vehicle: int | None = None) -> WorldScene:
         """This scene at an instant, seen from a vehicle."""
         if t_ns != self.t_ns:
             self.t_ns = t_ns
             self._views.clear()
-        self.hidden_rows = None if vehicle is None or not self.vehicle_rows else self.vehicle_rows[vehicle]
+        self.hidden_parts = None if vehicle is None or not self.vehicle_parts else self.vehicle_parts[vehicle]
         return self
 
     def measure(self, work: Callable[[], Any]) -> Any:
@@ -110,12 +112,13 @@ class Scene:
         if self._tracer is None:
             self._tracer = RayTracer(self.model)
         motion = self.model.motion(self.t_ns if t_ns is None else t_ns)
-        return self._tracer.cast(origins, directions, max_range, motion, self.hidden_rows)
+        return self._tracer.cast(origins, directions, max_range, motion, self.hidden_parts)
 
     def views(self, requests: Sequence[ViewRequest]) -> list[View]:
         """Pictures of this instant; a picture is rendered only once."""
         requests = [
-            request if request.hidden_rows else replace(request, hidden_rows=self.hidden_rows) for request in requests
+            request if request.hidden_parts else replace(request, hidden_parts=self.hidden_parts)
+            for request in requests
         ]
         missing: dict[Any, ViewRequest] = {}
         for request in requests:
@@ -174,7 +177,7 @@ class Scene:
 
     def seen(self, requests: Sequence[ViewRequest]) -> list[ViewRequest]:
         """The same requests, with the vehicle of the camera hidden."""
-        return [replace(request, hidden_rows=self.hidden_rows) for request in requests]
+        return [replace(request, hidden_parts=self.hidden_parts) for request in requests]
 
     def view(self, request: ViewRequest) -> View:
         return self.views([request])[0]
@@ -215,5 +218,5 @@ def _key(request: ViewRequest) -> Any:
     return (
         (lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy),
         (pose.t_ns, pose.position.tobytes(), pose.quat_wxyz.tobytes()),
-        (request.quality, request.exposure, request.hidden_rows),
+        (request.quality, request.exposure, request.hidden_parts),
     )

@@ -114,7 +114,7 @@ def _word(words: list[str], known: Mapping[str, str]) -> str | None:
     return None
 
 
-def told_by(names: tuple[str, ...], wanted: Mapping[str, str], known: Mapping[str, str], otherwise: str) -> str:
+def meaning_of(names: tuple[str, ...], wanted: Mapping[str, str], known: Mapping[str, str], otherwise: str) -> str:
     """The meaning of the first pattern of `wanted` that fits one of the names, else that of the words in the names."""
     for pattern, meaning in wanted.items():
         if any(fnmatchcase(name.lower(), pattern.lower()) for name in names):

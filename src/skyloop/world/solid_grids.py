@@ -65,7 +65,7 @@ class SolidArrays(NamedTuple):
     """(n,) rows of the model, for standing triangles."""
     n_standing: int
     vehicle_grids: Any
-    vehicle_rows: Any
+    vehicle_parts: Any
 
 
 grid_type = numba.from_dtype(GRID)
@@ -80,7 +80,7 @@ solid_arrays_type = record_type(
     rows=int32[::1],
     n_standing=int64,
     vehicle_grids=int64[::1],
-    vehicle_rows=int64[::1],
+    vehicle_parts=int64[::1],
 )
 solids_type = types.NamedTuple(solid_arrays_type.types, SolidArrays)
 """For kernels that are called by other kernels."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,38 +27,38 @@ class Solids:
         corners, rows = _standing(model)
         grids.add(corners)
         self._grid_of_shape: dict[int, int] = {}
-        vehicle_rows = [model.things[thing].rows[0] for thing in vehicles]
+        vehicle_parts = [model.things[thing].rows[0] for thing in vehicles]
         own = {row for thing in vehicles for row in model.things[thing].rows}
-        self.movers: list[tuple[Mover, NDArray[Any]]] = []
+        self.movers: list[tuple[Mover, NDArray[np.void]]] = []
         row = model.n_standing
         for mover in model.movers:
             table = np.zeros(mover.n_rows, MOVING)
             table["row"] = np.arange(row, row + mover.n_rows)
             if row not in own:
                 for part in table:
-                    shape = int(model.row_shape[part["row"]])
+                    shape = int(model.part_shape[part["row"]])
                     part["grid"] = self._grid(grids, shape)
                     part["radius"] = model.shapes[shape].lods[0].radius
                 self.movers.append((mover, table))
             row += mover.n_rows
-        vehicle_grids = [self._grid(grids, int(model.row_shape[row])) for row in vehicle_rows]
-        self.hull_radii = [model.shapes[model.row_shape[row]].lods[0].radius for row in vehicle_rows]
-        of_vehicles = np.array(vehicle_grids, np.int64), np.array(vehicle_rows, np.int64)
+        vehicle_grids = [self._grid(grids, int(model.part_shape[row])) for row in vehicle_parts]
+        self.hull_radii = [model.shapes[model.part_shape[row]].lods[0].radius for row in vehicle_parts]
+        of_vehicles = np.array(vehicle_grids, np.int64), np.array(vehicle_parts, np.int64)
         self.arrays = SolidArrays._make((*grids.joined(), rows, model.n_standing, *of_vehicles))
-        self._outlook: tuple[int, Any] = (-1, None)
-        self._places: dict[tuple[int, int], Any] = {}
+        self._outlook: tuple[int, Array] = (-1, np.zeros((0, 4)))
+        self._places: dict[tuple[int, int], tuple[Array, Array]] = {}
 
     def _grid(self, grids: Grids, shape: int) -> int:
         if shape not in self._grid_of_shape:
             self._grid_of_shape[shape] = grids.add(_corners(self.model.shapes[shape]))
         return self._grid_of_shape[shape]
 
-    def moving(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[Any]:
+    def moving(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[np.void]:
         """Parts of the movers that (n, 3) `places` with `reach` (n,) m around them may meet during an interval."""
         near = [self._parts(k, interval, period) for k in self._within_reach(interval, period, places, reach)]
         return np.concatenate(near) if near else np.zeros(0, MOVING)
 
-    def _within_reach(self, interval: int, period: float, places: Array, reach: Array) -> Any:
+    def _within_reach(self, interval: int, period: float, places: Array, reach: Array) -> NDArray[np.intp]:
         per_outlook = max(1, round(OUTLOOK_S / period))
         number = interval // per_outlook
         if self._outlook[0] != number:
@@ -69,7 +68,7 @@ class Solids:
         spheres = self._outlook[1]
         away = places[:, None] - spheres[:, :3]
         touch = reach[:, None] + spheres[:, 3]
-        return (np.einsum("vmi,vmi->vm", away, away) < touch * touch).any(axis=0).nonzero()[0]
+        return np.flatnonzero((np.einsum("vmi,vmi->vm", away, away) < touch * touch).any(axis=0))
 
     def _sphere(self, k: int, start: float, length: float) -> Array:
         """Centre and radius of a sphere that holds mover k for `length` s from `start` on."""
@@ -79,7 +78,7 @@ class Solids:
         size = np.tile(table["radius"], 3) * np.linalg.norm(poses[:, :, :3], axis=1).max(axis=1)
         return np.append(centre, (np.linalg.norm(poses[:, :, 3] - centre, axis=1) + size).max() + SLACK)
 
-    def _parts(self, k: int, interval: int, period: float) -> NDArray[Any]:
+    def _parts(self, k: int, interval: int, period: float) -> NDArray[np.void]:
         mover, table = self.movers[k]
         for edge in (interval, interval + 1):
             if (k, edge) not in self._places:
@@ -93,36 +92,36 @@ class Solids:
 
     def forget(self) -> None:
         """Drops the cached positions of movers, because something was moved by hand."""
-        self._outlook = (-1, None)
+        self._outlook = (-1, np.zeros((0, 4)))
         self._places.clear()
 
-    def above(self, place: ArrayLike, reach: float) -> tuple[float, str] | None:
+    def above(self, position: ArrayLike, reach: float) -> tuple[float, str] | None:
         """How far above a place a standing thing is, m, and its name; None if there is none within `reach`."""
-        x, y, z = np.asarray(place, float).tolist()
+        x, y, z = np.asarray(position, float).tolist()
         share, triangle = cast_segment(self.arrays, 0, (x, y, z), (x, y, z + reach))
         if share > 1.0:
             return None
-        return share * reach, self.thing(int(self.arrays.rows[int(triangle)]), place)[1]
+        return share * reach, self.thing(int(self.arrays.rows[int(triangle)]), position)[1]
 
-    def thing(self, row: int, place: ArrayLike) -> tuple[int, str]:
+    def thing(self, row: int, position: ArrayLike) -> tuple[int, str]:
         """Instance number and name of the thing touched at a position; row -1 is the ground."""
-        number = self._ground_at(*np.asarray(place, float).tolist()) if row < 0 else int(self.model.row_thing[row])
+        number = self._ground_at(*np.asarray(position, float).tolist()) if row < 0 else int(self.model.part_object[row])
         return number, self.model.things[number].name if number else "ground"
 
     def _ground_at(self, x: float, y: float, z: float) -> int:
         """The instance that shows the ground there, 0 if none does: the level surface nearest to a point."""
         best, found = np.inf, 0
-        for row in np.flatnonzero(self.model.row_solid[: self.model.n_standing] == 0).tolist():
+        for row in np.flatnonzero(self.model.part_solid[: self.model.n_standing] == 0).tolist():
             low, high = self._box(row)
             if low[0] <= x <= high[0] and low[1] <= y <= high[1]:
                 gap = _gap_below(_world_corners(self.model, row), x, y, z)
                 if gap < best:
-                    best, found = gap, int(self.model.row_thing[row])
+                    best, found = gap, int(self.model.part_object[row])
         return found
 
     def _box(self, row: int) -> tuple[Array, Array]:
         """Horizontal bounds of a standing row, from its bounding sphere."""
-        mesh, pose = self.model.shapes[self.model.row_shape[row]].lods[0], self.model.standing_poses[row]
+        mesh, pose = self.model.shapes[self.model.part_shape[row]].lods[0], self.model.standing_poses[row]
         reach = mesh.radius * np.linalg.norm(pose[:, :3], axis=0).max() + 1e-3
         return pose[:2, 3] - reach, pose[:2, 3] + reach
 
@@ -138,7 +137,7 @@ def _corners(shape: Shape) -> Array:
 
 
 def _world_corners(model: Model, row: int) -> Array:
-    mesh, pose = model.shapes[model.row_shape[row]].lods[0], model.standing_poses[row]
+    mesh, pose = model.shapes[model.part_shape[row]].lods[0], model.standing_poses[row]
     return np.asarray((mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces])
 
 
@@ -158,7 +157,7 @@ def _gap_below(corners: Array, x: float, y: float, z: float) -> float:
 def _standing(model: Model) -> tuple[Array, NDArray[np.int32]]:
     """World corners of all standing solid triangles and the row of each."""
     parts, rows = [np.empty((0, 3, 3))], [np.empty(0, np.int32)]
-    for row in np.flatnonzero(model.row_solid[: model.n_standing]).tolist():
+    for row in np.flatnonzero(model.part_solid[: model.n_standing]).tolist():
         parts.append(_world_corners(model, row))
         rows.append(np.full(len(parts[-1]), row, np.int32))
     return np.concatenate(parts), np.concatenate(rows)

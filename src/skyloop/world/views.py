@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.jit import kernel, record_type
 from skyloop.world.materials import MATERIALS
-from skyloop.world.model import BY_MATERIAL, Model, Motion
+from skyloop.world.model import BY_MATERIAL, Model, MoverStates
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.messages import Array
 
@@ -73,7 +73,7 @@ class ViewRequest:
     quality: str = "low"
     exposure: float = 1.0
     """A factor on the light."""
-    hidden_rows: tuple[int, int] | None = None
+    hidden_parts: tuple[int, int] | None = None
     """First row and the one after the last that this camera does not see: the vehicle that carries it."""
     colour: bool = True
     """Whether the colours are needed. What is not needed is not copied, and is empty in the view."""
@@ -147,7 +147,7 @@ def _decode_normals(surface: Any, coordinates: Any, out: Any) -> None:
     )
 )
 def _decode_ids(
-    surface: Any, row_thing: Any, thing_class: Any, material_class: Any, things: Any, classes: Any, materials: Any
+    surface: Any, part_object: Any, object_class: Any, material_class: Any, things: Any, classes: Any, materials: Any
 ) -> None:
     for i in range(surface.shape[0]):
         for j in range(surface.shape[1]):
@@ -156,17 +156,17 @@ def _decode_ids(
                 things[i, j] = 0
                 classes[i, j] = materials[i, j] = 0
                 continue
-            thing = row_thing[row - 1]
+            thing = part_object[row - 1]
             material = surface[i, j, 2] & 0xFF
             materials[i, j] = material
             things[i, j] = thing
-            classes[i, j] = material_class[material] if thing_class[thing] == BY_MATERIAL else thing_class[thing]
+            classes[i, j] = material_class[material] if object_class[thing] == BY_MATERIAL else object_class[thing]
 
 
 _A2, _A3 = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 3, "C", readonly=True)
 
 
-class Movers(NamedTuple):
+class MoverArrays(NamedTuple):
     """The motion of everything that a view shows."""
 
     n_standing: int
@@ -177,7 +177,7 @@ class Movers(NamedTuple):
     """(m, 3) rad/s; these three as in Motion."""
 
 
-movers_type = record_type(Movers, n_standing=int64, poses=_A3, velocities=_A2, turns=_A2)
+movers_type = record_type(MoverArrays, n_standing=int64, poses=_A3, velocities=_A2, turns=_A2)
 
 
 @kernel(
@@ -215,7 +215,7 @@ class View:
         lens: Pinhole,
         pose: ViewPose,
         model: Model,
-        motion: Motion,
+        motion: MoverStates,
         colour: NDArray[np.uint8],
         surface: NDArray[np.uint32],
     ) -> None:
@@ -250,7 +250,7 @@ class View:
         shape = self.surface.shape[:2]
         things, classes, materials = np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
         model = self.model
-        _decode_ids(self.surface, model.row_thing, model.thing_class, MATERIAL_CLASS, things, classes, materials)
+        _decode_ids(self.surface, model.part_object, model.object_class, MATERIAL_CLASS, things, classes, materials)
         return things, classes, materials
 
     @property
@@ -278,6 +278,6 @@ class View:
         return out
 
     @property
-    def movers(self) -> Movers:
+    def movers(self) -> MoverArrays:
         m = self.motion
-        return Movers(self.model.n_standing, m.poses, m.velocities, m.angular_velocities)
+        return MoverArrays(self.model.n_standing, m.poses, m.velocities, m.angular_velocities)

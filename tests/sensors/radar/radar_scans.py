@@ -17,7 +17,7 @@ from skyloop.sensors.radar.echoes import Echoes
 from skyloop.sensors.radar.radar import Radar
 from skyloop.world.earth import Earth, EarthConfig
 from skyloop.world.model import Model
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WorldConfig, build_world
 from skyloop_client.messages import Kinematics, RadarScan
@@ -64,7 +64,7 @@ def _park(seed: int) -> Model:
 @contextmanager
 def park_scene(seed: int) -> Iterator[Any]:
     """The park at 2 s; it is built once for all tests."""
-    scene = Scene(_park(seed), Earth(EarthConfig()), weather_at(WeatherConfig(), 47.0), Renderer)
+    scene = WorldScene(_park(seed), Earth(EarthConfig()), weather_at(WeatherConfig(), 47.0), Renderer)
     try:
         yield scene.at(2_000_000_000)
     finally:

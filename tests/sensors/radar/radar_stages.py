@@ -13,7 +13,7 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import box, ellipsoid
 from skyloop.world.model import Model
 from skyloop.world.rays import RayHits, RayTracer
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_walker
 
 WALL, BALL, MATT, PLATE, PERSON, WINDOW, FLYING, GROUND = (500.0 * k for k in range(8))
@@ -51,7 +51,7 @@ def stages() -> Iterator[RadarScene]:
     ground = Ground(np.zeros((3, 3)), (-100.0, PERSON - 100.0), 100.0)
     floor = box((60.0, 60.0, 0.2), centre=(X, PERSON, -0.1), material="asphalt")
     model.place(shape(floor), is_a="road", name="street")
-    walk = Path([(X, PERSON), (X + 12.0, PERSON)], closed=False, corner_radius=0.5)
+    walk = MoverPath([(X, PERSON), (X + 12.0, PERSON)], closed=False, corner_radius=0.5)
     add_walker(model, generator(3, "radar test"), ground, walk, speed=1.0, start=0.0)
     pane = box((0.01, 6.0, 6.0), centre=(X - 2.0, WINDOW, 0.0), material="glass")
     model.place(shape(pane), is_a="window", name="pane")

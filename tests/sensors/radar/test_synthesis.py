@@ -12,7 +12,7 @@ from radar_scans import radar, scanned
 from radar_reference import RX, TABLE_2, TX, reference_volts
 from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.radar import backend_on
-from skyloop.sensors.radar.synthesis import Synthesis
+from skyloop.sensors.radar.synthesis import CpuSum
 from skyloop_client.errors import SetupError
 
 WAVEFORMS = {
@@ -43,7 +43,7 @@ def test_against_the_sum_term_by_term(name: str, speed: float) -> None:
     rates = speed * random.uniform(-1.0, 1.0, (40, 1)) + speed * apart
     strengths = (random.normal(size=(40, 2)) @ [1.0, 1.0j] / paths[:, 0]).astype(np.complex64)
     wanted = direct(w, paths, rates, strengths)
-    got = Synthesis(w).burst(paths, rates, strengths)
+    got = CpuSum(w).burst(paths, rates, strengths)
     assert np.linalg.norm(got - wanted) < 3e-4 * np.linalg.norm(wanted)
 
 
@@ -55,7 +55,7 @@ def test_the_sum_weighted_by_range(name: str) -> None:
     paths = random.uniform(0.01, 0.99, (60, 1)) * period + random.uniform(-1e-3, 1e-3, (60, 3))
     rates = random.uniform(-3.0, 3.0, (60, 1)) + np.zeros(3)
     strengths = random.normal(size=(60, 2)).astype(np.float32).view(np.complex64)[:, 0]
-    plain, weighted = Synthesis(w).burst_and_weighted(paths, rates, strengths)
+    plain, weighted = CpuSum(w).burst_and_weighted(paths, rates, strengths)
     for got, factor in ((plain, np.ones(60)), (weighted, paths[:, 1])):
         wanted = direct(w, paths, rates, strengths * factor)
         assert np.linalg.norm(got - wanted) < 1e-3 * np.linalg.norm(wanted)
@@ -63,15 +63,15 @@ def test_the_sum_weighted_by_range(name: str) -> None:
 
 def test_a_faster_echo_after_a_slow_one() -> None:
     """The matrices grow as they are needed, and give the same as new ones."""
-    used, slow, fast = Synthesis(TABLE_2), np.full((1, 3), 1.0), np.full((1, 3), -9.0)
+    used, slow, fast = CpuSum(TABLE_2), np.full((1, 3), 1.0), np.full((1, 3), -9.0)
     used.burst(np.full((1, 3), 4.0), slow, np.ones(1, np.complex64))
     arguments = (np.full((1, 3), 4.0), fast, np.ones(1, np.complex64))
-    np.testing.assert_allclose(used.burst(*arguments), Synthesis(TABLE_2).burst(*arguments), atol=1e-5)
+    np.testing.assert_allclose(used.burst(*arguments), CpuSum(TABLE_2).burst(*arguments), atol=1e-5)
 
 
 def test_nothing_gives_nothing() -> None:
     empty = np.empty((0, 2))
-    got = Synthesis(TABLE_2).burst(empty, empty, np.empty(0, np.complex64))
+    got = CpuSum(TABLE_2).burst(empty, empty, np.empty(0, np.complex64))
     assert got.shape == (2, 64, 64)
     assert not got.any()
 
@@ -98,7 +98,7 @@ def test_a_target_in_the_sensor_is_the_reference(stages: Any, iq: bool) -> None:
 
 
 def test_backends() -> None:
-    assert isinstance(backend_on("cpu", TABLE_2)[1], Synthesis)
-    assert isinstance(backend_on("auto", TABLE_2)[1], Synthesis)
+    assert isinstance(backend_on("cpu", TABLE_2)[1], CpuSum)
+    assert isinstance(backend_on("auto", TABLE_2)[1], CpuSum)
     with pytest.raises(SetupError, match="CuPy is not installed; install cupy"):
         backend_on("gpu", TABLE_2)

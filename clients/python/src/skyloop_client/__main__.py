@@ -88,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _pilot(options: argparse.Namespace) -> int:
     flown: Any = load_plugin(options.pilot, Path.cwd())
-    told = _options_from(options.options)
-    flown = flown(**told) if inspect.isclass(flown) or told else flown
+    given = _options_from(options.options)
+    flown = flown(**given) if inspect.isclass(flown) or given else flown
     with connect(options.connect, vehicle=options.vehicle, clock=options.clock, speed=options.speed) as session:
         log.debug("flying '%s', mode %s, %d streams", session.vehicle, session.mode, len(session.infos))
         fly(session, flown, options.rate)
@@ -98,12 +98,12 @@ def _pilot(options: argparse.Namespace) -> int:
 
 def _options_from(text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text or "{}")
+        read = json.loads(text or "{}")
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        read = None
+    if not isinstance(read, dict):
         raise LinkError(f"--options {text[:80]}: give a JSON object, such as '{{\"height\": 2}}'")
-    return told
+    return read
 
 
 def _estimator(options: argparse.Namespace) -> int:
@@ -127,8 +127,8 @@ def _calibrate(options: argparse.Namespace) -> int:
     here = calibrate() if options.here is None else read_calibration(options.here)
     if board is not None:
         ratio = compared(board, here)
-        told = {"speed": ratio.speed, "by_work": ratio.by_work, "machine": ratio.machine}
-        print(json.dumps(told) if options.json else ratio.text)
+        result = {"speed": ratio.speed, "by_work": ratio.by_work, "machine": ratio.machine}
+        print(json.dumps(result) if options.json else ratio.text)
     elif options.json:
         print(json.dumps(here.plain()))
     else:
@@ -161,13 +161,13 @@ def _agent(options: argparse.Namespace) -> int:
         raise LinkError("a throttled SUT takes its time from the wall clock; leave out --clock cpu and --speed")
     simulator = options.connect or os.environ.get("SKYLOOP_ADDRESS", f"127.0.0.1:{DEFAULT_PORT}")
 
-    def told(number: int, _: object) -> None:
+    def on_signal(number: int, _: object) -> None:
         """On a signal the agent first ends the SUT."""
         for each in SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
-    before = {each: signal.signal(each, told) for each in SIGNALS}
+    before = {each: signal.signal(each, on_signal) for each in SIGNALS}
     try:
         return Agent(options.command, simulator, clock, options.speed, options.throttle).run()
     finally:

@@ -35,7 +35,7 @@ from typing import Any
 
 from skyloop_client.errors import LinkError
 from skyloop_client.process_group import GroupTime, ProcessGroup
-from skyloop_client.proxy import Answer, Follower, Proxy, SlowBoard, frame_of, head_of
+from skyloop_client.proxy import DueAnswer, Follower, Proxy, SlowBoard, frame_of, head_of
 
 log = logging.getLogger(__name__)
 STEP_NS = 2_000_000
@@ -69,17 +69,17 @@ class Agent:
         """Our ports, by the simulator's."""
         self._listen(int(port))
         self._share = share
-        told = {
+        variables = {
             "SKYLOOP_ADDRESS": f"127.0.0.1:{self._doors[int(port)]}",
             "SKYLOOP_CLOCK": clock,
             "SKYLOOP_SPEED": str(speed),
         }
         try:
-            self._group = ProcessGroup(command, {**os.environ, **told})
+            self._group = ProcessGroup(command, {**os.environ, **variables})
         except BaseException:
             self._free()
             raise
-        log.debug("started the SUT; it finds the simulator at %s", told["SKYLOOP_ADDRESS"])
+        log.debug("started the SUT; it finds the simulator at %s", variables["SKYLOOP_ADDRESS"])
         self._selector.register(self._group.ended_file, selectors.EVENT_READ)
         self._time = GroupTime(self._group, clock, speed)
         self._by_cpu = clock == "cpu"
@@ -205,7 +205,7 @@ class Agent:
             if passage.in_sync:
                 self._freeze()
             et_ns = max(self._time.now(), passage.floor_ns)
-            passage.asked_ns, passage.told_ns = et_ns, et_ns
+            passage.asked_ns, passage.announced_ns = et_ns, et_ns
             until = head.get("until_ns")
             passage.until_ns = until if isinstance(until, int) else 0
             slept_ns = max(0, self._idle_ns() - passage.idle_ns)
@@ -234,7 +234,7 @@ class Agent:
                 frame = frame_of({**head, "ports": [self._listen(int(port)) for port in head.get("ports", ())]}, frame)
             if passage.in_sync:
                 self._st_ns = max(self._st_ns, t_ns)
-            passage.answer = Answer(frame, t_ns, head.get("number"), len(head.get("elsewhere") or ()))
+            passage.answer = DueAnswer(frame, t_ns, head.get("number"), len(head.get("elsewhere") or ()))
         else:
             if kind == "message":
                 self._parts[passage.session, head.get("number")] += 1
@@ -254,7 +254,7 @@ class Agent:
                 continue
             del self._parts[passage.session, answer.number]
             passage.answer, passage.asked_ns = None, None
-            passage.floor_ns = passage.told_ns = answer.t_ns
+            passage.floor_ns = passage.announced_ns = answer.t_ns
             if self._board is not None:
                 self._board.goes_on()
             passage.sut.write(answer.frame)
@@ -282,7 +282,7 @@ class Agent:
         wait = 1.0
         computing = [passage for passage in self._passages if passage.computes]
         if computing:
-            due = min(passage.told_ns for passage in computing) + TELL_NS
+            due = min(passage.announced_ns for passage in computing) + TELL_NS
             if now >= due:
                 for passage in computing:
                     passage.tell(now)

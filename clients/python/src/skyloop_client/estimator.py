@@ -67,39 +67,39 @@ def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[s
     setup: EstimatorSetup | None = session.setup
     if setup is None:
         raise LinkError("this session gives no estimates; connect with estimator=...")
-    place = f"estimator '{setup.name}'"
-    estimator = call_user_code(place, session.now(), lambda: make(setup, **session.options))
+    label = f"estimator '{setup.name}'"
+    estimator = call_user_code(label, session.now(), lambda: make(setup, **session.options))
     session.forget_loading()
     inputs = [info.name for info in setup.infos.values()]
-    told: set[str] = set()
+    reported: set[str] = set()
     try:
         bundle = session.ask(every=inputs, any_of=inputs)
         while True:
             for number, message in enumerate(bundle.arrived, start=1):
-                pairs = answered(estimator, message, place, setup.name)
+                pairs = answered(estimator, message, label, setup.name)
                 for name, record in pairs:
                     session.publish(name, record)
                 # finished results do not wait for the next computation
                 if pairs and number < len(bundle.arrived):
-                    report_once(session.ask().refused, told, say)
+                    report_once(session.ask().refused, reported, say)
             bundle = session.ask(every=inputs, any_of=inputs)
-            report_once(bundle.refused, told, say)
+            report_once(bundle.refused, reported, say)
     except LinkEnded:
         return
 
 
-def answered(estimator: Estimator, message: Message, place: str, name: str) -> list[tuple[str, Any]]:
+def answered(estimator: Estimator, message: Message, label: str, name: str) -> list[tuple[str, Any]]:
     """What an estimator says to a message, as pairs of a stream's name and a record."""
-    answer = call_user_code(place, message.arrival_ns, estimator.on_message, message)
+    answer = call_user_code(label, message.arrival_ns, estimator.on_message, message)
     try:
         return answers_of(name, answer)
     except StreamError as error:
-        raise PartError(f"{place} at {message.arrival_ns / NS_PER_S:.3f} s: {error}") from error
+        raise PartError(f"{label} at {message.arrival_ns / NS_PER_S:.3f} s: {error}") from error
 
 
-def report_once(refused: tuple[str, ...], told: set[str], say: Callable[[str], None]) -> None:
+def report_once(refused: tuple[str, ...], reported: set[str], say: Callable[[str], None]) -> None:
     """Each line is reported once, even if a mistake repeats 200 times a second."""
     for line in refused:
-        if line not in told:
-            told.add(line)
+        if line not in reported:
+            reported.add(line)
             say(line)

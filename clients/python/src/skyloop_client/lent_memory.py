@@ -20,7 +20,7 @@ import numpy as np
 from skyloop_client.errors import CodecError
 
 MARK_BYTES = 16
-"""The memory begins with a random mark, told in the hello: the same path may lead elsewhere on another machine."""
+"""The memory begins with a random mark, given in the hello: the same path may lead elsewhere on another machine."""
 
 
 class Loan(weakref.ref[Any]):
@@ -72,9 +72,9 @@ class LentMemory:
         return starts
 
 
-def opened(told: Any) -> LentMemory | None:
+def opened(lent: Any) -> LentMemory | None:
     """The memory that a hello tells of, or None."""
     try:
-        return LentMemory(str(told["path"]), int(told["bytes"]), str(told["mark"]))
+        return LentMemory(str(lent["path"]), int(lent["bytes"]), str(lent["mark"]))
     except (KeyError, TypeError, ValueError, OSError):
         return None

@@ -28,10 +28,10 @@ def run_onboard(
     while the estimator computes, the pilot waits. `say` gets a line for each refusal."""
     if session.setup is None:
         raise LinkError("this session gives no estimates; connect with estimator=... and role='pilot'")
-    place = f"estimator '{session.setup.name}'"
-    estimator = call_user_code(place, session.now(), lambda: make(session.setup, **session.options))
+    label = f"estimator '{session.setup.name}'"
+    estimator = call_user_code(label, session.now(), lambda: make(session.setup, **session.options))
     session.forget_loading()
-    stack = _Stack(session, estimator, place, say)
+    stack = _Stack(session, estimator, label, say)
     rate, due_ns = Rate.from_hz(rate_hz), 0
     items: list[Any] = []
     try:
@@ -50,15 +50,15 @@ def run_onboard(
 class _Stack:
     """The estimator at work, and what the pilot may know of it."""
 
-    def __init__(self, session: Any, estimator: Estimator, place: str, say: Callable[[str], None]) -> None:
-        self._session, self._estimator, self._place, self._say = session, estimator, place, say
+    def __init__(self, session: Any, estimator: Estimator, label: str, say: Callable[[str], None]) -> None:
+        self._session, self._estimator, self._place, self._say = session, estimator, label, say
         self._inputs = [info.name for info in session.setup.infos.values()]
         self._own: dict[str, Any] = {}
         """By full name, the newest record of each stream of the estimator."""
         self._state: Estimate | None = None
         self._newest: Any = None
         self._events: tuple[Any, ...] = ()
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def take(self, items: list[Any]) -> None:
         """Send setpoints, wait for new messages of the inputs, and give them to the estimator."""
@@ -77,7 +77,7 @@ class _Stack:
 
     def _asked(self, bundle: Any) -> Any:
         self._newest, self._events = bundle, self._events + tuple(bundle.events)
-        report_once(bundle.refused, self._told, self._say)
+        report_once(bundle.refused, self._reported, self._say)
         return bundle
 
     def bundle(self, now_ns: int) -> Bundle:

@@ -139,6 +139,6 @@ class Pipe:
     def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
         with suppress(OSError):
             if bye:
-                told = {"tasks": list(tasks)} if tasks else {}
-                self._socket.sendall(b"".join(framed({"type": "bye", **told})))
+                extra = {"tasks": list(tasks)} if tasks else {}
+                self._socket.sendall(b"".join(framed({"type": "bye", **extra})))
         self._socket.close()

@@ -102,7 +102,7 @@ def _lies_in(module: ModuleType | None, folder: Path) -> bool:
     return file is not None and Path(file).resolve().is_relative_to(folder)
 
 
-def made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
+def made(label: str, make: Any, *arguments: Any, **options: Any) -> Any:
     """The object that a user's code makes. Any error becomes one line."""
     try:
         return make(*arguments, **options)
@@ -111,20 +111,20 @@ def made(place: str, make: Any, *arguments: Any, **options: Any) -> Any:
     except Exception as error:
         name = getattr(make, "__name__", make)
         given = f" with options {options}" if options else ""
-        raise ScenarioError(f"{place}: {name}{given} fails: {type(error).__name__}: {error}") from error
+        raise ScenarioError(f"{label}: {name}{given} fails: {type(error).__name__}: {error}") from error
 
 
-def require(made: Any, names: tuple[str, ...], place: str) -> None:
+def require(made: Any, names: tuple[str, ...], label: str) -> None:
     for name in names:
         if not hasattr(made, name):
-            raise ScenarioError(f"{place}: {type(made).__name__} has no '{name}'; see the examples of your own parts")
+            raise ScenarioError(f"{label}: {type(made).__name__} has no '{name}'; see the examples of your own parts")
 
 
 OURS = ("skyloop", "skyloop_client")
 """Our own packages, where a user need not look for a mistake."""
 
 
-def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
+def call_user_code(label: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
     """The result of a call of the user's code. Any error becomes one line."""
     try:
         return question(*arguments)
@@ -132,7 +132,7 @@ def call_user_code(place: str, t_ns: int, question: Callable[..., Any], *argumen
         raise
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise PartError(f"{place} at {t_ns / NS_PER_S:.3f} s: {what}{_line_of(error)}") from error
+        raise PartError(f"{label} at {t_ns / NS_PER_S:.3f} s: {what}{_line_of(error)}") from error
 
 
 def _line_of(error: Exception) -> str:

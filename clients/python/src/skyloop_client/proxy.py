@@ -20,7 +20,7 @@ BUFFER = 4 << 20
 """Socket buffer towards the SUT in bytes, so that most answers are there before it continues."""
 
 
-class Wire:
+class FrameSocket:
     """A socket that never blocks. It gives whole frames, including their length."""
 
     def __init__(self, connection: socket.socket, most: int) -> None:
@@ -101,8 +101,8 @@ class Proxy:
             from_sut.close()
             raise LinkError(f"cannot reach a simulator at {simulator[0]}:{simulator[1]}: {error}") from None
         from_sut.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
-        self.sut = Wire(from_sut, MOST_FROM_CLIENT)
-        self.simulator = Wire(onward, MOST_FROM_SERVER)
+        self.sut = FrameSocket(from_sut, MOST_FROM_CLIENT)
+        self.simulator = FrameSocket(onward, MOST_FROM_SERVER)
         self.session = ""
         self.vehicle = ""
         self.flies = False
@@ -113,10 +113,10 @@ class Proxy:
         """Execution time of the question that is not answered, or whose answer is not delivered."""
         self.until_ns = 0
         """The question is not answered before this time."""
-        self.answer: Answer | None = None
+        self.answer: DueAnswer | None = None
         self.floor_ns = 0
         """The last execution time that the SUT was given."""
-        self.told_ns = 0
+        self.announced_ns = 0
         """The last execution time that the simulator was sent."""
         self.idle_ns = 0
         """Sleep of the whole group up to the delivery of the last answer."""
@@ -133,8 +133,8 @@ class Proxy:
 
     def tell(self, et_ns: int) -> None:
         """Send the current execution time."""
-        if et_ns > self.told_ns:
-            self.told_ns = et_ns
+        if et_ns > self.announced_ns:
+            self.announced_ns = et_ns
             self.simulator.write(frame_of({"type": "progress", "et_ns": et_ns}))
 
     def close(self) -> None:
@@ -146,7 +146,7 @@ class Follower:
     """A watching session of the agent, which reports when simulated time has reached an instant."""
 
     def __init__(self, simulator: tuple[str, int], vehicle: str) -> None:
-        self.wire = Wire(socket.create_connection(simulator, timeout=10.0), MOST_FROM_SERVER)
+        self.wire = FrameSocket(socket.create_connection(simulator, timeout=10.0), MOST_FROM_SERVER)
         self._number = 0
         self._asked = False
         client = f"skyloop-client {__version__} (agent, follows time)"
@@ -174,7 +174,7 @@ class Follower:
         return reached
 
 
-class Answer:
+class DueAnswer:
     """An answer due at `t_ns`, and the number of its samples that come on other connections."""
 
     def __init__(self, frame: bytes, t_ns: int, number: Any = None, parts: int = 0) -> None:

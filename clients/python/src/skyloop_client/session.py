@@ -186,7 +186,7 @@ class Session:
 
     def publish(self, name: str, record: Any) -> None:
         """Put a record (see `skyloop_client.messages.products`) on `<vehicle>/<name>`, with the next question and at
-        its execution time; what cannot be taken is told in `refused` of the answer."""
+        its execution time; what cannot be taken is named in `refused` of the answer."""
         try:
             size = sum(map(len, encode(record)))
         except CodecError as error:
@@ -242,11 +242,11 @@ class Session:
 
 def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[EstimatorSetup | None, dict[str, Any]]:
     """The set-up of an estimator and the options of its class, from the answer to a hello. None for other sessions."""
-    told = hello.get("estimator")
-    if not told:
+    about = hello.get("estimator")
+    if not about:
         return None, {}
-    inputs = {short: infos[name] for short, name in told["inputs"].items()}
-    return EstimatorSetup(hello["vehicle"], told["name"], inputs, told["start"]), dict(told["options"])
+    inputs = {short: infos[name] for short, name in about["inputs"].items()}
+    return EstimatorSetup(hello["vehicle"], about["name"], inputs, about["start"]), dict(about["options"])
 
 
 def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:

@@ -34,7 +34,7 @@ def unframed(body: bytes | bytearray | memoryview, lent: Lent | None = None) -> 
     return message
 
 
-class Inlet:
+class FrameReader:
     """Collects bytes and returns complete messages."""
 
     def __init__(self, most: int) -> None:

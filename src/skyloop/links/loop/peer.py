@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 from skyloop.links.loop.shared_blocks import SharedBlocks
-from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, Inlet, framed
+from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, FrameReader, framed
 
 HELLO_S = 5.0
 """Wall s from the connection to a complete hello."""
@@ -63,7 +63,7 @@ class Peer:
 
     def made_inlet(self) -> Any:
         """Collects bytes and returns complete messages, like `client.wire.Inlet`."""
-        return Inlet(MOST_BEFORE_HELLO)
+        return FrameReader(MOST_BEFORE_HELLO)
 
     def parts_of(self, message: Any) -> Parts:
         """A message as bytes."""

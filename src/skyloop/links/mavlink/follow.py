@@ -35,7 +35,7 @@ class FollowTarget:
         self._system = system
         self._position: Array | None = None
         self._velocity = np.zeros(3)
-        self._told_ns = -1
+        self._reported_ns = -1
         self._course: float | None = None
         """rad, anticlockwise from east."""
         self._at: Array | None = None
@@ -54,13 +54,13 @@ class FollowTarget:
             velocity = told
         else:
             velocity = self._seen_velocity(place)
-        self._position, self._velocity, self._told_ns = place, velocity, system.now_ns
+        self._position, self._velocity, self._reported_ns = place, velocity, system.now_ns
         if float(np.hypot(velocity[0], velocity[1])) > MOVES:
             self._course = math.atan2(velocity[1], velocity[0])
 
     def _seen_velocity(self, place: Array) -> Array:
         """From consecutive positions, smoothed by FLW_TGT_RS."""
-        since = (self._system.now_ns - self._told_ns) / NS_PER_S
+        since = (self._system.now_ns - self._reported_ns) / NS_PER_S
         if self._position is None or not 0.05 < since < LOST_S:
             return np.zeros(3)
         seen = (place - self._position) / since
@@ -82,8 +82,8 @@ class FollowTarget:
         """The position to hold now. None if there is no target, so that the vehicle hovers."""
         system, settings = self._system, self._system.settings
         assert self._at is not None
-        late = (system.now_ns - self._told_ns) / NS_PER_S
-        if self._position is None or self._told_ns < 0 or late > LOST_S:
+        late = (system.now_ns - self._reported_ns) / NS_PER_S
+        if self._position is None or self._reported_ns < 0 or late > LOST_S:
             if not self._waits:
                 self._waits = True
                 system.say(EventKind.LOST, "follow-me: no target; hovering until one is told")

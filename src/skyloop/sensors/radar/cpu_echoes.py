@@ -18,13 +18,13 @@ from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.radar.echoes import (
     ALL,
     FOLDED,
-    Antennas,
     Echoes,
     Energies,
     Labels,
-    Picture,
     Receiver,
+    SurfaceView,
     Things,
+    WaveEnds,
     Way,
     antennas_type,
     carried,
@@ -44,7 +44,7 @@ from skyloop_client.messages import Array
 
 
 def point_echoes(
-    points: Array, velocities: Array, fields: Any, antennas: Antennas, receiver: Receiver, energies: Array
+    points: Array, velocities: Array, fields: Any, antennas: WaveEnds, receiver: Receiver, energies: Array
 ) -> Echoes:
     """Echoes of (n, 3) points in world axes from the sensor, with complex roots of cross sections, m."""
     out, out_rate, sent = _point_legs(points, velocities, antennas.tx, antennas.tx_velocity)
@@ -253,8 +253,8 @@ def _written(n, count, receiver, ways, turned, out):
 @kernel(int64(picture_type, things_type, labels_type, antennas_type, receiver_type, _OUT))
 def patch_echoes(view, model, known, ends, chain, out):
     """Writes half paths, rates, strengths and energies to `out`, and returns the number of echoes."""
-    picture, things, labels = Picture(*view), Things(*model), Labels(*known)
-    antennas, receiver = Antennas(*ends), Receiver(*chain)
+    picture, things, labels = SurfaceView(*view), Things(*model), Labels(*known)
+    antennas, receiver = WaveEnds(*ends), Receiver(*chain)
     # arrays are taken out of their record once, because each access counts references
     surface, lens, shares, through = picture.surface, picture.lens, receiver.shares, picture.through
     rows_of = (things.standing, things.poses, things.velocities, things.turns, things.n_standing)
@@ -297,7 +297,7 @@ class CpuEchoes:
 
     def found(
         self,
-        pictures: list[Picture],
+        pictures: list[SurfaceView],
         things: Things,
         labels: Labels,
         ways: list[Way],
@@ -337,7 +337,7 @@ class CpuEchoes:
 
 
 def _mirrors_in(
-    picture: Picture, things: Things, labels: Labels, mirrors: Mirrors, way: Way, energies: Array
+    picture: SurfaceView, things: Things, labels: Labels, mirrors: Mirrors, way: Way, energies: Array
 ) -> Echoes:
     """Echoes of the points at which a surface faces the radar."""
     found = np.empty((MOST_MIRRORS, COLUMNS))
@@ -348,7 +348,7 @@ def _mirrors_in(
     return point_echoes(points, velocities, fields, *way, energies)
 
 
-def _surface_velocities(picture: Picture, things: Things, rows: Any, points: Array) -> Array:
+def _surface_velocities(picture: SurfaceView, things: Things, rows: Any, points: Array) -> Array:
     """m/s of points of the model's rows; points in world axes from the sensor."""
     out = np.zeros((len(points), 3))
     k = rows - things.n_standing

@@ -137,8 +137,8 @@ def carried(velocities, turns, k, arm):
 class Labels(NamedTuple):
     """The class of each row of the model, and the classes that the radar sees."""
 
-    row_thing: Any
-    thing_class: Any
+    part_object: Any
+    object_class: Any
     material_class: Any
     shown: Any
     """(256,) by class."""
@@ -146,21 +146,21 @@ class Labels(NamedTuple):
 
 @inlined
 def class_shown(row, material, labels):
-    kind = labels.thing_class[labels.row_thing[row]]
+    kind = labels.object_class[labels.part_object[row]]
     # both are read, because a branch here is often predicted wrongly
     by_material, by_thing = labels.shown[labels.material_class[material]], labels.shown[kind]
     return by_material if kind == BY_MATERIAL else by_thing
 
 
-def row_visibility(labels: Labels) -> NDArray[np.int8]:
+def part_visibility(labels: Labels) -> NDArray[np.int8]:
     """What `class_shown` says of each row, 0 or 1, or 2 where it is the material's, and then of each material."""
-    kinds = labels.thing_class[labels.row_thing]
+    kinds = labels.object_class[labels.part_object]
     materials = np.zeros(256, np.int8)
     materials[: len(labels.material_class)] = labels.shown[labels.material_class]
     return np.concatenate([np.where(kinds == BY_MATERIAL, 2, labels.shown[kinds]).astype(np.int8), materials])
 
 
-class Picture(NamedTuple):
+class SurfaceView(NamedTuple):
     """The view whose pixels are the patches."""
 
     surface: Any
@@ -184,7 +184,7 @@ class Things(NamedTuple):
     turns: Any
 
 
-class Antennas(NamedTuple):
+class WaveEnds(NamedTuple):
     """Start and end of the wave, as in Ends, and the pattern of one antenna."""
 
     pattern: Any
@@ -221,7 +221,7 @@ class Receiver(NamedTuple):
     """m above the sensor; things below it give no echo."""
 
 
-Way = tuple[Antennas, Receiver]
+Way = tuple[WaveEnds, Receiver]
 """One path of a wave to a patch and back."""
 
 SURFACE = types.Array(uint32, 3, "C", readonly=True)
@@ -229,11 +229,11 @@ A1, A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
 _I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
 _F2, _C1 = types.Array(float32, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
 
-labels_type = record_type(Labels, row_thing=_I1, thing_class=_U1, material_class=_U1, shown=_B1)
-picture_type = record_type(Picture, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
+labels_type = record_type(Labels, part_object=_I1, object_class=_U1, material_class=_U1, shown=_B1)
+picture_type = record_type(SurfaceView, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
 things_type = record_type(Things, n_standing=int64, standing=_A3, poses=_A3, velocities=A2, turns=A2)
 antennas_type = record_type(
-    Antennas, pattern=_F2, sensor_from_world=A2, tx=A1, rx=A2, tx_velocity=A1, rx_velocity=A1, mirror=_C1,
+    WaveEnds, pattern=_F2, sensor_from_world=A2, tx=A1, rx=A2, tx_velocity=A1, rx_velocity=A1, mirror=_C1,
     tx_mirrored=boolean, rx_mirrored=boolean,
 )  # fmt: skip
 receiver_type = record_type(

@@ -15,23 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.sensors.radar.echoes import (
-    Antennas,
     Echoes,
     Energies,
     Labels,
-    Picture,
     Receiver,
+    SurfaceView,
     Things,
+    WaveEnds,
     Way,
-    row_visibility,
+    part_visibility,
 )
 from skyloop.sensors.radar.gpu_mirrors import MIRRORS, ORDERED, RECORD, fresnel_table
-from skyloop.sensors.radar.gpu_source import FIXED, MATERIALS, SHARED, TOLD
+from skyloop.sensors.radar.gpu_source import ARGUMENTS, FIXED, MATERIALS, SHARED
 from skyloop.sensors.radar.specular import MOST_MIRRORS, Mirrors
 from skyloop_client.messages import Array
 
 PATCHES = r"""
-INLINE void patch_of(int pixel, const char* sent, const Told& n, const double* standing, const signed char* seen,
+INLINE void patch_of(int pixel, const char* sent, const Arguments& n, const double* standing, const signed char* seen,
                      const double* materials, const float* pattern, const Out& out)
 {
     const i64 at = (i64)n.first_patch + pixel;
@@ -60,10 +60,10 @@ INLINE void patch_of(int pixel, const char* sent, const Told& n, const double* s
 }
 
 KERNEL find_patches(
-    const char* sent, int told_at, const double* standing, const signed char* seen, const double* materials,
+    const char* sent, int arguments_at, const double* standing, const signed char* seen, const double* materials,
     const float* pattern, double* paths, double* rates, float2* strengths, double* energies)
 {
-    const Told n = *(const Told*)(sent + told_at);
+    const Arguments n = *(const Arguments*)(sent + arguments_at);
     const Out out = {paths, rates, strengths, energies};
     const int pixel = blockIdx.x * blockDim.x + threadIdx.x;
     if (pixel < n.height * n.width) patch_of(pixel, sent, n, standing, seen, materials, pattern, out);
@@ -93,7 +93,7 @@ ALIGNMENT = 256
 """Bytes; enough for every type, and a line of the GPU's memory is not shared."""
 
 
-class Parcel:
+class UploadBuffer:
     """Arrays of one burst that go to the GPU in one copy, from memory that the GPU reads by itself."""
 
     def __init__(self, cupy: Any) -> None:
@@ -111,7 +111,7 @@ class Parcel:
         return at
 
     def sent(self) -> Any:
-        """All arrays, on the GPU until the next parcel is sent."""
+        """All arrays, on the GPU until the next upload is sent."""
         cupy, size = self._cupy, self._size
         # the last copy may not have been made yet
         cupy.cuda.get_current_stream().synchronize()
@@ -138,14 +138,14 @@ class GpuEchoes:
                 "find_patches", "add_energies", "find_mirrors", "order_mirrors", "unite_mirrors", "echo_mirrors",
             )
         )  # fmt: skip
-        self._parcel = Parcel(cupy)
+        self._upload = UploadBuffer(cupy)
         self._kept: dict[str, tuple[tuple[Any, ...], Any]] = {}
         self._count, self._chosen = cupy.empty(1, np.int32), cupy.empty(MOST_MIRRORS + 1, np.int32)
         self._candidates = self._ordered = cupy.empty(0)
 
     def found(
         self,
-        pictures: list[Picture],
+        pictures: list[SurfaceView],
         things: Things,
         labels: Labels,
         ways: list[Way],
@@ -157,23 +157,23 @@ class GpuEchoes:
         n_pixels = pictures[0].surface.shape[0] * pictures[0].surface.shape[1]
         n_patches = n_pixels * len(pictures) * len(ways)
         n = n_patches + (MOST_MIRRORS * len(pictures) if mirrors else 0)
-        told = self._told(pictures, things, ways, mirrors, (n_pixels, n_patches))
-        sent = self._parcel.sent()
+        offsets = self._packed_arguments(pictures, things, ways, mirrors, (n_pixels, n_patches))
+        sent = self._upload.sent()
         standing = self._unchanged("standing", cupy.asarray, things.standing)
-        seen = self._unchanged("seen", lambda *known: cupy.asarray(row_visibility(Labels(*known))), *labels)
+        seen = self._unchanged("seen", lambda *known: cupy.asarray(part_visibility(Labels(*known))), *labels)
         shares, amplitudes = ways[0][1].shares, mirrors.amplitudes if mirrors else None
         materials = self._unchanged("materials", self._materials, shares, amplitudes)
         pattern = self._unchanged("pattern", cupy.asarray, ways[0][0].pattern)
         paths, rates = cupy.empty((n, n_rx)), cupy.empty((n, n_rx))
         strengths, by_echo = cupy.empty(n, np.complex64), cupy.empty((n, 2))
         out, blocks = (paths, rates, strengths, by_echo), (-(-n_pixels // THREADS),)
-        for at in told:
+        for at in offsets:
             self._find_patches(blocks, (THREADS,), (sent, at, standing, seen, materials, pattern, *out))
         if mirrors:
             table = self._unchanged("table", lambda: cupy.asarray(fresnel_table()))
             self._make_room(n_pixels)
             # the first way to each picture is the straight one
-            for at in told[:: len(ways)]:
+            for at in offsets[:: len(ways)]:
                 self._count.fill(0)
                 self._find_mirrors(blocks, (THREADS,), (sent, at, seen, materials, self._count, self._candidates))
                 self._order((FEW,), (THREADS,), (self._count, self._candidates, self._ordered))
@@ -194,27 +194,32 @@ class GpuEchoes:
         fields = ("half_paths", "rates", "strengths")
         return Echoes(*(cupy.concatenate([cupy.asarray(getattr(part, name)) for part in parts]) for name in fields))
 
-    def _told(
-        self, pictures: list[Picture], things: Things, ways: list[Way], mirrors: Mirrors | None, counts: tuple[int, int]
+    def _packed_arguments(
+        self,
+        pictures: list[SurfaceView],
+        things: Things,
+        ways: list[Way],
+        mirrors: Mirrors | None,
+        counts: tuple[int, int],
     ) -> list[np.int32]:
-        """Packs what the kernels read; returns where each picture and way is told of."""
-        parcel, (n_pixels, n_patches) = self._parcel, counts
+        """Packs what the kernels read; returns the offset of the arguments of each picture and way."""
+        upload, (n_pixels, n_patches) = self._upload, counts
         by_way = []
         for antennas, receiver in ways:
             wavelength = mirrors.wavelength if mirrors else 0.0
             numbers = _numbers(pictures[0], things, antennas, receiver, wavelength)
-            by_way.append((parcel.add(numbers), parcel.add(antennas.mirror)))
-        told: list[np.int32] = []
+            by_way.append((upload.add(numbers), upload.add(antennas.mirror)))
+        offsets: list[np.int32] = []
         for k, picture in enumerate(pictures):
-            surface_at, through_at = parcel.add(picture.surface), parcel.add(picture.through)
+            surface_at, through_at = upload.add(picture.surface), upload.add(picture.through)
             for (antennas, receiver), (numbers_at, mirror_at) in zip(ways, by_way, strict=True):
                 values = {
                     "surface_at": surface_at, "through_at": through_at, "numbers_at": numbers_at,
-                    "mirror_at": mirror_at, "first_patch": len(told) * n_pixels,
+                    "mirror_at": mirror_at, "first_patch": len(offsets) * n_pixels,
                     "first_mirror": n_patches + k * MOST_MIRRORS, **_sizes(picture, things, antennas, receiver),
                 }  # fmt: skip
-                told.append(np.int32(parcel.add(np.array([values[name] for name in TOLD], np.int32))))
-        return told
+                offsets.append(np.int32(upload.add(np.array([values[name] for name in ARGUMENTS], np.int32))))
+        return offsets
 
     def _unchanged(self, name: str, make: Callable[..., Any], *of: Any) -> Any:
         """An array on the GPU, made anew only where it is made of others than before. They never change in place."""
@@ -238,7 +243,7 @@ class GpuEchoes:
             self._ordered = self._cupy.empty(n_pixels * ORDERED)
 
 
-def _numbers(picture: Picture, things: Things, antennas: Antennas, receiver: Receiver, wavelength: float) -> Array:
+def _numbers(picture: SurfaceView, things: Things, antennas: WaveEnds, receiver: Receiver, wavelength: float) -> Array:
     """What the source reads at its places."""
     fixed = {
         "LENS": picture.lens, "CAMERA": picture.world_from_camera, "POSITION": picture.position,
@@ -250,7 +255,7 @@ def _numbers(picture: Picture, things: Things, antennas: Antennas, receiver: Rec
     return np.concatenate([np.ravel(part) for part in (*(fixed[name] for name in FIXED), *rest)])
 
 
-def _sizes(picture: Picture, things: Things, antennas: Antennas, receiver: Receiver) -> dict[str, int]:
+def _sizes(picture: SurfaceView, things: Things, antennas: WaveEnds, receiver: Receiver) -> dict[str, int]:
     height, width = picture.surface.shape[:2]
     return {
         "height": height, "width": width, "n_rx": len(antennas.rx), "n_standing": things.n_standing,

@@ -41,7 +41,7 @@ MIRRORS = (
     + r"""
 struct Look { const u32* surface; const double *lens, *m; int height, width; };
 
-INLINE Look look_of(const char* sent, const Told& n)
+INLINE Look look_of(const char* sent, const Arguments& n)
 {
     const double* g = (const double*)(sent + n.numbers_at);
     const Look look = {(const u32*)(sent + n.surface_at), g + LENS, g + CAMERA, n.height, n.width};
@@ -135,10 +135,10 @@ INLINE bool faces(const Look& look, int i, int j)
     return along < 0.0 && off < (flat ? narrow * narrow : WIDEST2);
 }
 
-KERNEL find_mirrors(const char* sent, int told_at, const signed char* seen, const double* materials, int* count,
+KERNEL find_mirrors(const char* sent, int arguments_at, const signed char* seen, const double* materials, int* count,
                     double* candidates)
 {
-    const Told n = *(const Told*)(sent + told_at);
+    const Arguments n = *(const Arguments*)(sent + arguments_at);
     const Look look = look_of(sent, n);
     const int pixel = blockIdx.x * blockDim.x + threadIdx.x, i = pixel / n.width, j = pixel % n.width;
     if (i < 1 || j < 1 || i >= n.height - 1 || j >= n.width - 1) return;
@@ -245,11 +245,11 @@ INLINE Complex edge_factor(const double* table, double low, double high, double 
 }
 
 KERNEL echo_mirrors(
-    const char* sent, int told_at, const double* standing, const double* materials, const float* pattern,
+    const char* sent, int arguments_at, const double* standing, const double* materials, const float* pattern,
     const double* table, const double* candidates, const int* chosen, double* paths, double* rates,
     float2* strengths, double* energies)
 {
-    const Told n = *(const Told*)(sent + told_at);
+    const Arguments n = *(const Arguments*)(sent + arguments_at);
     const Out out = {paths, rates, strengths, energies};
     const int k = blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= MOST_MIRRORS) return;

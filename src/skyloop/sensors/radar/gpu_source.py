@@ -162,7 +162,7 @@ FIXED = {
 }  # fmt: skip
 """Numbers that are sent with every burst, in this order. After them come those of antennas and of things that move."""
 
-TOLD = (
+ARGUMENTS = (
     "height", "width", "n_rx", "n_standing", "n_moving", "order", "table", "mirror", "by_pixel", "tx_mirrored",
     "rx_mirrored", "surface_at", "through_at", "numbers_at", "mirror_at", "first_patch", "first_mirror",
 )  # fmt: skip
@@ -182,9 +182,9 @@ typedef unsigned long long u64;
 typedef long long i64;
 struct Complex { double re, im; };
 
-// what is told of one picture and one way of the wave; `..._at` are bytes from the start of what was sent
-struct Told {
-    int TOLD;
+// the arguments for one picture and one way of the wave; `..._at` are bytes from the start of what was sent
+struct Arguments {
+    int ARGUMENTS;
 };
 
 INLINE Complex times(Complex a, Complex b)
@@ -209,8 +209,8 @@ INLINE void normal_of(u32 packed, double* n)
     n[2] = z * size;
 }
 
-// whether the class of a row, or else of its material, is shown; `seen` is that of row_visibility
-INLINE bool is_seen(const signed char* seen, const Told& n, int row, int material)
+// whether the class of a row, or else of its material, is shown; `seen` is that of part_visibility
+INLINE bool is_seen(const signed char* seen, const Arguments& n, int row, int material)
 {
     return (seen[row] == 2 ? seen[n.n_standing + n.n_moving + material] : seen[row]) != 0;
 }
@@ -284,7 +284,7 @@ INLINE double leg(const double* point, const double* v, const double* end, const
 }
 
 // the phase, in turns, and the velocity of a point on a row of the model
-INLINE double on_the_thing(int row, const double* point, const double* standing, const double* g, const Told& n,
+INLINE double on_the_thing(int row, const double* point, const double* standing, const double* g, const Arguments& n,
                            double* velocity)
 {
     const double* moving = g + REST + 3 * n.n_rx;
@@ -320,7 +320,7 @@ INLINE void write_nothing(const Out& out, i64 at, int n_rx)
 
 // the echo of a point with the root of its cross section: a phase and a real factor, which holds the radar's scale
 INLINE void write_echo(const Out& out, i64 at, const double* point, const double* velocity, Complex turned,
-                       double field, const double* g, const Told& n, const float* pattern, const float* mirror)
+                       double field, const double* g, const Arguments& n, const float* pattern, const float* mirror)
 {
     double* half = out.paths + at * n.n_rx;
     double* rate = out.rates + at * n.n_rx;
@@ -351,5 +351,5 @@ INLINE void write_echo(const Out& out, i64 at, const double* point, const double
     out.energies[2 * at + ALL_ENERGY] = energy;
     out.energies[2 * at + 1 - ALL_ENERGY] = folds ? energy : 0.0;
 }
-""".replace("ALL_ENERGY", str(ALL)).replace("TOLD;", ", ".join(TOLD) + ";")
+""".replace("ALL_ENERGY", str(ALL)).replace("ARGUMENTS;", ", ".join(ARGUMENTS) + ";")
 )

@@ -22,11 +22,11 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multi
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarNumbers, pattern_table
 from skyloop.sensors.radar.cpu_echoes import CpuEchoes, point_echoes
-from skyloop.sensors.radar.echoes import Antennas, Echoes, Ends, Energies, Labels, Picture, Receiver, Things, Way
+from skyloop.sensors.radar.echoes import Echoes, Ends, Energies, Labels, Receiver, SurfaceView, Things, WaveEnds, Way
 from skyloop.sensors.radar.gpu_echoes import GpuEchoes
 from skyloop.sensors.radar.gpu_source import GpuSum
 from skyloop.sensors.radar.specular import Mirrors
-from skyloop.sensors.radar.synthesis import Synthesis
+from skyloop.sensors.radar.synthesis import CpuSum
 from skyloop.sensors.sensor import Scene, Sensor, numbers_of, plain
 from skyloop.world.materials import TRANSPARENCY, grazing_reflection, mirror_amplitudes, scattered_shares
 from skyloop.world.semantics import CLASS_ID, CLASSES
@@ -49,7 +49,7 @@ class EchoFinder(Protocol):
 
     def found(
         self,
-        pictures: list[Picture],
+        pictures: list[SurfaceView],
         things: Things,
         labels: Labels,
         ways: list[Way],
@@ -70,7 +70,7 @@ def backend_on(backend: str, waveform: Waveform) -> tuple[EchoFinder, BurstSum]:
             raise SetupError(
                 f"radar backend 'gpu': {reason}; install cupy for your CUDA, or choose backend auto or cpu"
             )
-    return CpuEchoes(), Synthesis(waveform)
+    return CpuEchoes(), CpuSum(waveform)
 
 
 def _gpu() -> tuple[Any, str]:
@@ -207,19 +207,19 @@ class Paths:
         if self._config.see_through:
             layers.append(_behind(view, scene))
         lens, camera, place = _lens(view), _world_from_camera(view), np.array(view.pose.position)
-        pictures = [Picture(surface, lens, camera, place, through) for surface, through in layers]
+        pictures = [SurfaceView(surface, lens, camera, place, through) for surface, through in layers]
         model, motion = view.model, view.motion
         things = Things(
             model.n_standing, model.standing_poses, motion.poses, motion.velocities, motion.angular_velocities
         )
-        labels = Labels(model.row_thing, model.thing_class, MATERIAL_CLASS, self._shown)
+        labels = Labels(model.part_object, model.object_class, MATERIAL_CLASS, self._shown)
         parts = self._finder.found(pictures, things, labels, ways, self._mirrors, energies)
         if self._config.targets:
             parts += [self._targets(kinematics, way, energies.sums) for way in ways]
         return self.joined(parts), energies
 
     def _way(self, ends: Ends) -> Way:
-        antennas = Antennas(
+        antennas = WaveEnds(
             self._pattern, ends.sensor_from_world, ends.tx, ends.rx, ends.tx_velocity, ends.rx_velocity, ends.mirror,
             ends.tx_mirrored, ends.rx_mirrored,
         )  # fmt: skip

@@ -22,7 +22,7 @@ import numpy as np
 from numba import float64, int64, uint32
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, Picture, class_shown, labels_type, unpacked_normal
+from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, SurfaceView, class_shown, labels_type, unpacked_normal
 from skyloop_client.messages import Array
 
 WIDEST = 0.6
@@ -217,7 +217,7 @@ def mirror_points(surface, lens, world_from_camera, amplitudes, known, found):
     return count
 
 
-def mirror_fields(found: Array, picture: Picture, mirrors: Mirrors) -> tuple[Array, Any]:
+def mirror_fields(found: Array, picture: SurfaceView, mirrors: Mirrors) -> tuple[Array, Any]:
     """The points of `mirror_points`, m in world axes from the sensor, and complex roots of their cross sections, m."""
     lens, through = picture.lens, picture.through
     row, column, _, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T

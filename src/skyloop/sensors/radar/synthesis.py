@@ -134,7 +134,7 @@ def _write_window(typing_context, out, at, table, start, rest, factors):
 _A2, _C1 = types.Array(float64, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
 
 
-class Cells(NamedTuple):
+class EchoGrid(NamedTuple):
     """The grid that echoes are spread on, and the phase of an echo there."""
 
     turns_per_m: float
@@ -149,7 +149,9 @@ class Cells(NamedTuple):
     """The index of the first column, in cells."""
 
 
-_CELLS = record_type(Cells, turns_per_m=float64, bend=float64, range_cell=float64, rate_cell=float64, first_rate=int64)
+_CELLS = record_type(
+    EchoGrid, turns_per_m=float64, bend=float64, range_cell=float64, rate_cell=float64, first_rate=int64
+)
 
 
 @inlined
@@ -232,7 +234,7 @@ def window_transform(cycles_per_cell: Array) -> Array:
     return np.real(WIDTH * np.sinh(z) / z)
 
 
-class Synthesis:
+class CpuSum:
     """Turns echoes into a burst; holds the matrices of one waveform."""
 
     def __init__(self, waveform: Waveform) -> None:
@@ -289,7 +291,7 @@ class Synthesis:
         self._reach(first, last)
         columns = -(-2 * (last - first) // LANES) * LANES
         grid = np.zeros((n_rx, self._n_ranges + WIDTH, columns), np.float32)
-        cells = Cells(self._turns_per_m, self._bend, self._range_cell, self._rate_cell, first)
+        cells = EchoGrid(self._turns_per_m, self._bend, self._range_cell, self._rate_cell, first)
         spread((half_paths, rates, strengths), tuple(cells), grid)
         grid = grid[:, :, : 2 * (last - first)]
         part = slice(first - self._first_rate, last - self._first_rate)

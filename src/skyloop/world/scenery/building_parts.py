@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skyloop.world.mesh import Colour, Mesh, cylinder
 from skyloop.world.scenery.panels import Paint, Panels, Point
+from skyloop_client.messages import Array
 
 RECESS: Final = 0.14
 """m from the wall's face back to the glass."""
@@ -29,7 +29,7 @@ SHOP_FRAME: Final = Paint("metal", (255, 255, 255), 4)
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class FacadeOpening:
     """A hole in the wall: s is m along the wall from its left end, z m above the foot of the house."""
 
     s0: float
@@ -69,7 +69,7 @@ class Facade:
 
 
 def wall_with_openings(
-    panels: Panels, facade: Facade, rows: list[list[Opening]], z: tuple[float, float], paint: Paint
+    panels: Panels, facade: Facade, rows: list[list[FacadeOpening]], z: tuple[float, float], paint: Paint
 ) -> None:
     """The wall around the openings and the reveals into them; rows from the lowest up, each from left to right."""
     below = z[0]
@@ -90,7 +90,7 @@ def wall_with_openings(
     facade.rectangle(panels, (0.0, facade.width), (below, z[1]), 0.0, paint)
 
 
-def _reveals(panels: Panels, facade: Facade, hole: Opening, paint: Paint) -> None:
+def _reveals(panels: Panels, facade: Facade, hole: FacadeOpening, paint: Paint) -> None:
     s0, s1, z0, z1, at, back = hole.s0, hole.s1, hole.z0, hole.z1, facade.at, -RECESS
     panels.quad(at(s0, 0, z0), at(s0, back, z0), at(s0, back, z1), at(s0, 0, z1), paint)
     panels.quad(at(s1, back, z0), at(s1, 0, z0), at(s1, 0, z1), at(s1, back, z1), paint)
@@ -98,7 +98,7 @@ def _reveals(panels: Panels, facade: Facade, hole: Opening, paint: Paint) -> Non
     panels.quad(at(s0, back, z1), at(s1, back, z1), at(s1, 0, z1), at(s0, 0, z1), paint)
 
 
-def fill_opening(panels: Panels, facade: Facade, hole: Opening, pane: Colour) -> None:
+def fill_opening(panels: Panels, facade: Facade, hole: FacadeOpening, pane: Colour) -> None:
     """Glass, frames, sills, doors and the parts in front of them, in full detail."""
     s0, s1, z0, z1 = hole.s0, hole.s1, hole.z0, hole.z1
     glass = Paint("glass", pane)
@@ -130,7 +130,7 @@ def fill_opening(panels: Panels, facade: Facade, hole: Opening, pane: Colour) ->
         facade.block(panels, (s0, s1), (z0 - 0.3, z0), (0.0, 0.05), SHOP_FRAME)
 
 
-def _door(panels: Panels, facade: Facade, hole: Opening) -> None:
+def _door(panels: Panels, facade: Facade, hole: FacadeOpening) -> None:
     """A leaf with two raised panels and a handle, a window above it, a step in front of it."""
     s0, s1, z0 = hole.s0, hole.s1, hole.z0
     leaf, dark = Paint("wood", (255, 255, 255), 4), Paint("metal", (60, 60, 60))
@@ -142,7 +142,7 @@ def _door(panels: Panels, facade: Facade, hole: Opening) -> None:
     facade.block(panels, (s0 - 0.15, s1 + 0.15), (0.0, z0), (0.0, 0.35), Paint("cement"))
 
 
-def _balcony(panels: Panels, facade: Facade, hole: Opening) -> None:
+def _balcony(panels: Panels, facade: Facade, hole: FacadeOpening) -> None:
     """A slab with a parapet of sheet metal between rails."""
     s0, s1, floor, depth = hole.s0 - 0.5, hole.s1 + 0.5, hole.z0, 1.2
     facade.block(panels, (s0, s1), (floor - 0.16, floor - 0.02), (0.0, depth), Paint("cement", (235, 235, 230)))
@@ -157,7 +157,7 @@ def _balcony(panels: Panels, facade: Facade, hole: Opening) -> None:
     )
 
 
-def flat_opening(panels: Panels, facade: Facade, hole: Opening, pane: Colour, lift: float) -> None:
+def flat_opening(panels: Panels, facade: Facade, hole: FacadeOpening, pane: Colour, lift: float) -> None:
     """The opening as one rectangle in front of the wall, for the middle detail."""
     paint = Paint("wood", (255, 255, 255), 4) if hole.kind == "door" else Paint("glass", pane)
     facade.rectangle(panels, (hole.s0, hole.s1), (hole.z0, hole.z1), lift, paint)
@@ -284,7 +284,7 @@ def _roof_boxes(
     boxes.append(((x - 1.45, y - 1.75, deck + 2.4), (x + 1.45, y + 1.75, deck + 2.55), COPING))
     leaf = Paint("metal", (95, 100, 105))
     boxes.append(((x + 1.3, y - 0.45, deck + 0.05), (x + 1.35, y + 0.45, deck + 2.05), leaf))
-    free = [place for place in grid if abs(place[0] - x) > 2.4 or abs(place[1] - y) > 2.8]
+    free = [position for position in grid if abs(position[0] - x) > 2.4 or abs(position[1] - y) > 2.8]
     count = min(len(free), int(generator.integers(2, 6)))
     for k in generator.permutation(len(free))[:count]:
         u, v = (float(c) for c in free[k])
@@ -297,9 +297,9 @@ def _roof_boxes(
     return boxes, tuple(fans)
 
 
-def _middles(length: float, step: float) -> NDArray[Any]:
+def _middles(length: float, step: float) -> Array:
     n = max(1, int(length / step))
-    return length / n * (np.arange(n) + 0.5) - 0.5 * length
+    return np.asarray(length / n * (np.arange(n) + 0.5) - 0.5 * length, np.float64)
 
 
 def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
@@ -312,9 +312,9 @@ def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
         panels.box(low, high, Paint("roof tiles", (200, 150, 130)), without=("-z",))
 
 
-def skylight(panels: Panels, place: Any, pitch: float, *, side: int) -> None:
-    """A window in the slope that falls towards side·x; `place` is its middle on the tiles."""
-    x, y, z = place
+def skylight(panels: Panels, position: Any, pitch: float, *, side: int) -> None:
+    """A window in the slope that falls towards side·x; `position` is its middle on the tiles."""
+    x, y, z = position
     run, half, lift = 0.45, 0.4, 0.09
 
     def at(u: float, v: float, up: float) -> tuple[float, float, float]:

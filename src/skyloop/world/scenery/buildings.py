@@ -20,7 +20,7 @@ from skyloop.world.scenery.building_parts import (
     TILES,
     TRIM,
     Facade,
-    Opening,
+    FacadeOpening,
     Roof,
     chimney,
     fill_opening,
@@ -75,11 +75,11 @@ def house_colours(generator: np.random.Generator) -> list[Colour]:
 @dataclass(slots=True)
 class _Side:
     facade: Facade
-    rows: list[list[Opening]] = field(default_factory=list)
+    rows: list[list[FacadeOpening]] = field(default_factory=list)
     panes: list[Colour] = field(default_factory=list)
 
     @property
-    def openings(self) -> list[tuple[Opening, Colour]]:
+    def openings(self) -> list[tuple[FacadeOpening, Colour]]:
         return list(zip([hole for row in self.rows for hole in row], self.panes, strict=True))
 
 
@@ -140,7 +140,7 @@ def _sides(width: float, depth: float) -> list[_Side]:
 
 def _rows(
     generator: np.random.Generator, style: str, length: float, levels: list[float], *, front: bool
-) -> list[list[Opening]]:
+) -> list[list[FacadeOpening]]:
     """The openings of each floor."""
     pitch, size, sill, kind = {
         "town": (2.3, (1.1, 1.65), 0.85, "crowned"),
@@ -158,9 +158,11 @@ def _rows(
         row = []
         for k, s in enumerate(float(m) for m in middles):
             if style == "block" and front and floor > 0 and k % 2 == 0:
-                row.append(Opening(s - 0.8, s + 0.8, level + 0.1, level + 2.25, "balcony"))
+                row.append(FacadeOpening(s - 0.8, s + 0.8, level + 0.1, level + 2.25, "balcony"))
             else:
-                row.append(Opening(s - 0.5 * size[0], s + 0.5 * size[0], level + sill, level + sill + size[1], kind))
+                row.append(
+                    FacadeOpening(s - 0.5 * size[0], s + 0.5 * size[0], level + sill, level + sill + size[1], kind)
+                )
         rows.append(row)
     return rows
 
@@ -172,7 +174,7 @@ def _ground_floor(
     middles: np.ndarray,
     size: tuple[float, float],
     sill: float,
-) -> list[Opening]:
+) -> list[FacadeOpening]:
     """A door, and windows or shops beside it."""
     n = len(middles)
     if style == "town":
@@ -182,19 +184,20 @@ def _ground_floor(
         shops = max(1, round((rest[1] - rest[0]) / 3.0))
         step = (rest[1] - rest[0]) / shops
         row = [
-            Opening(rest[0] + step * k + 0.1, rest[0] + step * (k + 1) - 0.1, 0.45, 2.75, "shop") for k in range(shops)
+            FacadeOpening(rest[0] + step * k + 0.1, rest[0] + step * (k + 1) - 0.1, 0.45, 2.75, "shop")
+            for k in range(shops)
         ]
         s = 0.5 if left else length - 1.5
-        row.append(Opening(s, s + 1.0, 0.15, 2.7, "door"))
+        row.append(FacadeOpening(s, s + 1.0, 0.15, 2.7, "door"))
         return sorted(row, key=lambda hole: hole.s0)
     kind = "shuttered" if style == "villa" else "ribbon" if style == "plain" else "window"
     door = n // 2
     row = []
     for k, s in enumerate(float(m) for m in middles):
         if k == door:
-            row.append(Opening(s - 0.55, s + 0.55, 0.15, 2.4, "door"))
+            row.append(FacadeOpening(s - 0.55, s + 0.55, 0.15, 2.4, "door"))
         else:
-            row.append(Opening(s - 0.5 * size[0], s + 0.5 * size[0], sill, sill + size[1], kind))
+            row.append(FacadeOpening(s - 0.5 * size[0], s + 0.5 * size[0], sill, sill + size[1], kind))
     return row
 
 
@@ -256,7 +259,7 @@ def _awning(panels: Panels, facade: Facade, s: tuple[float, float]) -> None:
         facade.rectangle(panels, (a, b), (2.27, 2.45), 1.3, paint)
 
 
-def _porch(panels: Panels, facade: Facade, door: Opening, *, posts: bool) -> None:
+def _porch(panels: Panels, facade: Facade, door: FacadeOpening, *, posts: bool) -> None:
     s0, s1, at = door.s0 - 0.6, door.s1 + 0.6, facade.at
     facade.block(panels, (s0, s1), (2.55, 2.75), (0.0, 1.5), TRIM)
     a, b = s0 - 0.1, s1 + 0.1

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyloop.world.mesh import Colour, Mesh, box, circle, loft, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, box, circle, loft, merged, mesh_of
 from skyloop.world.model import Shape
 from skyloop.world.scenery.foliage import (
     Light,
@@ -73,21 +73,23 @@ def _on_lobes(
 ) -> Sprays:
     owner = generator.integers(0, len(centres), 3 * count)
     aim = unit(generator.normal(0.0, 1.0, (len(owner), 3)) + 0.3 * UP)
-    place = centres[owner] + aim * radii[owner] * generator.uniform(0.85, 1.05, (len(owner), 1))
-    outside = np.linalg.norm((place[:, None] - centres) / radii, axis=2).min(axis=1) > 0.8
-    picked = np.flatnonzero(outside & (place[:, 2] > 0.06))[:count]
-    return scattered_sprays(generator, place[picked], aim[picked], size)
+    position = centres[owner] + aim * radii[owner] * generator.uniform(0.85, 1.05, (len(owner), 1))
+    outside = np.linalg.norm((position[:, None] - centres) / radii, axis=2).min(axis=1) > 0.8
+    picked = np.flatnonzero(outside & (position[:, 2] > 0.06))[:count]
+    return scattered_sprays(generator, position[picked], aim[picked], size)
 
 
-def scattered_sprays(generator: np.random.Generator, place: Points, aim: Points, size: tuple[float, float]) -> Sprays:
-    """Kites at `place` that face about `aim`, each with a random rotation."""
-    n = len(place)
+def scattered_sprays(
+    generator: np.random.Generator, position: Points, aim: Points, size: tuple[float, float]
+) -> Sprays:
+    """Kites at `position` that face about `aim`, each with a random rotation."""
+    n = len(position)
     growth = generator.uniform(0.75, 1.25, (n, 1))
     side = unit(np.cross(aim, generator.normal(0.0, 1.0, (n, 3))))
     along = unit(np.cross(side, aim) + aim * generator.uniform(-0.2, 0.7, (n, 1)))
     across = unit(np.cross(along, aim + 0.5 * generator.normal(0.0, 1.0, (n, 3))))
     reach = along * growth * size[0]
-    return Sprays(place - 0.5 * reach, reach, across * growth * 0.5 * size[1], aim)
+    return Sprays(position - 0.5 * reach, reach, across * growth * 0.5 * size[1], aim)
 
 
 def hedge_shape(generator: np.random.Generator, *, height: float = 1.1, width: float = 0.8) -> Shape:
@@ -96,9 +98,9 @@ def hedge_shape(generator: np.random.Generator, *, height: float = 1.1, width: f
     side = generator.choice(3, n, p=[0.36, 0.36, 0.28])
     across = np.where(side == 0, -1.0, np.where(side == 1, 1.0, generator.uniform(-1.0, 1.0, n)))
     z = np.where(side == 2, height, generator.uniform(0.05, height, n))
-    place = np.stack([generator.uniform(-half, half, n), 0.53 * width * across, z], axis=1)
+    position = np.stack([generator.uniform(-half, half, n), 0.53 * width * across, z], axis=1)
     aim = np.where(side[:, None] == 2, [[0.0, 0.0, 1.0]], np.stack([0 * z, np.sign(across), 0.25 + 0 * z], 1))
-    sprays = scattered_sprays(generator, place, unit(aim), (0.24, 0.16))
+    sprays = scattered_sprays(generator, position, unit(aim), (0.24, 0.16))
     light = Light(sprays)
     few = sprays.some(20, 1.6)
     sunk = 0.25
@@ -236,7 +238,7 @@ def fallen_trunk_shape(generator: np.random.Generator, *, length: float = 7.0, r
     """A trunk along x around the origin, a quarter sunk in, with broken ends, stumps of boughs and moss on top."""
     line = bent((-0.5 * length, 0, 0.7 * radius), (0.5 * length, 0, 0.6 * radius), (0, generator.normal(0, 0.15), 0), 5)
     radii = radius * np.linspace(1.1, 0.6, 5)
-    bark: Any = {"material": "bark", "colour": (165, 150, 130)}
+    bark: Look = {"material": "bark", "colour": (165, 150, 130)}
     ends = [_broken_end(line[0], radii[0], -1.0), _broken_end(line[-1], radii[-1], 1.0)]
     parts = [limb(line, radii, 8, **bark), *ends]
     for _ in range(4):

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
-from skyloop.world.mesh import Colour, Mesh, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, mesh_of
+from skyloop_client.messages import Array
 
 Tint = tuple[float, float, float]
 Points = NDArray[np.float64]
 
 
-def limbs(lines: ArrayLike, radii: ArrayLike, sides: int, **look: Any) -> Mesh:
+def limbs(lines: ArrayLike, radii: ArrayLike, sides: int, **look: Unpack[Look]) -> Mesh:
     """Skins of `sides` faces around m lines, (m, k, 3) points with (m, k) radii; open at their ends."""
     points, widths = np.asarray(lines, float), np.asarray(radii, float)
     m, k = widths.shape
@@ -44,7 +45,7 @@ def limbs(lines: ArrayLike, radii: ArrayLike, sides: int, **look: Any) -> Mesh:
     )
 
 
-def limb(line: ArrayLike, radii: ArrayLike, sides: int, **look: Any) -> Mesh:
+def limb(line: ArrayLike, radii: ArrayLike, sides: int, **look: Unpack[Look]) -> Mesh:
     """A skin of `sides` faces around (k, 3) points with (k,) radii."""
     return limbs(np.asarray(line)[None], np.asarray(radii)[None], sides, **look)
 
@@ -194,7 +195,7 @@ def directions(n: int) -> Points:
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
 
 
-def lumps(distance: Any, centres: ArrayLike, stretches: ArrayLike, **look: Any) -> Mesh:
+def lumps(distance: Any, centres: ArrayLike, stretches: ArrayLike, **look: Unpack[Look]) -> Mesh:
     """Closed smooth skins, (m, n) of `distance` m along n even directions, stretched, around (m, 3) centres."""
     reach = np.atleast_2d(distance)
     m, n = reach.shape
@@ -204,7 +205,7 @@ def lumps(distance: Any, centres: ArrayLike, stretches: ArrayLike, **look: Any) 
 
 
 @cache
-def _faces_around(n: int) -> NDArray[Any]:
+def _faces_around(n: int) -> Array:
     """The 2n - 4 triangles between n even directions, facing outwards."""
     points = directions(n)
     faces = ConvexHull(points).simplices
@@ -232,7 +233,7 @@ def box_mapped(mesh: Mesh) -> Mesh:
     )
 
 
-def hull(points: Points, n: int, roughness: Any, **look: Any) -> Mesh:
+def hull(points: Points, n: int, roughness: Any, **look: Unpack[Look]) -> Mesh:
     """2n - 4 triangles in the outline of a cloud of points; `roughness` (n,) moves the vertices in and out."""
     low, high = points.min(axis=0), points.max(axis=0)
     centre, stretch = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.05)
@@ -243,7 +244,7 @@ def hull(points: Points, n: int, roughness: Any, **look: Any) -> Mesh:
     return lumps(np.quantile(distance[near], 0.85, axis=0) * roughness, centre, stretch, **look)
 
 
-def skirt(apex: Any, radius: float, drop: float, points: int, turn: float, **look: Any) -> Mesh:
+def skirt(apex: Any, radius: float, drop: float, points: int, turn: float, **look: Unpack[Look]) -> Mesh:
     """A jagged cone that is open below: `points` tips hang `drop` m under the apex, the notches between them less."""
     k = np.arange(2 * points)
     tip = k % 2 == 0

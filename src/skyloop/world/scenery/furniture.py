@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from skyloop.world.mesh import Colour, Mesh, box, cylinder, ellipsoid, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, box, cylinder, ellipsoid, merged, mesh_of
 from skyloop.world.model import Shape
 
 WOOD: dict[str, Any] = {"material": "wood", "slot": 1}
@@ -26,12 +26,12 @@ CLOTHS: tuple[Colour, ...] = (
 )  # fmt: skip
 
 
-def _box(x: float, y: float, z: float, wide: float, deep: float, tall: float, **look: Any) -> Mesh:
+def _box(x: float, y: float, z: float, wide: float, deep: float, tall: float, **look: Unpack[Look]) -> Mesh:
     """(x, y): its middle; z: its bottom."""
     return box((wide, deep, tall), centre=(x, y, z + 0.5 * tall), **look)
 
 
-def _legs(wide: float, deep: float, tall: float, thick: float, **look: Any) -> list[Mesh]:
+def _legs(wide: float, deep: float, tall: float, thick: float, **look: Unpack[Look]) -> list[Mesh]:
     x, y = 0.5 * (wide - thick), 0.5 * (deep - thick)
     return [_box(a * x, b * y, 0.0, thick, thick, tall, **look) for a in (-1, 1) for b in (-1, 1)]
 
@@ -154,7 +154,7 @@ def fridge() -> Shape:
 
 @cache
 def bathtub() -> Shape:
-    look: dict[str, Any] = {"material": "plastic", "colour": (245, 246, 248)}
+    look: Look = {"material": "plastic", "colour": (245, 246, 248)}
     parts = [
         _box(0, 0, 0, 1.7, 0.75, 0.12, **look),
         *(_box(0, side * 0.34, 0.12, 1.7, 0.07, 0.45, **look) for side in (-1, 1)),

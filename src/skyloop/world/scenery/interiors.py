@@ -12,14 +12,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skyloop.world.ground import FAR
-from skyloop.world.mesh import Colour, Mesh, box, merged, mesh_of, quad
+from skyloop.world.mesh import Colour, Look, Mesh, box, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
+from skyloop_client.messages import Array
 
 Rectangle = tuple[float, float, float, float]
 """m: x_min, y_min, x_max, y_max."""
@@ -42,10 +42,10 @@ class Opening:
 class _Sides:
     """Collects flat faces of one look."""
 
-    def __init__(self, **look: Any) -> None:
+    def __init__(self, **look: Unpack[Look]) -> None:
         self.look = look
-        self.corners: list[NDArray[Any]] = []
-        self.uv: list[NDArray[Any]] = []
+        self.corners: list[Array] = []
+        self.uv: list[Array] = []
 
     def add(self, corners: Any, uv: Any) -> None:
         self.corners.append(np.asarray(corners, float))
@@ -69,8 +69,8 @@ def wall(
     *,
     ends: tuple[bool, bool] = (True, True),
     shift: float = 0.0,
-    back: dict[str, Any] | None = None,
-    **look: Any,
+    back: Look | None = None,
+    **look: Unpack[Look],
 ) -> Mesh:
     """A wall from the origin along +x, around y = 0, standing on z = 0; its front faces -y.
 
@@ -122,13 +122,13 @@ def _reveals(
         sides.add([(x0, y, z0), (x1, y, z0), (x1, -y, z0), (x0, -y, z0)], flat)
 
 
-def on_wall(start: Sequence[float], yaw: float, along: float, across: float = 0.0, z: float = 0.0) -> NDArray[Any]:
+def on_wall(start: Sequence[float], yaw: float, along: float, across: float = 0.0, z: float = 0.0) -> Array:
     """World position of a point on a wall that starts at `start` with this yaw."""
     c, s = np.cos(yaw), np.sin(yaw)
     return np.array([start[0] + c * along - s * across, start[1] + s * along + c * across, z])
 
 
-def place_floor(model: Model, area: Rectangle, *, name: str = "floor", variant: int = 0, **look: Any) -> None:
+def place_floor(model: Model, area: Rectangle, *, name: str = "floor", variant: int = 0, **look: Unpack[Look]) -> None:
     """A flat floor at height 0. It is not solid, because the height field is level there and stops vehicles."""
     x0, y0, x1, y1 = area
     mesh = quad((x0, y0, 0), (x1, y0, 0), (x1, y1, 0), (x0, y1, 0), **look)
@@ -182,7 +182,7 @@ def door_leaf(width: float, height: float = 2.05, *, material: str = "wood", slo
 def door_frame(width: float, height: float, thickness: float, *, slot: int = 1) -> Mesh:
     """A frame around an opening from the origin along +x; it stands out from every face of the wall."""
     rim, deep, lip = 0.09, thickness + 0.04, DOOR_LIP
-    look: dict[str, Any] = {"material": "wood", "slot": slot}
+    look: Look = {"material": "wood", "slot": slot}
     top = box((width + 2 * (rim - lip), deep + 0.01, rim), centre=(width / 2, 0, height - lip + rim / 2), **look)
     posts = [
         box((rim, deep, height), centre=(x, 0, height / 2), bottom=False, **look)
@@ -207,7 +207,7 @@ def closed_door(width: float, height: float, thickness: float, *, leaves: int = 
 def window_pane(width: float, height: float, *, slot: int = 1) -> Mesh:
     """Glass with a cross of bars, from the origin along +x and up, around y = 0; it fills its opening."""
     bar = 0.06
-    look: dict[str, Any] = {"material": "wood", "slot": slot}
+    look: Look = {"material": "wood", "slot": slot}
     parts = [box((width, 0.02, height), centre=(width / 2, 0, height / 2), material="glass")]
     for x in (bar / 2, width / 2, width - bar / 2):
         parts.append(box((bar, 0.06, height), centre=(x, 0, height / 2), **look))
@@ -224,7 +224,7 @@ DOOR_WIDTH, DOOR_MARGIN = 1.2, 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WallLine:
     """A wall line at coordinate `at` of axis `across` (0: x, 1: y), from `start` to `end` of the other axis."""
 
     across: int
@@ -238,7 +238,7 @@ class Line:
 class Segment:
     """The part of a line between two junctions: one room on each side, or nothing (-1) outside."""
 
-    line: Line
+    line: WallLine
     start: float
     end: float
     low: int
@@ -260,10 +260,10 @@ class FloorPlan:
 
 def make_floor_plan(random: np.random.Generator, half: float, free: float) -> FloorPlan:
     """The plan of a house 2·half square around the origin; no inner wall is nearer to the origin than `free`."""
-    lines: list[Line] = []
+    lines: list[WallLine] = []
     rooms = _cut((-half, -half, half, half), random, free, lines)
     for across in (0, 1):
-        lines += [Line(across, at, -half, half, outer=True) for at in (-half, half)]
+        lines += [WallLine(across, at, -half, half, outer=True) for at in (-half, half)]
     plan = FloorPlan(rooms)
     for line in lines:
         segments = _segments(line, rooms)
@@ -273,7 +273,7 @@ def make_floor_plan(random: np.random.Generator, half: float, free: float) -> Fl
     return plan
 
 
-def _cut(room: Rectangle, random: np.random.Generator, free: float, lines: list[Line]) -> list[Rectangle]:
+def _cut(room: Rectangle, random: np.random.Generator, free: float, lines: list[WallLine]) -> list[Rectangle]:
     """Divides a room; returns the new rooms and adds the walls between them to `lines`."""
     size = (room[2] - room[0], room[3] - room[1])
     if size[0] * size[1] <= LARGEST_ROOM:
@@ -284,7 +284,7 @@ def _cut(room: Rectangle, random: np.random.Generator, free: float, lines: list[
         if at is not None:
             low, high = list(room), list(room)
             low[axis + 2] = high[axis] = at
-            lines.append(Line(axis, at, room[1 - axis], room[3 - axis]))
+            lines.append(WallLine(axis, at, room[1 - axis], room[3 - axis]))
             a, b = (tuple(part) for part in (low, high))
             return _cut(a, random, free, lines) + _cut(b, random, free, lines)  # type: ignore[arg-type]
     return [room]
@@ -305,7 +305,7 @@ def _cut_at(room: Rectangle, axis: int, random: np.random.Generator, free: float
     return round(float(random.uniform(a, b)), 2)
 
 
-def _segments(line: Line, rooms: list[Rectangle]) -> list[Segment]:
+def _segments(line: WallLine, rooms: list[Rectangle]) -> list[Segment]:
     along = 1 - line.across
     sides: list[list[int]] = [[], []]
     for number, room in enumerate(rooms):
@@ -316,8 +316,8 @@ def _segments(line: Line, rooms: list[Rectangle]) -> list[Segment]:
     edges = [rooms[k][along + end] for k in sides[0] + sides[1] for end in (0, 2)]
     breaks = sorted({min(max(edge, line.start), line.end) for edge in edges})
 
-    def room_at(side: int, place: float) -> int:
-        return next((k for k in sides[side] if rooms[k][along] < place < rooms[k][along + 2]), -1)
+    def room_at(side: int, position: float) -> int:
+        return next((k for k in sides[side] if rooms[k][along] < position < rooms[k][along + 2]), -1)
 
     return [Segment(line, a, b, room_at(0, 0.5 * (a + b)), room_at(1, 0.5 * (a + b))) for a, b in pairwise(breaks)]
 
@@ -337,6 +337,6 @@ def _cut_doors(segments: list[Segment], random: np.random.Generator) -> None:
             segment.door = Opening(start, start + wide, top=top)
 
 
-def yaw_of(line: Line) -> float:
+def yaw_of(line: WallLine) -> float:
     """The heading of a wall along the line, from smaller to larger coordinates."""
     return 0.5 * math.pi if line.across == 0 else 0.0

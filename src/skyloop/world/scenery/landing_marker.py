@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
 from skyloop.world.model import Shape
+from skyloop_client.messages import Array
 
 DARK: Colour = (16, 16, 18)
 LIGHT: Colour = (246, 246, 244)
@@ -46,7 +46,7 @@ class LandingMarker:
     def rectangle_centre(self) -> tuple[float, float]:
         return -self.offset, 0.0
 
-    def is_dark(self, x: Any, y: Any) -> NDArray[np.bool_]:
+    def is_dark(self, x: Array, y: Array) -> NDArray[np.bool_]:
         """Whether points of the board, in the marker's own axes, are painted dark."""
         r = np.hypot(x, y)
         ring = (r >= self.ring_inner_radius) & (r <= self.ring_outer_radius)
@@ -89,12 +89,12 @@ class LandingMarker:
                     parts.append(self._flat(piece, _fan(len(piece)), DARK if dark else LIGHT))
         return merged(parts)
 
-    def _flat(self, points: Any, faces: Any, colour: Colour) -> Mesh:
+    def _flat(self, points: Array, faces: ArrayLike, colour: Colour) -> Mesh:
         corners = np.column_stack([points, np.full(len(points), self.thickness)])
         up = np.tile([0.0, 0.0, 1.0], (len(points), 1))
         return mesh_of(corners, faces, normals=up, material="paint", colour=colour)
 
-    def _band(self, unit: Any, inner: float, outer: float, colour: Colour) -> Mesh:
+    def _band(self, unit: Array, inner: float, outer: float, colour: Colour) -> Mesh:
         n = len(unit)
         k = np.arange(n)
         following = (k + 1) % n
@@ -103,7 +103,7 @@ class LandingMarker:
         )
         return self._flat(np.concatenate([unit * inner, unit * outer]), faces, colour)
 
-    def _rim(self, unit: Any) -> Mesh:
+    def _rim(self, unit: Array) -> Mesh:
         """The board's edge, which goes down into the ground."""
         n = len(unit)
         k = np.arange(n)
@@ -122,11 +122,11 @@ def _fan(n: int) -> NDArray[np.int64]:
     return np.stack([np.zeros_like(k), k, k + 1], axis=1)
 
 
-def _clipped(polygon: NDArray[Any], x0: float, x1: float, y0: float, y1: float) -> NDArray[Any]:
+def _clipped(polygon: Array, x0: float, x1: float, y0: float, y1: float) -> Array:
     """The part of a convex polygon (n, 2) inside a rectangle."""
     for axis, limit, sign in ((0, x0, 1.0), (0, x1, -1.0), (1, y0, 1.0), (1, y1, -1.0)):
         inside = sign * (polygon[:, axis] - limit)
-        kept: list[NDArray[Any]] = []
+        kept: list[Array] = []
         for k in range(len(polygon)):
             a, b = inside[k], inside[(k + 1) % len(polygon)]
             if a >= -1e-9:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.mesh import WHITE, Colour, Mesh
+from skyloop.world.mesh import WHITE, Colour, Look, Mesh
 
 SIDES = ("-y", "+x", "+y", "-x", "+z", "-z")
 # corners of each side, counter-clockwise from outside, as (x, y, z) choices between low and high
@@ -29,7 +29,7 @@ class Paint(NamedTuple):
     slot: int = 0
 
     @property
-    def look(self) -> dict[str, Any]:
+    def look(self) -> Look:
         """In the form that the functions of `mesh` use."""
         return {"material": self.material, "colour": self.colour, "slot": self.slot}
 
@@ -93,7 +93,7 @@ def strokes(text: str, height: float) -> list[tuple[float, float, float, float]]
     cell = height / 5.0
     start = -0.5 * cell * (4 * len(text) - 1)
     found = []
-    for place, letter in enumerate(text):
+    for position, letter in enumerate(text):
         rows = _ROWS[letter].split()
         for column in range(3):
             # runs down a column, so that few rectangles are needed
@@ -103,7 +103,7 @@ def strokes(text: str, height: float) -> list[tuple[float, float, float, float]]
                 if marked and top is None:
                     top = k
                 elif not marked and top is not None:
-                    left = start + cell * (4 * place + column)
+                    left = start + cell * (4 * position + column)
                     found.append((left, (2.5 - k) * cell, left + cell, (2.5 - top) * cell))
                     top = None
     return found

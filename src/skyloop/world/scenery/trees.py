@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Mesh, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, merged, mesh_of
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.foliage import (
     Light,
@@ -289,22 +289,22 @@ def _lobe_sprays(
     heart = centres.mean(axis=0)
     outward = unit(centres[owner] - heart)
     aim = unit(generator.normal(0.0, 1.0, (len(owner), 3)) + 0.45 * outward + [0.0, 0.0, 0.25])
-    place = centres[owner] + aim * radii[owner] * generator.uniform(0.78, 1.02, (len(owner), 1))
-    depth = np.linalg.norm((place[:, None] - centres) / radii, axis=2).min(axis=1)
+    position = centres[owner] + aim * radii[owner] * generator.uniform(0.78, 1.02, (len(owner), 1))
+    depth = np.linalg.norm((position[:, None] - centres) / radii, axis=2).min(axis=1)
     open_air = np.flatnonzero(depth > 0.74)[:wanted]
-    place, aim = place[open_air], unit(aim[open_air] / radii[owner[open_air]])
-    return _tilted(species, generator, place, aim, detail)
+    position, aim = position[open_air], unit(aim[open_air] / radii[owner[open_air]])
+    return _tilted(species, generator, position, aim, detail)
 
 
-def _tilted(species: Species, generator: np.random.Generator, place: Points, aim: Points, detail: float) -> Sprays:
-    """Kites around `place` that face about `aim`, each with a random rotation."""
-    n = len(place)
+def _tilted(species: Species, generator: np.random.Generator, position: Points, aim: Points, detail: float) -> Sprays:
+    """Kites around `position` that face about `aim`, each with a random rotation."""
+    n = len(position)
     growth = min(detail**-0.4, 2.0) * generator.uniform(0.75, 1.25, (n, 1))
     side = unit(np.cross(aim, generator.normal(0.0, 1.0, (n, 3))))
     along = unit(np.cross(side, aim) + aim * generator.uniform(-0.35, 0.75, (n, 1)) - [0.0, 0.0, species.droop])
     across = unit(np.cross(along, aim + 0.5 * generator.normal(0.0, 1.0, (n, 3))))
     reach = along * growth * species.spray[0]
-    return Sprays(place - 0.5 * reach, reach, across * growth * 0.5 * species.spray[1], aim)
+    return Sprays(position - 0.5 * reach, reach, across * growth * 0.5 * species.spray[1], aim)
 
 
 def _strands(species: Species, generator: np.random.Generator, lobes: tuple[Points, Points], detail: float) -> Sprays:
@@ -331,7 +331,7 @@ def _masses(
 ) -> tuple[Mesh, Mesh, Mesh]:
     """The dark middles of the lobes; whole lobes for the middle distance; four groups of lobes for far away."""
     centres, radii = lobes
-    look: Any = {"material": species.leaf_material}
+    look: Look = {"material": species.leaf_material}
     corners = 14 if detail > 0.5 else 8 if detail > SPARSE else 6
     rough = generator.uniform(0.80, 1.14, (len(centres), corners))
     inner = lumps(0.80 * rough, centres, radii, **look)
@@ -354,7 +354,7 @@ def _skirts(species: Species, generator: np.random.Generator) -> tuple[Mesh, Mes
     """A dark cone inside; jagged tiers for the middle distance; fewer of them for far away."""
     low = species.crown_base * species.height
     span = species.height - low
-    look: Any = {"material": species.leaf_material}
+    look: Look = {"material": species.leaf_material}
     inner = skirt((0.0, 0.0, low + 0.9 * span), 0.5 * species.crown_radius, 0.86 * span, 6, 0.0, **look)
     levels = []
     for tiers, points in ((7, 7), (5, 5)):

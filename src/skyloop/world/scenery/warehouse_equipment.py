@@ -13,7 +13,7 @@ import numpy as np
 from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour, Mesh, circle, cylinder, loft, merged
 from skyloop.world.model import Shape
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.panels import Paint, Panels
 from skyloop_client.messages import Array
 
@@ -162,7 +162,7 @@ def _sacks() -> Shape:
     rings = [np.column_stack([scale * outline, np.full(8, z)]) for scale, z in ((0.86, 0.0), (1.0, 0.1), (0.84, 0.19))]
     sack = loft(rings, **cloth.look)
     places = [(0.0, 0.285 * side, 0.185 * layer) for layer in range(4) for side in (-1, 1)]
-    return _boxed("sacks", merged([sack.moved(place) for place in places]), cloth)
+    return _boxed("sacks", merged([sack.moved(position) for position in places]), cloth)
 
 
 def crate_shape() -> Shape:
@@ -200,7 +200,7 @@ def barrel_shape() -> Shape:
 def _drums() -> Shape:
     """Two drums on a pallet; four would hang over its edge."""
     places = ((0.0, -0.3, 0.0), (0.0, 0.3, 0.0))
-    lods = tuple(merged([_drum(n).moved(place) for place in places]) for n in (12, 5))
+    lods = tuple(merged([_drum(n).moved(position) for position in places]) for n in (12, 5))
     return Shape("drums", lods, (NEAR,))
 
 
@@ -333,13 +333,13 @@ class DrivingForklift:
 
     n_rows = 1
 
-    def __init__(self, path: Path, ground: Ground, *, speed: float, start: float = 0.0) -> None:
+    def __init__(self, path: MoverPath, ground: Ground, *, speed: float, start: float = 0.0) -> None:
         """speed: m/s; start: m along the path at t = 0."""
         self._path, self._ground, self._speed, self._start = path, ground, speed, start
 
     def poses(self, t: float) -> Array:
         """(1, 3, 4) world_from_part."""
-        place, heading = self._path.at([self._start + self._speed * t])
-        x, y = place[0]
+        position, heading = self._path.at([self._start + self._speed * t])
+        x, y = position[0]
         c, s = np.cos(heading[0]), np.sin(heading[0])
         return np.array([[[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, self._ground.at(x, y)[0]]]])

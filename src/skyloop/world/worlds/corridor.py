@@ -14,7 +14,7 @@ import numpy as np
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Mesh, box, cylinder
+from skyloop.world.mesh import Colour, Look, Mesh, box, cylinder
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
@@ -78,7 +78,7 @@ class Corridor:
         inside = Area(START, -HALF_WIDTH, END, HALF_WIDTH)
         add_walkers(self.model, self.ground, walkers, inside, seed=seed, world="corridor", randomise=randomise)
 
-    def _finish(self) -> dict[str, Any]:
+    def _finish(self) -> Look:
         material, colour = FINISHES[int(self._looks.integers(len(FINISHES)))]
         if "textures" in self._randomise:
             material = str(self._looks.choice(["plaster", "wallpaper", "brick", "cement", "formboard"]))

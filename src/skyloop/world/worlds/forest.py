@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Cover, Ground, place_terrain
@@ -148,7 +149,7 @@ class Forest:
 def _cover(half: float) -> Cover:
     """Bare earth under the trees, grass outside."""
 
-    def material(x: Array, y: Array) -> Array:
+    def material(x: Array, y: Array) -> NDArray[np.int64]:
         inside = np.maximum(np.abs(x), np.abs(y)) < half
         return np.where(inside, MATERIAL_ID["soil"], MATERIAL_ID["grass"])
 

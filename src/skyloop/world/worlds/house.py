@@ -11,7 +11,7 @@ import numpy as np
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour
+from skyloop.world.mesh import Colour, Look
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.furniture import CLOTHS, PIECES, VENEER, WOODS, chair, picture, rug
@@ -80,7 +80,7 @@ class House:
         for room, kind in zip(self.plan.rooms, self.kinds, strict=True):
             floors = KINDS[kind][1] if "textures" not in randomise else ("wood", "tiles", "cement", "paving")
             material = floors[int(self._looks.integers(len(floors)))]
-            look = {
+            look: Look = {
                 "material": material,
                 "colour": self._tint((255, 255, 255) if material == "wood" else (205, 200, 190)),
             }
@@ -106,7 +106,7 @@ class House:
             for number, (x0, y0, x1, y1) in enumerate(self.plan.rooms)
         ]
 
-    def _finish(self, kind: str) -> dict[str, Any]:
+    def _finish(self, kind: str) -> Look:
         materials = KINDS[kind][2] if "textures" not in self._randomise else ("plaster", "wallpaper", "brick", "wood")
         colour = TINTS[int(self._looks.integers(len(TINTS)))]
         return {"material": materials[int(self._looks.integers(len(materials)))], "colour": self._tint(colour)}
@@ -129,7 +129,7 @@ class House:
         shifted = [Opening(h.start + before, h.end + before, h.bottom, h.top) for h in holes]
         # a wall's front is its right-hand side: the larger x, or the smaller y
         front, back = (segment.high, segment.low) if line.across == 0 else (segment.low, segment.high)
-        looks = [
+        looks: list[Look] = [
             self._finishes[k] if k >= 0 else {"material": "brick", "colour": (255, 255, 255)} for k in (front, back)
         ]
         through = line.outer and line.across == 1

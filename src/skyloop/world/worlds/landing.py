@@ -15,6 +15,7 @@ from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.bushes import BUSH_GREENS, SMALL_LEAVES, bush_shape, rock_shape
 from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 COVERS = ("grass", "soil", "gravel", "asphalt", "paving", "snow")
 LEVEL_RADIUS, EXTENT, CELL = 45.0, 160.0, 5.0
@@ -63,11 +64,11 @@ class Landing:
         if screen is not None:
             self._screen(*_sun(screen))
 
-    def _height(self, x: Any, y: Any) -> Any:
+    def _height(self, x: Array, y: Array) -> Array:
         a, b, c, d = self._waves
         rolling = np.sin(x / 17 + a) * np.sin(y / 21 + b) + np.sin(x / 31 + y / 40 + c) + np.sin(y / 27 + d)
         far = np.clip((np.hypot(x, y) - LEVEL_RADIUS) / 60.0, 0.0, 1.0)
-        return 2.2 * far * far * (rolling + 1.0)
+        return np.asarray(2.2 * far * far * (rolling + 1.0))
 
     def _cover_at(self, x: Any, y: Any) -> Any:
         field = np.maximum(np.abs(x), np.abs(y)) < COVERED

@@ -10,7 +10,7 @@ from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_walker
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
@@ -74,6 +74,6 @@ class RadarLab:
         self.ground = Ground(np.zeros((3, 3)), (-100.0, -100.0), 100.0)
         self.model = Model()
         place_terrain(self.model, self.ground, "asphalt")
-        self.path = Path([(NEAR, 0.0), (FAR, 0.0)], closed=False, corner_radius=0.5)
+        self.path = MoverPath([(NEAR, 0.0), (FAR, 0.0)], closed=False, corner_radius=0.5)
         start = float(random.uniform(0.0, self.path.length))
         add_walker(self.model, random, self.ground, self.path, speed=speed, start=start, randomise=randomise)

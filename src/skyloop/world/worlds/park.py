@@ -11,7 +11,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import place_terrain
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.buildings import house_colours, house_shape
 from skyloop.world.scenery.bushes import (
@@ -29,7 +29,17 @@ from skyloop.world.scenery.bushes import (
 from skyloop.world.scenery.foliage import spread_out, tinted
 from skyloop.world.scenery.street_furniture import bench_shape, bin_shape, lamp_shape
 from skyloop.world.scenery.trees import BIRCH, CHERRY, LARGEST, OAK, POPLAR, SPRUCE, WILLOW, Species, Stock
-from skyloop.world.worlds.park_layout import PARK, STREET, Plan, Site, Way, lane, place_paths, place_street, place_water
+from skyloop.world.worlds.park_layout import (
+    PARK,
+    STREET,
+    FootPath,
+    ParkPlan,
+    Site,
+    lane,
+    place_paths,
+    place_street,
+    place_water,
+)
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -142,10 +152,10 @@ def place_small_plants(site: Site) -> None:
     outside = anywhere[(off_path > 1.2) & (pond > 1.35) & (aside > LAWN)]
     greens = [[tinted(green, site.tint)] for green in BUSH_GREENS]
     beds = [flowers_shape(chance) for _ in range(2)]
-    for k, place in enumerate(spread_out(near_path, 16, site.spots, 1.3)):
+    for k, position in enumerate(spread_out(near_path, 16, site.spots, 1.3)):
         blossoms = [BLOSSOMS[int(i)] for i in chance.choice(len(BLOSSOMS), 2, replace=False)]
         palette = [*greens[k % len(greens)], *blossoms]
-        site.stand(beds[k % 2], place, is_a="undergrowth", name=f"flower bed {k + 1}", palette=palette)
+        site.stand(beds[k % 2], position, is_a="undergrowth", name=f"flower bed {k + 1}", palette=palette)
     _sprinkle(
         site, chance, [bush_shape(chance) for _ in range(3)], spread_out(outside, 55, site.spots, 0.9), "bush", greens
     )
@@ -174,10 +184,10 @@ def _sprinkle(
     palettes: list[list[Colour]],
     is_a: str = "",
 ) -> None:
-    for k, place in enumerate(places):
+    for k, position in enumerate(places):
         site.stand(
             shapes[k % len(shapes)],
-            place,
+            position,
             yaw=float(chance.uniform(0.0, 2.0 * np.pi)),
             scale=float(chance.uniform(0.75, 1.3)),
             is_a=is_a or name,
@@ -211,7 +221,7 @@ class Park:
             if not 0 <= value <= most:
                 raise ScenarioError(f"world 'park': {name} is {value}; give 0 to {most}")
         randomise = frozenset(randomise)
-        plan = Plan(seed, any_material="textures" in randomise)
+        plan = ParkPlan(seed, any_material="textures" in randomise)
         # the lawn as it is drawn: lower under the paths, which are solid themselves
         self.ground = plan.seen_ground()
         self.model = Model()
@@ -246,11 +256,11 @@ def _place_houses(site: Site) -> None:
                 break
             back = STREET[3] + (5.0 if style == "villa" else 1.0) + 0.5 * depth
             x, y = back, along + 0.5 * width
-            place = (x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn))
+            position = (x * np.cos(turn) - y * np.sin(turn), x * np.sin(turn) + y * np.cos(turn))
             number += 1
             site.stand(
                 shapes[k],
-                place,
+                position,
                 yaw=turn + np.pi,
                 is_a="building",
                 name=f"house {number}",
@@ -272,26 +282,26 @@ def _place_furniture(site: Site) -> None:
             # outside the ring path, and on either side of the other paths
             outwards = -1.0 if way.name == "ring path" or chance.random() < 0.5 else 1.0
             side = outwards * way.left[i]
-            place = way.line[i] + side * (way.half_width + 0.85)
-            if not _beside_path(site, number, place, 0.9):
+            position = way.line[i] + side * (way.half_width + 0.85)
+            if not _beside_path(site, number, position, 0.9):
                 continue
             if what == "lamp":
-                site.lamps.append(place)
+                site.lamps.append(position)
             yaw = float(np.arctan2(-side[1], -side[0]))
             shape = lamps[0] if what == "lamp" else benches[int(chance.integers(len(benches)))]
             count[what] += 1
-            site.take(place, 0.4 if what == "lamp" else 1.1)
-            site.stand(shape, place, yaw=yaw, is_a=what, name=f"{what} {count[what]}")
-            by = place + 1.7 * way.along[i]
+            site.take(position, 0.4 if what == "lamp" else 1.1)
+            site.stand(shape, position, yaw=yaw, is_a=what, name=f"{what} {count[what]}")
+            by = position + 1.7 * way.along[i]
             if what == "bench" and count[what] % 2 and _beside_path(site, number, by, 0.3):
                 count["bin"] += 1
                 site.take(by, 0.35)
                 site.stand(bins[0], by, yaw=yaw, is_a="bin", name=f"bin {count['bin']}")
 
 
-def _beside_path(site: Site, number: int, place: Array, radius: float) -> bool:
+def _beside_path(site: Site, number: int, position: Array, radius: float) -> bool:
     """Whether there is room at a point beside path `number`."""
-    x, y = float(place[0]), float(place[1])
+    x, y = float(position[0]), float(position[1])
     clear = site.plan.off_path(x, y, but=number)[0] > 0.3 + radius and site.plan.pond(x, y) > 1.25
     return bool(clear and site.spots.free(x, y, radius))
 
@@ -311,9 +321,9 @@ def _place_people(site: Site, people: int, randomise: frozenset[str]) -> None:
     _place_standers(site, chance, people - walking, randomise)
 
 
-def _lane(way: Way, sign: float) -> Path:
+def _lane(way: FootPath, sign: float) -> MoverPath:
     points = lane(way, -sign * 0.5)
-    return Path(points if sign > 0.0 else points[::-1], corner_radius=3.0)
+    return MoverPath(points if sign > 0.0 else points[::-1], corner_radius=3.0)
 
 
 def _place_standers(site: Site, chance: np.random.Generator, n: int, randomise: frozenset[str]) -> None:
@@ -323,13 +333,13 @@ def _place_standers(site: Site, chance: np.random.Generator, n: int, randomise: 
         way = site.plan.ways[number]
         i = int(chance.integers(4, len(way.line) - 4))
         side = (1.0 if chance.random() < 0.5 else -1.0) * way.left[i]
-        place = way.line[i] + side * (way.half_width + 0.8)
-        if placed == n or not _beside_path(site, number, place, 0.9):
+        position = way.line[i] + side * (way.half_width + 0.8)
+        if placed == n or not _beside_path(site, number, position, 0.9):
             continue
-        site.take(place, 0.9)
+        site.take(position, 0.9)
         heading = float(chance.uniform(0.0, 2.0 * np.pi))
         apart = 0.55 * np.array([np.cos(heading), np.sin(heading)])
         two = n - placed >= 2 and chance.random() < 0.6
         for offset, yaw in ((apart, heading + np.pi), (-apart, heading)) if two else ((0.0 * apart, heading),):
-            add_stander(site.model, chance, site.ground, place + offset, yaw, randomise=randomise)
+            add_stander(site.model, chance, site.ground, position + offset, yaw, randomise=randomise)
             placed += 1

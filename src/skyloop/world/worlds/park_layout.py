@@ -26,7 +26,7 @@ BED = 0.05
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class FootPath:
     """A path for walking."""
 
     name: str
@@ -57,7 +57,7 @@ class Way:
         return np.stack([np.interp(wanted, at, whole[:, k]) for k in range(2)], axis=1)
 
 
-class Plan:
+class ParkPlan:
     """The paths and the water, and the height of the ground."""
 
     def __init__(self, seed: int, *, any_material: bool = False) -> None:
@@ -91,7 +91,7 @@ class Plan:
         under = self.off_path(x.ravel(), y.ravel()).reshape(x.shape) < 0.75
         return Ground(self.ground.heights - BED * under, self.ground.origin_xy, self.ground.cell)
 
-    def off_path(self, x: Any, y: Any, but: int = -1) -> Array:
+    def off_path(self, x: ArrayLike, y: ArrayLike, but: int = -1) -> Array:
         """m from the nearest path's edge, < 0 on it; `but` is a path that does not count."""
         if but not in self._trees:
             counts = self._owner != but
@@ -148,7 +148,7 @@ class Plan:
 class Site:
     """The park while it is being made."""
 
-    def __init__(self, seed: int, plan: Plan, model: Model, any_colours: bool) -> None:
+    def __init__(self, seed: int, plan: ParkPlan, model: Model, any_colours: bool) -> None:
         """any_colours: whether it may be autumn, and greens of any hue."""
         self.seed = seed
         self.plan = plan
@@ -163,13 +163,13 @@ class Site:
         r, g, b = chance.uniform(0.7, 1.0, 3) if any_colours else np.ones(3)
         self.tint = (float(r), float(g), float(b))
 
-    def take(self, place: Array, radius: float) -> None:
+    def take(self, position: Array, radius: float) -> None:
         """Keeps other things out of a circle of `radius` around (x, y)."""
-        self.spots.add(float(place[0]), float(place[1]), radius)
+        self.spots.add(float(position[0]), float(position[1]), radius)
 
-    def stand(self, shape: Shape, place: ArrayLike, **how: Any) -> None:
+    def stand(self, shape: Shape, position: ArrayLike, **how: Any) -> None:
         """Places a shape on the ground at (x, y)."""
-        x, y = np.asarray(place, float)
+        x, y = np.asarray(position, float)
         self.model.place(shape, (x, y, self.ground.at(x, y)[0]), **how)
 
 
@@ -185,11 +185,11 @@ def _ramp(x: Any, low: float, high: float) -> Any:
     return t * t * (3.0 - 2.0 * t)
 
 
-def _ways(chance: np.random.Generator) -> list[Way]:
+def _ways(chance: np.random.Generator) -> list[FootPath]:
     """A ring around the middle lawn, a wide loop, and four paths from the gates to the ring."""
     ring = _wavy_ring(chance, 19.0, 1.1, 120)
     loop = _wavy_ring(chance, 47.0, 2.4, 280)
-    ways = [Way("loop path", loop, 1.25, True, "gravel")]
+    ways = [FootPath("loop path", loop, 1.25, True, "gravel")]
     for k in range(4):
         turn = 0.5 * np.pi * k
         c, s = np.cos(turn), np.sin(turn)
@@ -198,8 +198,8 @@ def _ways(chance: np.random.Generator) -> list[Way]:
         line = _through(nodes) @ np.array([[c, s], [-s, c]])
         # it ends at the middle of the ring path
         first = int(np.argmin(np.min(np.linalg.norm(line[:, None] - ring[None], axis=2), axis=1)))
-        ways.append(Way(f"path {k + 1}", line[: first + 1], 1.0, False, "gravel"))
-    return [*ways, Way("ring path", ring, 1.3, True, "paving")]
+        ways.append(FootPath(f"path {k + 1}", line[: first + 1], 1.0, False, "gravel"))
+    return [*ways, FootPath("ring path", ring, 1.3, True, "paving")]
 
 
 def _wavy_ring(chance: np.random.Generator, radius: float, swing: float, n: int) -> Array:
@@ -236,7 +236,7 @@ STREET = (PARK + 1.4, PARK + 4.0, PARK + 10.5, PARK + 13.0)
 """m from the middle: the start of the inner pavement, of the road and of the outer pavement, and the end of that."""
 
 
-def place_paths(model: Model, plan: Plan) -> None:
+def place_paths(model: Model, plan: ParkPlan) -> None:
     for way in plan.ways:
         n = len(way.line)
         lift = LIFTS.get(way.name, OTHER_LIFT)
@@ -252,7 +252,7 @@ def place_paths(model: Model, plan: Plan) -> None:
             model.place(shape, origin, is_a="path", name=way.name, variant=1)
 
 
-def _ribbon(way: Way, picked: Any, ground: Ground, lift: float, edge: float) -> Mesh:
+def _ribbon(way: FootPath, picked: Any, ground: Ground, lift: float, edge: float) -> Mesh:
     """A ribbon over points `picked` of the path's line; with an edge its sides slant into the ground."""
     middle, left = way.line[picked], way.left[picked]
     offsets = [way.half_width, -way.half_width]
@@ -272,7 +272,7 @@ def _ribbon(way: Way, picked: Any, ground: Ground, lift: float, edge: float) -> 
     return mesh_of(points.reshape(-1, 3), faces, material=way.material)
 
 
-def place_water(model: Model, plan: Plan) -> None:
+def place_water(model: Model, plan: ParkPlan) -> None:
     """The level water of the pond; its rim lies inside the bank."""
     rim = plan.shore(48, 1.12) - plan.pond_centre
     points = np.column_stack([np.vstack([rim, [[0.0, 0.0]]]), np.zeros(49)])
@@ -310,6 +310,6 @@ def _band(name: str, low: float, high: float, height: float, material: str) -> S
     return Shape(name, (merged(sides),), casts_shadow=False)
 
 
-def lane(way: Way, offset: float) -> Array:
+def lane(way: FootPath, offset: float) -> Array:
     """(n, 2) m, a line beside the middle of a path, to its left."""
     return np.asarray(way.line + offset * way.left)[::3]

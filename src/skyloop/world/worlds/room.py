@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Mesh, box
+from skyloop.world.mesh import Colour, Look, Mesh, box
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.interiors import place_floor, place_plain, wall
@@ -79,12 +78,12 @@ class Room:
             self._place_white_wall(white_wall)
         add_walkers(self.model, self.ground, walkers, Area(*area), seed=seed, world="room", randomise=randomise)
 
-    def _place_white_wall(self, told: Sequence[float]) -> None:
+    def _place_white_wall(self, given: Sequence[float]) -> None:
         """Cameras find no corner on it. It is placed last, so that the room is otherwise the same."""
-        numbers = [value for value in told if isinstance(value, int | float) and math.isfinite(value)]
-        if len(numbers) != len(told) or len(numbers) != 4 or not 0.0 < numbers[3] <= 2.0 * HALF_FLOOR:
+        numbers = [value for value in given if isinstance(value, int | float) and math.isfinite(value)]
+        if len(numbers) != len(given) or len(numbers) != 4 or not 0.0 < numbers[3] <= 2.0 * HALF_FLOOR:
             raise ScenarioError(
-                f"world 'room': white_wall is {list(told)}; give x and y in m, the direction in degrees and a length "
+                f"world 'room': white_wall is {list(given)}; give x and y in m, the direction in degrees and a length "
                 f"of up to {2.0 * HALF_FLOOR:g} m"
             )
         x, y, direction_deg, length = numbers
@@ -105,7 +104,7 @@ class Room:
         shifts = np.repeat([self._shift() for _ in range(5)], 4)
         return replace(mesh, uv=mesh.uv + np.stack([shifts, 0.0 * shifts], axis=1))
 
-    def _look(self) -> dict[str, Any]:
+    def _look(self) -> Look:
         colour: Colour = (255, 255, 255)
         if "colours" in self._randomise:
             red, green, blue = self._random.integers(150, 256, 3).tolist()

@@ -17,7 +17,7 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.cars import add_car, park_car
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.buildings import house_colours, house_shape
 from skyloop.world.scenery.panels import Paint, Panels
@@ -337,7 +337,7 @@ class Urban:
         loops.append(_square((0.0, 0.0), STREETS[-1] + LANE, clockwise=False))
         order = chance.permutation(len(loops))
         for k in range(cars):
-            path = Path(loops[order[k % len(loops)]], corner_radius=5.0)
+            path = MoverPath(loops[order[k % len(loops)]], corner_radius=5.0)
             # cars of one loop have the same speed and keep their distance
             share = (k // len(loops)) / (1 + (cars - 1) // len(loops))
             add_car(self.model, chance, self.ground, path, speed=CAR_SPEED, start=share * path.length)
@@ -351,7 +351,7 @@ class Urban:
         for k in range(people):
             walkers = k - k // 4
             if k % 4 < 3 and walkers < len(lines):
-                path = Path(lines[order[walkers]], corner_radius=0.8)
+                path = MoverPath(lines[order[walkers]], corner_radius=0.8)
                 start = float(chance.uniform(0.0, path.length))
                 add_walker(self.model, chance, self.ground, path, start=start, randomise=self._randomise)
             elif len(standing):

@@ -16,7 +16,7 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.interiors import place_floor, place_plain
 from skyloop.world.scenery.panels import Paint, Panels
@@ -307,7 +307,7 @@ class Warehouse:
         # around the second pair of rows behind the crossing
         side = float(chance.choice([-1.0, 1.0]))
         corners = [(x, side * y) for x, y in ((2.2, AISLES[0]), (23.4, AISLES[0]), (23.4, AISLES[1]), (2.2, AISLES[1]))]
-        loop = Path(corners, corner_radius=2.0)
+        loop = MoverPath(corners, corner_radius=2.0)
         mover = DrivingForklift(loop, self.ground, speed=1.8, start=float(chance.uniform(0.0, loop.length)))
         palette = [self._colour(COLOURS)]
         self.model.add_mover(mover, [forklift_shape()], is_a="forklift", name="forklift 3", palette=palette)
@@ -317,7 +317,7 @@ class Warehouse:
         places = list(STANDING)
         for k in range(people):
             if k == 1:
-                path = Path([(-25.8, 4.2), (22.6, 4.2), (22.6, -4.2), (-25.8, -4.2)], corner_radius=1.0)
+                path = MoverPath([(-25.8, 4.2), (22.6, 4.2), (22.6, -4.2), (-25.8, -4.2)], corner_radius=1.0)
                 start = float(chance.uniform(0.0, path.length))
                 add_walker(self.model, chance, self.ground, path, start=start, randomise=self._randomise)
             elif places:

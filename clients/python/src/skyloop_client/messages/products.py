@@ -148,7 +148,7 @@ class Movers:
     ids: NDArray[np.int64]
     """(n,) numbers that a thing keeps from record to record."""
     covariances: Array | None = None
-    """(n, 6, 6) of position and velocity; units and axes as above, squared. None: not told."""
+    """(n, 6, 6) of position and velocity; units and axes as above, squared. None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -151,7 +151,7 @@ class Estimate:
     """(3,) m/s², axes of the IMU; None: not estimated."""
     covariance: Array | None = None
     """(9, 9) of position, velocity and attitude, or (15, 15) with gyro bias and accelerometer bias behind them; units
-    and axes as above, squared. None: only the sigmas are told."""
+    and axes as above, squared. None: only the sigmas are known."""
     reason: str = ""
     """A few words for people on why it is not valid."""
 

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vehicle", default="", help="which to fly, if there are several")
     parser.add_argument("--record", type=Path, metavar="FILE.json", help="write the whole tree of tasks there")
     chosen = parser.parse_args(arguments)
-    told: dict[str, Any] = {"task": chosen.task, "success": False}
+    report: dict[str, Any] = {"task": chosen.task, "success": False}
     try:
         options = dict(option_from(text) for text in chosen.options)
         # loading a library must not be timed
@@ -40,14 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.record is not None:
             chosen.record.write_text(record.json(), encoding="utf-8")
         print("\n".join(record.lines(1)))
-        told.update(success=True, time_s=record.seconds, loops=record.loops, **record.result)
+        report.update(success=True, time_s=record.seconds, loops=record.loops, **record.result)
         if chosen.task in ERROR:
-            told["error"] = abs(record.result[ERROR[chosen.task]])
+            report["error"] = abs(record.result[ERROR[chosen.task]])
     except SkyloopError as error:
-        told["trouble"] = str(error)
+        report["trouble"] = str(error)
         print(f"skyloop_client.tasks: {error}", file=sys.stderr)
-    print(json.dumps(told), flush=True)
-    return 0 if told["success"] else 1
+    print(json.dumps(report), flush=True)
+    return 0 if report["success"] else 1
 
 
 def option_from(text: str) -> tuple[str, Any]:

@@ -30,7 +30,7 @@ from skyloop_client.messages import Arm, Array, Hover, TakeOff, Velocity
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.tasks.anchor import BLUE_BOARD, Anchor, AnchorTracker, Intrinsics, Roi
 from skyloop_client.tasks.dead_reckoning import DeadReckoning
-from skyloop_client.tasks.task import Record, SessionLike, Task
+from skyloop_client.tasks.task import SessionLike, Task, TaskRecord
 
 STOP = Velocity(np.zeros(3), "body")
 CLIMBED = 0.05
@@ -299,7 +299,7 @@ TASKS: dict[str, type[Task]] = {
 }
 
 
-def run_task(name: str, session: SessionLike, *, altitude: float = 1.5, **options: Any) -> Record:
+def run_task(name: str, session: SessionLike, *, altitude: float = 1.5, **options: Any) -> TaskRecord:
     """Run a task by its name. A task that flies begins in the air, `altitude` m up, and ends with a hover."""
     if name not in TASKS:
         raise unknown_name("task", name, TASKS)

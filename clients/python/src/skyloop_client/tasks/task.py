@@ -46,7 +46,7 @@ class SessionLike(Protocol):
 
 
 @dataclasses.dataclass
-class Record:
+class TaskRecord:
     """The result of one run of a task and of the tasks it started, as plain data."""
 
     task: str
@@ -60,7 +60,7 @@ class Record:
     result: dict[str, Any] = dataclasses.field(default_factory=dict)
     failure: str = ""
     """Why it was aborted. Empty if it was not."""
-    children: list[Record] = dataclasses.field(default_factory=list)
+    children: list[TaskRecord] = dataclasses.field(default_factory=list)
 
     @property
     def seconds(self) -> float:
@@ -76,8 +76,8 @@ class Record:
     def lines(self, deepest: int = 9) -> list[str]:
         """For people: a line for each task, indented below the task that started it."""
         shown = {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in self.result.items()}
-        told = ", ".join(f"{key} {value}" for key, value in shown.items())
-        line = f"{self.task}: {self.seconds:.3f} s, {self.loops} loops" + (f", {told}" if told else "")
+        results = ", ".join(f"{key} {value}" for key, value in shown.items())
+        line = f"{self.task}: {self.seconds:.3f} s, {self.loops} loops" + (f", {results}" if results else "")
         line += f", broken off: {self.failure}" if self.failure else ""
         below = [f"  {text}" for child in self.children for text in child.lines(deepest - 1)] if deepest > 0 else []
         return [line, *below]
@@ -95,7 +95,7 @@ class Task(ABC):
 
     def __post_init__(self) -> None:
         self.session: SessionLike
-        self.record: Record
+        self.record: TaskRecord
 
     def initialise(self) -> None:  # noqa: B027  (not every task has something to do here)
         """Called once, before the loop."""
@@ -112,10 +112,10 @@ class Task(ABC):
         """Called once, after the loop. Returns plain data."""
         return {}
 
-    def perform(self, session: SessionLike) -> Record:
+    def perform(self, session: SessionLike) -> TaskRecord:
         """Run the whole task."""
         self.session = session
-        self.record = Record(self.name, changed_options(self), session.now())
+        self.record = TaskRecord(self.name, changed_options(self), session.now())
         if self.deadline is not None:
             session.begin_task(self.name, self.deadline)
         try:

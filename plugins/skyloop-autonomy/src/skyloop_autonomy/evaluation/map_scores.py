@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.occupancy import occupancy
 from skyloop_client.messages import Array
 
@@ -14,7 +14,7 @@ TOUCHING = 2e-3
 
 
 def true_voxels(
-    model: Model, motion: Motion | None, origin: ArrayLike, shape: tuple[int, ...], cell: float
+    model: Model, motion: MoverStates | None, origin: ArrayLike, shape: tuple[int, ...], cell: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(nx, ny, nz) which voxels of a map are occupied in truth, and which are unclear.
 

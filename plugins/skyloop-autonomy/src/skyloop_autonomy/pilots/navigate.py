@@ -115,7 +115,7 @@ class NavigatePilot(Sortie):
         self._detours = 0
         """Places that were closed without any progress since."""
         self._told: tuple[Any, ...] = ()
-        self._told_ns = -_TOLD_EVERY_NS
+        self._reported_ns = -_TOLD_EVERY_NS
         self._told_way: Any = None
         self.outcomes: list[Outcome] = []
         """Of the goals so far."""
@@ -239,7 +239,7 @@ class NavigatePilot(Sortie):
             bundle.publish("navigation/path", Path(bundle.t_ns, way.points))
         self._told_way = way
         told = (len(self.outcomes), aim.mode, why)
-        if told == self._told and bundle.t_ns - self._told_ns < _TOLD_EVERY_NS:
+        if told == self._told and bundle.t_ns - self._reported_ns < _TOLD_EVERY_NS:
             return
         self._told = told
         sub_goal = self._memory.sub_goal if self._memory.sub_goal is not None else aim.position
@@ -247,5 +247,5 @@ class NavigatePilot(Sortie):
         self._publish(bundle, GoalStatus(bundle.t_ns, len(self.outcomes), state, goal, sub_goal, aim.mode, why))
 
     def _publish(self, bundle: Bundle, status: GoalStatus) -> None:
-        self._told_ns = bundle.t_ns
+        self._reported_ns = bundle.t_ns
         bundle.publish("navigation/status", status)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.model import Model, Motion
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.rays import RayTracer
 from skyloop.world.scenery.actors.cars import park_car
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop.world.scenery.street_furniture import bench_shape
@@ -90,7 +90,7 @@ class Place:
     ground: Ground
     obstacles: RayTracer
     """The world without the people and things that were added, to find free views."""
-    at_start: Motion
+    at_start: MoverStates
     """Of what moves by itself in the world; rays meet it where it is at first."""
     surroundings: Surroundings
 
@@ -119,7 +119,7 @@ def make_place(world: str, seed: int) -> Place:
         for xy in spots.near(middle, walking, STEPS):
             turn = float(chance.uniform(0.0, 2.0 * np.pi))
             leg = 0.5 * LEG * np.array([np.cos(turn), np.sin(turn)])
-            path = Path([xy - leg, xy + leg], corner_radius=0.5)
+            path = MoverPath([xy - leg, xy + leg], corner_radius=0.5)
             add_walker(model, chance, ground, path, start=float(chance.uniform(0.0, path.length)), randomise=looks)
     model.freeze()
     return Place(world, seed, model, ground, spots.tracer, spots.motion, around)

@@ -27,7 +27,7 @@ from skyloop.rendering.client import Renderer
 from skyloop.sensors.camera import Camera, CameraConfig
 from skyloop.world.earth import Earth, EarthConfig
 from skyloop.world.generation import generator
-from skyloop.world.scene import Scene
+from skyloop.world.scene import WorldScene
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.errors import DatasetError, RendererError, SkyloopError
@@ -77,7 +77,7 @@ def make_one(folder: Path, entry: dict[str, Any]) -> None:
     weather = weather_at(WeatherConfig(), LATITUDE_DEG)
     first, count = TEXTURES[entry["split"]]
     looks = first + int(stream_key(seed, "people/textures")) % count
-    scene = Scene(place.model, Earth(EarthConfig()), weather, lambda model: Renderer(model, texture_seed=looks))
+    scene = WorldScene(place.model, Earth(EarthConfig()), weather, lambda model: Renderer(model, texture_seed=looks))
     try:
         for shot in shots:
             image = take(scene, shot, seed)
@@ -94,7 +94,7 @@ def make_one(folder: Path, entry: dict[str, Any]) -> None:
         raise DatasetError(f"cannot write '{folder}': {error.strerror}") from error
 
 
-def take(scene: Scene, shot: Shot, seed: int) -> LabelImage:
+def take(scene: WorldScene, shot: Shot, seed: int) -> LabelImage:
     """The image and its labels, made by the camera that vehicles carry."""
     width, height = shot.size
     config = CameraConfig(

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from skyloop.world.mesh import Mesh, merged, mesh_of
 from skyloop.world.scenery.actors.body_tables import SOLE, Build
-from skyloop.world.scenery.actors.skins import Look, eased, fewer, of_girth, section, skin, tube
+from skyloop.world.scenery.actors.skins import SkinLook, eased, fewer, of_girth, section, skin, tube
+from skyloop_client.messages import Array
 
 SKIN, HAIR, TOP, BOTTOM, SHOES, ACCENT = range(1, 7)
 """Paint slots of a person's palette."""
-BARE = Look("skin", SKIN)
+BARE = SkinLook("skin", SKIN)
 TOPS = ("t-shirt", "shirt", "jumper", "jacket")
 BOTTOMS = ("trousers", "jeans", "shorts", "skirt")
 EASE = {"t-shirt": 0.010, "shirt": 0.012, "jumper": 0.016, "jacket": 0.026}
@@ -77,7 +78,7 @@ def _lifted(rows: list[list[float]], dz: float, dx: float = 0.0) -> list[list[fl
 def _lobes(axis: float, height: float, out: float, spread: float, tall: float, depth: float) -> Any:
     """A pair of soft bumps left and right of the middle: `axis` 1 on the front, -1 on the back."""
 
-    def bulge(points: NDArray[Any]) -> NDArray[Any]:
+    def bulge(points: Array) -> Array:
         y, z = points[..., 1], points[..., 2]
         facing = np.clip(axis * points[..., 0] / 0.08, 0.0, 1.0)
         side = np.exp(-(((np.abs(y) - spread) / depth) ** 2))
@@ -93,7 +94,7 @@ def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
     """Trousers, shorts or a skirt from the waist down, about the middle between the hip joints."""
     h = build.stature
     hip = build.height("hip")
-    cloth = Look("cloth", BOTTOM)
+    cloth = SkinLook("cloth", BOTTOM)
     # with a coarse top, a waistband would show through
     rows = eased(_between(_torso(build), 0.470 * h, (0.625, 0.545, 0.545)[lod] * h), 0.006)
     if bottom != "skirt":
@@ -108,7 +109,7 @@ def pelvis(build: Build, bottom: str, lod: int) -> Mesh:
     ]
     folds = (16, 0, 0)[lod]
 
-    def pleats(points: NDArray[Any]) -> NDArray[Any]:
+    def pleats(points: Array) -> Array:
         if not folds:
             return points
         low = np.clip((0.47 * h - hip - points[..., 2]) / (0.12 * h), 0.0, 1.0)
@@ -149,14 +150,14 @@ def chest(build: Build, top: str, lod: int) -> Mesh:
 
 
 def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
-    cloth = Look("cloth", TOP)
+    cloth = SkinLook("cloth", TOP)
     if top == "jacket" and lod == 1:
         return merged([tube(rows, cloth, lod=lod, n=14, bulge=bust), _front_strip(rows, bust)])
     if top != "jacket" or lod:
         return tube(rows, cloth, lod=lod, n=14, bulge=bust)
     low, high = rows[0][0], rows[-1][0]
 
-    def opened(points: NDArray[Any]) -> NDArray[Any]:
+    def opened(points: Array) -> Array:
         """Makes the columns beside the middle the edges of the open front."""
         points = points if bust is None else bust(points)
         share = (points[:, 0, 2] - low) / (high - low)
@@ -169,7 +170,7 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
 
     front = np.zeros(14, bool)
     front[[0, -1]] = True
-    shown = (Look("cloth", ACCENT), lambda centres: np.broadcast_to(front, centres.shape[:2]))
+    shown = (SkinLook("cloth", ACCENT), lambda centres: np.broadcast_to(front, centres.shape[:2]))
     return tube(rows, cloth, n=14, bulge=opened, paint=shown)
 
 
@@ -199,7 +200,7 @@ def _collar(build: Build, top: str, drop: float, dx: float) -> Mesh:
         section(high * h, neck + ahead, neck + ahead, neck + beside, x=-0.013),
         section(high * h - 0.002, neck, neck, neck, x=-0.012),
     ]
-    return tube(_lifted(rows, drop, dx), Look("cloth", TOP, (235, 235, 235)), n=10)
+    return tube(_lifted(rows, drop, dx), SkinLook("cloth", TOP, (235, 235, 235)), n=10)
 
 
 def upper_arm(build: Build, top: str, side: int, lod: int) -> Mesh:
@@ -215,7 +216,7 @@ def upper_arm(build: Build, top: str, side: int, lod: int) -> Mesh:
         section(-1.00 * length, elbow, 1.05 * elbow, 0.95 * elbow),
     ]
     ease = EASE[top]
-    cloth = Look("cloth", TOP)
+    cloth = SkinLook("cloth", TOP)
     if lod == 2:
         return tube(eased(rows, 0.75 * ease), cloth, lod=lod, n=6)
     if top == "t-shirt":
@@ -247,7 +248,7 @@ def forearm(build: Build, top: str, lod: int) -> Mesh:
     sleeve[-1] = section(-0.985 * length, 1.15 * wrist + ease, 1.15 * wrist + ease, wrist + ease)
     if lod == 0:
         sleeve.append(section(-0.975 * length, wrist, wrist, 0.85 * wrist))
-    return tube(sleeve, Look("cloth", TOP), lod=lod, n=(8, 8, 6)[lod])
+    return tube(sleeve, SkinLook("cloth", TOP), lod=lod, n=(8, 8, 6)[lod])
 
 
 def hand(build: Build, side: int, lod: int) -> Mesh:
@@ -293,7 +294,7 @@ def thigh(build: Build, bottom: str, side: int, lod: int) -> Mesh:
         section(-0.80 * length, 0.80 * r, 0.72 * r, 0.70 * r, x=0.005),
         section(-1.00 * length, knee, 0.95 * knee, 0.94 * knee, x=0.004),
     ]
-    cloth = Look("cloth", BOTTOM)
+    cloth = SkinLook("cloth", BOTTOM)
     if bottom == "skirt":
         # cloth that moves with the leg, because the leg would come through the skirt, which is rigid with the pelvis
         panel = [
@@ -331,7 +332,7 @@ def shank(build: Build, bottom: str, lod: int) -> Mesh:
     ]
     if bottom in ("shorts", "skirt"):
         return tube(rows, BARE, lod=lod, n=10)
-    cloth = Look("cloth", BOTTOM)
+    cloth = SkinLook("cloth", BOTTOM)
     loose, hem = (0.007, 0.056) if bottom == "jeans" else (0.011, 0.066)
     leg = [eased([row], loose)[0] for row in rows[:3]]
     middle = 0.5 * (calf + hem) + 0.4 * loose
@@ -389,5 +390,5 @@ def foot(build: Build, side: int, lod: int) -> Mesh:
     looks = np.zeros((len(points) - 1, points.shape[1]), int)
     if lod == 0:
         looks[:, [0, 1, -1, -2]] = 1
-    upper = Look("cloth", SHOES)
-    return skin(points, [upper, Look("rubber", 0, (225, 222, 215))], looks)
+    upper = SkinLook("cloth", SHOES)
+    return skin(points, [upper, SkinLook("rubber", 0, (225, 222, 215))], looks)

@@ -78,13 +78,13 @@ class Build:
     def height(self, landmark: str) -> float:
         return HEIGHT[landmark] * self.stature
 
-    def girth(self, place: str) -> float:
-        middle, slope = _GIRTH[self.sex][place]
+    def girth(self, position: str) -> float:
+        middle, slope = _GIRTH[self.sex][position]
         return middle + slope * (self.bmi - 25.0)
 
-    def radius(self, place: str) -> float:
+    def radius(self, position: str) -> float:
         """m, the radius of a circle with that girth."""
-        return self.girth(place) / (2.0 * np.pi)
+        return self.girth(position) / (2.0 * np.pi)
 
     @property
     def ankle(self) -> float:

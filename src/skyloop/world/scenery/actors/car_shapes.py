@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.world.mesh import Mesh, box, merged, mesh_of
+from skyloop.world.mesh import Indices, Mesh, box, merged, mesh_of
 from skyloop.world.model import Shape
-from skyloop.world.scenery.actors.skins import Look, skin
+from skyloop.world.scenery.actors.skins import SkinLook, skin
+from skyloop_client.messages import Array
 
-PAINT, GLASS, BLACK = Look("car paint", 1), Look("glass", 0, (70, 80, 88)), Look("rubber", 0, (24, 24, 26))
-TRIM, CHROME = Look("plastic", 0, (38, 38, 40)), Look("metal", 0, (156, 158, 162))
-WHITE_LAMP, RED_LAMP = Look("plastic", 0, (222, 224, 220)), Look("plastic", 0, (176, 20, 22))
-PLATE = Look("plastic", 0, (216, 210, 180))
+PAINT, GLASS, BLACK = SkinLook("car paint", 1), SkinLook("glass", 0, (70, 80, 88)), SkinLook("rubber", 0, (24, 24, 26))
+TRIM, CHROME = SkinLook("plastic", 0, (38, 38, 40)), SkinLook("metal", 0, (156, 158, 162))
+WHITE_LAMP, RED_LAMP = SkinLook("plastic", 0, (222, 224, 220)), SkinLook("plastic", 0, (176, 20, 22))
+PLATE = SkinLook("plastic", 0, (216, 210, 180))
 RANGES = (18.0, 60.0)
 """m beyond which the camera uses the coarser bodies."""
 _CREASE = np.cos(np.radians(38.0))
@@ -119,7 +120,7 @@ def _stations(style: Style, lod: int) -> NDArray[np.float64]:
     return ordered[apart]
 
 
-def _half(style: Style, x: NDArray[Any], lod: int) -> NDArray[Any]:
+def _half(style: Style, x: Array, lod: int) -> Array:
     """(k, 6, 3) points of the left half at each station."""
     top_x, top_z = np.array(style.top).T
     top = np.interp(x, top_x, top_z)
@@ -151,7 +152,7 @@ def _half(style: Style, x: NDArray[Any], lod: int) -> NDArray[Any]:
     )
 
 
-def _inside(x: NDArray[Any], span: tuple[float, float]) -> NDArray[np.bool_]:
+def _inside(x: Array, span: tuple[float, float]) -> NDArray[np.bool_]:
     return (x > span[0] + 1e-4) & (x < span[1] - 1e-4)
 
 
@@ -184,7 +185,7 @@ def _shell(style: Style, lod: int) -> Mesh:
     return _creased(strip.reshape(-1, 3), every, [PAINT, GLASS], looks)
 
 
-def _creased(points: NDArray[Any], faces: NDArray[Any], choices: list[Look], looks: NDArray[Any]) -> Mesh:
+def _creased(points: Array, faces: Indices, choices: list[SkinLook], looks: Indices) -> Mesh:
     """Smooth over gentle bends and sharp over strong ones; no two faces share corners."""
     p = points[faces]
     across = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
@@ -220,7 +221,7 @@ def _creased(points: NDArray[Any], faces: NDArray[Any], choices: list[Look], loo
     return merged(parts)
 
 
-def _block(size: tuple[float, float, float], centre: tuple[float, float, float], look: Look) -> Mesh:
+def _block(size: tuple[float, float, float], centre: tuple[float, float, float], look: SkinLook) -> Mesh:
     return box(size, centre=centre, material=look.material, colour=look.colour, slot=look.slot)
 
 
@@ -278,7 +279,7 @@ def wheel(style: Style, side: int, lod: int) -> Mesh:
     angle = 2.0 * np.pi * np.arange(n) / n
     unit = np.stack([np.cos(angle), np.zeros(n), np.sin(angle)], -1)
 
-    def ring(y: float, radius: float) -> NDArray[Any]:
+    def ring(y: float, radius: float) -> Array:
         return unit * radius + [0.0, y, 0.0]
 
     depth = (0.075, 0.095, 0.10)[lod]
@@ -316,8 +317,8 @@ def parked_shape(style: Style) -> Shape:
     lods = []
     for lod in range(3):
         wheels = [
-            wheel_shape(style, side).lods[lod].moved(place)
-            for side, place in zip((1, -1, 1, -1), wheel_places(style), strict=True)
+            wheel_shape(style, side).lods[lod].moved(position)
+            for side, position in zip((1, -1, 1, -1), wheel_places(style), strict=True)
         ]
         lods.append(merged([body_shape(style).lods[lod], *wheels]).moved((-0.5 * style.wheelbase, 0.0, 0.0)))
     return Shape(f"parked {style.name}", tuple(lods), RANGES)

@@ -15,7 +15,7 @@ from skyloop.world.ground import Ground, HeightField, ground_at, height_field_ty
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model
 from skyloop.world.scenery.actors.car_shapes import STYLES, Style, body_shape, parked_shape, wheel_places, wheel_shape
-from skyloop.world.scenery.actors.paths import CURVATURE, Path, PathArrays, S, path_at, path_type, piece_at
+from skyloop.world.scenery.actors.paths import CURVATURE, MoverPath, PathArrays, S, path_at, path_type, piece_at
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -56,7 +56,7 @@ def park_car(model: Model, generator: np.random.Generator, ground: Ground, xy: A
     return model.place(parked_shape(style), (x, y, height), rotation=rotation, is_a="car", palette=palette)
 
 
-def _rolled(path: Path, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rolled(path: MoverPath, hubs: NDArray[np.float64]) -> NDArray[np.float64]:
     """(pieces, 8): m that each wheel has rolled at the start of a piece of the path, and m per m on it.
 
     The middle of the rear axle follows the path. A wheel at (x, y) from it moves (1 - κy, κx) per metre.
@@ -134,7 +134,7 @@ class Car:
 
     n_rows = 5
 
-    def __init__(self, style: Style, path: Path, ground: Ground, speed: float, start: float) -> None:
+    def __init__(self, style: Style, path: MoverPath, ground: Ground, speed: float, start: float) -> None:
         self.style, self.path, self.ground, self.speed, self.start = style, path, ground, speed, start
         hubs = wheel_places(style)
         rolled = _rolled(path, hubs)
@@ -151,7 +151,7 @@ class Car:
 
 
 def add_car(
-    model: Model, generator: np.random.Generator, ground: Ground, path: Path, *, speed: float, start: float = 0.0
+    model: Model, generator: np.random.Generator, ground: Ground, path: MoverPath, *, speed: float, start: float = 0.0
 ) -> int:
     """Adds a car that drives along the path at `speed` (m/s) and is `start` m along it at t = 0."""
     if not 0.0 < speed < 60.0:

@@ -21,7 +21,7 @@ from skyloop.core.jit import inlined, kernel
 from skyloop.world.ground import Ground, HeightField, ground_at, height_field_type
 from skyloop.world.scenery.actors.body import sole_outline
 from skyloop.world.scenery.actors.body_tables import Build
-from skyloop.world.scenery.actors.paths import Path, PathArrays, path_at, path_type
+from skyloop.world.scenery.actors.paths import MoverPath, PathArrays, path_at, path_type
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -59,7 +59,7 @@ def stride_of(speed: float, hip_height: float) -> tuple[float, float]:
     return float(stride), float(0.752 - 0.143 / period)
 
 
-def _foot_pitch(u: NDArray[Any], strike: float, off: float) -> NDArray[Any]:
+def _foot_pitch(u: Array, strike: float, off: float) -> Array:
     """Toes up, rad, over the share u of the support: heel strike, flat, heel rise, toe off."""
     landing = strike * np.clip(1.0 - u / 0.17, 0.0, 1.0) ** 1.5
     rise = off * np.clip((u - 0.52) / 0.48, 0.0, 1.0) ** 2.0
@@ -69,7 +69,7 @@ def _foot_pitch(u: NDArray[Any], strike: float, off: float) -> NDArray[Any]:
 class _Rolling:
     """Height and advance (m) of an ankle whose pitched shoe rolls over `outline` without slip."""
 
-    def __init__(self, outline: NDArray[Any]) -> None:
+    def __init__(self, outline: Array) -> None:
         self._pitch = pitch = np.linspace(-1.6, 0.8, 481)
         c, s = np.cos(pitch)[:, None], np.sin(pitch)[:, None]
         self._height = height = -(outline[:, 0] * s + outline[:, 1] * c).min(axis=1)
@@ -84,7 +84,7 @@ class _Rolling:
         return np.interp(pitch, self._pitch, self._advance)
 
 
-def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) -> NDArray[Any]:
+def foot_cycle(speed: float, stride: float, duty: float, outline: Array) -> Array:
     """(SAMPLES + 1, 3) over one stride from heel strike: the ankle's advance and height (m), the foot's pitch (rad)."""
     rolling = _Rolling(outline)
     strike = np.radians(np.interp(speed, [0.5, 1.4, 2.0], [12.0, 20.0, 25.0]))
@@ -110,17 +110,17 @@ def foot_cycle(speed: float, stride: float, duty: float, outline: NDArray[Any]) 
     return np.stack([advance, height, pitch], axis=1)
 
 
-def _hermite(knots: NDArray[Any], values: NDArray[Any], slopes: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+def _hermite(knots: Array, values: Array, slopes: Array, x: Array) -> Array:
     """Cubic pieces through (knots, values) with the given slopes."""
     i = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
     width = knots[i + 1] - knots[i]
     f = (x - knots[i]) / width
     rise = f * f * (3.0 - 2.0 * f)
     bends = f * (1.0 - f) * ((1.0 - f) * slopes[i] - f * slopes[i + 1]) * width
-    return values[i] + rise * (values[i + 1] - values[i]) + bends  # type: ignore[no-any-return]
+    return values[i] + rise * (values[i + 1] - values[i]) + bends
 
 
-def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
+def _spline(cycle: Array, stride: float) -> Array:
     """(SAMPLES, 3, 4) cubic coefficients, highest power first; constant where the samples are, so feet stand still."""
     turn = np.array([stride, 0.0, 0.0])
     around = np.concatenate([cycle[-2:-1] - turn, cycle, cycle[1:2] + turn])
@@ -134,7 +134,7 @@ def _spline(cycle: NDArray[Any], stride: float) -> NDArray[Any]:
     )
 
 
-def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
+def _ride(cycle: Array, walk: Any) -> tuple[float, float, float]:
     """(m, m, share): the mean height of the hips, their bobbing and its phase, as high as the legs allow."""
     phase = np.arange(SAMPLES) / SAMPLES
     longest = np.sqrt(
@@ -162,7 +162,7 @@ def _ride(cycle: NDArray[Any], walk: Any) -> tuple[float, float, float]:
 class Gait:
     """One person's walk at one speed."""
 
-    walk: NDArray[Any]
+    walk: NDArray[np.void]
     """(1,) WALK."""
     foot: NDArray[np.float64]
     """(SAMPLES, 3, 4) in the form of `_spline`."""
@@ -194,7 +194,7 @@ class Gait:
         one["hip_height"], one["bob"], one["bob_phase"] = _ride(cycle, one)
         return Gait(walk, _spline(cycle, stride))
 
-    def poses(self, t: float, path: Path, ground: Ground) -> Array:
+    def poses(self, t: float, path: MoverPath, ground: Ground) -> Array:
         """(15, 3, 4) world_from_part of PARTS, scaled by the person's size."""
         out = np.empty((len(PARTS), 3, 4))
         walk_poses(t, self.walk, self.foot, path.kernel_arguments, ground.kernel_arguments, out)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from skyloop.world.mesh import Mesh, merged
 from skyloop.world.scenery.actors.body import ACCENT, BARE, HAIR, SKIN
 from skyloop.world.scenery.actors.body_tables import Build
-from skyloop.world.scenery.actors.skins import Look, blob, section, skin, tube
+from skyloop.world.scenery.actors.skins import SkinLook, blob, section, skin, tube
+from skyloop_client.messages import Array
 
 HAIR_STYLES = ("short", "crop", "long", "bob", "bun", "tail", "bald", "cap")
 EAR_X = 0.022
@@ -37,7 +38,7 @@ _COLUMNS = np.radians([0, 13, 30, 52, 80, 108, 140, 180, 220, 252, 280, 308, 330
 _NOSE = np.array([[0.24, 0.0], [0.300, 0.010], [0.375, 0.021], [0.450, 0.013], [0.530, 0.004], [0.60, 0.0]])
 
 
-def _extents(build: Build, level: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _extents(build: Build, level: Array) -> tuple[Array, Array, Array]:
     """Front, back and half width (m) at shares of the head's height."""
     size = build.length("head") / 0.228
     fat = 1.0 + 0.012 * (build.bmi - 24.0)
@@ -47,7 +48,7 @@ def _extents(build: Build, level: NDArray[Any]) -> tuple[NDArray[Any], NDArray[A
     return front, back, half * jowl * slim
 
 
-def _surface(build: Build, level: NDArray[Any], angle: NDArray[Any], out: Any = 0.0) -> NDArray[Any]:
+def _surface(build: Build, level: Array, angle: Array, out: Any = 0.0) -> Array:
     """(..., 3) m from the ears' line at the height of the chin; the crown closes as an ellipse."""
     height = build.length("head")
     front, back, half = _extents(build, level)
@@ -86,21 +87,23 @@ def _face(build: Build) -> list[Mesh]:
     for side in (1.0, -1.0):
         eye = on_face(0.525, side * 0.375, -0.0085)
         parts.append(
-            blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, Look("skin", 0, (235, 230, 225)), rings=3, n=6)
+            blob(np.array([0.0095, 0.0150, 0.0085]) * size, eye, SkinLook("skin", 0, (235, 230, 225)), rings=3, n=6)
         )
         iris = on_face(0.525, side * 0.355, 0.0005)
-        parts.append(blob(np.array([0.003, 0.0068, 0.0068]) * size, iris, Look("skin", 0, (50, 36, 28)), rings=2, n=6))
+        parts.append(
+            blob(np.array([0.003, 0.0068, 0.0068]) * size, iris, SkinLook("skin", 0, (50, 36, 28)), rings=2, n=6)
+        )
         brow = on_face(0.605, side * 0.37, -0.001)
-        arch = blob(np.array([0.006, 0.0185, 0.0045]) * size, (0.0, 0.0, 0.0), Look("hair", HAIR), rings=2, n=6)
+        arch = blob(np.array([0.006, 0.0185, 0.0045]) * size, (0.0, 0.0, 0.0), SkinLook("hair", HAIR), rings=2, n=6)
         parts.append(arch.moved(brow, yaw=side * 0.42))
         beside = float(_extents(build, np.array(0.47))[2]) + 0.004
         ear = [-0.006 * size, side * beside, 0.46 * build.length("head")]
         parts.append(
-            blob(np.array([0.017, 0.009, 0.029]) * size, ear, Look("skin", SKIN, (245, 225, 220)), rings=3, n=6)
+            blob(np.array([0.017, 0.009, 0.029]) * size, ear, SkinLook("skin", SKIN, (245, 225, 220)), rings=3, n=6)
         )
     lips = on_face(0.185, 0.0, -0.003)
     red = (215, 150, 145) if build.sex == "male" else (215, 115, 115)
-    parts.append(blob(np.array([0.007, 0.0235, 0.0085]) * size, lips, Look("skin", SKIN, red), rings=3, n=6))
+    parts.append(blob(np.array([0.007, 0.0235, 0.0085]) * size, lips, SkinLook("skin", SKIN, red), rings=3, n=6))
     return parts
 
 
@@ -114,7 +117,7 @@ def _neck(build: Build, lod: int, chin: float) -> Mesh:
     return tube(rows, BARE, lod=lod, n=(10, 8, 6)[lod])
 
 
-def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: float = 0.0, volume: float = 0.0) -> Mesh:
+def _locks(build: Build, lod: int, low: Array, thick: float, curtain: float = 0.0, volume: float = 0.0) -> Mesh:
     """Hair from the crown down to the level `low` of each column; below `curtain` it hangs straight."""
     size, height = build.length("head") / 0.228, build.length("head")
     columns = (_COLUMNS, np.radians([0, 60, 120, 180, 240, 300]), np.radians([45, 135, 225, 315]))[lod]
@@ -135,7 +138,7 @@ def _locks(build: Build, lod: int, low: NDArray[Any], thick: float, curtain: flo
     points[..., :2] *= np.where(high[..., None], towards_crown, 1.0)
     points[..., 2] += thick * size * np.clip((level - 0.6) / 0.4, 0.0, 1.0)
     tip = np.broadcast_to([-0.006 * size, 0.0, height + 1.05 * thick * size], points[0].shape)
-    return skin(np.concatenate([points[:-1], [tip]]), Look("hair", HAIR))
+    return skin(np.concatenate([points[:-1], [tip]]), SkinLook("hair", HAIR))
 
 
 def _hairline(front: float, temple: float, ear: float, nape: float) -> NDArray[np.float64]:
@@ -147,7 +150,7 @@ def _hairline(front: float, temple: float, ear: float, nape: float) -> NDArray[n
 
 def _hair(build: Build, style: str, lod: int) -> list[Mesh]:
     size, height = build.length("head") / 0.228, build.length("head")
-    hair = Look("hair", HAIR)
+    hair = SkinLook("hair", HAIR)
     if style == "short":
         return [_locks(build, lod, _hairline(0.86, 0.74, 0.45, 0.16), 0.017)]
     if style == "crop":
@@ -179,7 +182,7 @@ def _hair(build: Build, style: str, lod: int) -> list[Mesh]:
 def _cap(build: Build, lod: int) -> list[Mesh]:
     """A peaked cap with hair below it."""
     size = build.length("head") / 0.228
-    cloth = Look("cloth", ACCENT)
+    cloth = SkinLook("cloth", ACCENT)
     hair = [] if lod == 2 else [_locks(build, lod, _hairline(0.80, 0.72, 0.48, 0.20), 0.009)]
     crown = _locks(build, lod, np.full(len(_COLUMNS), 0.66), 0.019)
     crown = crown.painted(slot=ACCENT, material="cloth")

@@ -20,7 +20,7 @@ from skyloop.world.ground import Ground
 from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.scenery.actors.gait import Gait
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop.world.scenery.actors.people import Walker, add_walker
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
@@ -40,7 +40,7 @@ OVERHEAD = 2.4
 class WatchfulWalker(Walker):
     """A person who walks along a path for ever and waits for vehicles in front."""
 
-    def __init__(self, gait: Gait, path: Path, ground: Ground) -> None:
+    def __init__(self, gait: Gait, path: MoverPath, ground: Ground) -> None:
         super().__init__(gait, path, ground)
         self.forget()
 
@@ -81,10 +81,10 @@ class WatchfulWalker(Walker):
 
     def _is_in_the_way(self, t: float, vehicles: Array) -> bool:
         walk = self.gait.walk[0]
-        (place,), (heading,) = self.path.at([walk["start"] + walk["speed"] * self.own_time(t)])
-        floor = self.ground.at(float(place[0]), float(place[1]))[0]
+        (position,), (heading,) = self.path.at([walk["start"] + walk["speed"] * self.own_time(t)])
+        floor = self.ground.at(float(position[0]), float(position[1]))[0]
         for x, y, z in vehicles.tolist():
-            dx, dy = x - float(place[0]), y - float(place[1])
+            dx, dy = x - float(position[0]), y - float(position[1])
             aside = abs(math.remainder(math.atan2(dy, dx) - float(heading), math.tau))
             if math.hypot(dx, dy) < LOOK_AHEAD and aside < LOOK_ASIDE and z - floor < OVERHEAD:
                 return True
@@ -188,7 +188,7 @@ def add_walkers(
         add_walker(model, chance, ground, path, speed=speed, start=start, randomise=randomise, kind=WatchfulWalker)
 
 
-def _way(floor: FreeFloor, chance: np.random.Generator) -> Path | None:
+def _way(floor: FreeFloor, chance: np.random.Generator) -> MoverPath | None:
     """A loop that is free, with legs as far apart as there is room for; None after many attempts."""
     for attempt in range(TRIES):
         start, direction = floor.any_place(chance), float(chance.uniform(0.0, 2.0 * np.pi))
@@ -199,7 +199,7 @@ def _way(floor: FreeFloor, chance: np.random.Generator) -> Path | None:
         line = start + np.linspace(0.0, 1.0, 41)[:, None] * (end - start)
         if floor.room(line) < BODY:
             continue
-        path = Path([start, end], corner_radius=LANES[attempt * len(LANES) // TRIES])
+        path = MoverPath([start, end], corner_radius=LANES[attempt * len(LANES) // TRIES])
         points = _points(path)
         home = float(np.hypot(points[:, 0], points[:, 1]).min())
         if floor.room(points) >= BODY and floor.apart(points) >= APART and home >= HOME_FREE:
@@ -207,6 +207,6 @@ def _way(floor: FreeFloor, chance: np.random.Generator) -> Path | None:
     return None
 
 
-def _points(path: Path) -> Array:
+def _points(path: MoverPath) -> Array:
     """(n, 2) m, along the whole loop."""
     return path.at(np.arange(0.0, path.length, 0.5 * CELL))[0]

@@ -18,7 +18,7 @@ SHARPEST = np.radians(170.0)
 """A corner sharper than this doubles back; no arc of a useful radius fits there."""
 
 S, X, Y, HEADING, CURVATURE = range(5)
-"""Columns of `Path.pieces`: the start of a piece (m along the path, m, m, rad) and its curvature (1/m, left is > 0)."""
+"""Columns of `MoverPath.pieces`: the start (m along the path, m, m, rad) and the curvature (1/m, left is > 0)."""
 
 
 class PathArrays(NamedTuple):
@@ -74,7 +74,7 @@ def _path_at_many(arrays: Any, s: Any, out: Any) -> None:
         out[i, 0], out[i, 1], out[i, 2] = path_at(path, s[i])
 
 
-class Path:
+class MoverPath:
     """A closed loop, or (open) out along the right-hand side of a line and back along the other."""
 
     def __init__(self, points: ArrayLike, *, closed: bool = True, corner_radius: float = 1.0) -> None:

@@ -20,7 +20,7 @@ from skyloop.world.scenery.actors.body import Outfit
 from skyloop.world.scenery.actors.body_tables import BMI, STATURE, Build
 from skyloop.world.scenery.actors.gait import PARTS, Gait
 from skyloop.world.scenery.actors.heads import head
-from skyloop.world.scenery.actors.paths import Path
+from skyloop.world.scenery.actors.paths import MoverPath
 from skyloop_client.messages import Array
 
 _SKIN: Final[tuple[Colour, ...]] = (
@@ -237,7 +237,7 @@ class Walker:
 
     n_rows = len(PARTS)
 
-    def __init__(self, gait: Gait, path: Path, ground: Ground) -> None:
+    def __init__(self, gait: Gait, path: MoverPath, ground: Ground) -> None:
         self.gait = gait
         self.path = path
         self.ground = ground
@@ -251,7 +251,7 @@ def add_walker(
     model: Model,
     generator: np.random.Generator,
     ground: Ground,
-    path: Path,
+    path: MoverPath,
     *,
     speed: float | None = None,
     start: float = 0.0,

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.mesh import Colour, Mesh, merged
+from skyloop.world.mesh import Colour, Indices, Mesh, merged
+from skyloop_client.messages import Array
 
 
 @dataclass(frozen=True)
-class Look:
+class SkinLook:
     material: str
     slot: int = 0
     colour: Colour = (255, 255, 255)
@@ -45,7 +46,7 @@ def _angles(n: int) -> NDArray[np.float64]:
     return 2.0 * np.pi * (np.arange(n) + (0.5 if n == 4 else 0.0)) / n
 
 
-def _rings(rows: NDArray[Any], angles: NDArray[Any]) -> NDArray[Any]:
+def _rings(rows: Array, angles: Array) -> Array:
     """(k, n, 3) from (k, 7) sections, counter-clockwise from above."""
     z, x, y, front, back, half, p = (rows[:, i, None] for i in range(7))
     c, s = np.cos(angles)[None], np.sin(angles)[None]
@@ -58,7 +59,7 @@ def _rings(rows: NDArray[Any], angles: NDArray[Any]) -> NDArray[Any]:
 
 def tube(
     rows: Sequence[Sequence[float]],
-    look: Look,
+    look: SkinLook,
     *,
     lod: int = 0,
     n: int = 10,
@@ -91,7 +92,7 @@ def tube(
     return skin(rings, [look, second], np.asarray(has_it(centres), int))
 
 
-def fewer(sections: NDArray[Any], lod: int) -> NDArray[Any]:
+def fewer(sections: Array, lod: int) -> Array:
     """The ends, and the sections farthest from the straight lines between those already kept; all a little wider."""
     count = 5 - lod if len(sections) > 7 else 4 - lod
     keep = [0, len(sections) - 1]
@@ -107,7 +108,7 @@ def fewer(sections: NDArray[Any], lod: int) -> NDArray[Any]:
     return kept_sections
 
 
-def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float, lod: int) -> NDArray[Any]:
+def _rounded(rings: Array, rows: Array, top: float, bottom: float, lod: int) -> Array:
     """Adds domes at the ends; the last ring of a dome is a single point."""
     if lod == 2:
         return rings
@@ -123,7 +124,7 @@ def _rounded(rings: NDArray[Any], rows: NDArray[Any], top: float, bottom: float,
 
 
 @cache
-def _topology(k: int, n: int, single: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _topology(k: int, n: int, single: tuple[int, ...]) -> tuple[Indices, Indices, Indices, Indices]:
     """The topology of k rings of n points; all points of a ring in `single` are the same.
 
     Faces with and without a seam, the patch each belongs to, and for each point with a seam the one without.
@@ -138,7 +139,7 @@ def _topology(k: int, n: int, single: tuple[int, ...]) -> tuple[NDArray[Any], ND
     return faces[real], joined[real], np.repeat(np.arange((k - 1) * n), 2)[real], welded.ravel()
 
 
-def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None = None) -> Mesh:
+def skin(rings: ArrayLike, look: SkinLook | Sequence[SkinLook], looks: ArrayLike | None = None) -> Mesh:
     """A skin over (k, n, 3) rings as in `mesh.loft`, with smooth normals across the seam and at single points.
 
     looks: (k - 1, n) which of several looks each patch has.
@@ -157,7 +158,7 @@ def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None 
     uv = np.zeros((k, n + 1, 2))
     np.cumsum(np.linalg.norm(np.diff(seamed, axis=1), axis=2), axis=1, out=uv[:, 1:, 0])
     uv[1:, :, 1] = np.cumsum(np.linalg.norm(np.diff(points.mean(axis=1), axis=0), axis=1))[:, None]
-    choices = [look] if isinstance(look, Look) else list(look)
+    choices = [look] if isinstance(look, SkinLook) else list(look)
     which = None if looks is None else np.asarray(looks).ravel()[patch]
     parts = []
     for number, chosen in enumerate(choices):
@@ -178,7 +179,7 @@ def skin(rings: ArrayLike, look: Look | Sequence[Look], looks: ArrayLike | None 
     return parts[0] if len(parts) == 1 else merged(parts)
 
 
-def blob(radii: ArrayLike, centre: Sequence[float], look: Look, *, rings: int = 4, n: int = 6) -> Mesh:
+def blob(radii: ArrayLike, centre: Sequence[float], look: SkinLook, *, rings: int = 4, n: int = 6) -> Mesh:
     """A small ellipsoid: an eye, an ear, a bun."""
     rx, ry, rz = np.broadcast_to(np.asarray(radii, float), (3,))
     latitudes = np.linspace(-0.5 * np.pi, 0.5 * np.pi, rings + 1)
