@@ -151,9 +151,9 @@ class Flight:
     def moveToZ(self, reply: Reply, z: float, climb: Climb) -> None:
         vehicle = self._server.vehicle(climb.vehicle_name)
         place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
-        self._fly_to(reply, vehicle, [place], climb.way)
+        self._fly_to(reply, vehicle, [place], climb)
 
-    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way) -> None:
+    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way | Climb) -> None:
         heading = heading_of(way)
         speed, ahead = number_of(way.velocity, "velocity"), number_of(way.lookahead, "lookahead")
         adaptive = number_of(way.adaptive_lookahead, "adaptive_lookahead") > 0.0

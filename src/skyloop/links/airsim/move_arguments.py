@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from skyloop.links.airsim.structures import Map, number_of, yaw_of_ned
 from skyloop.vehicle.behaviours import Heading
@@ -30,8 +31,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """How to fly to a height: like Way, without a drivetrain."""
+    """How to fly to a height: like Way, but clients send no drivetrain."""
 
+    drivetrain: ClassVar[int] = 0
     velocity: float
     """m/s."""
     timeout_sec: float
@@ -40,13 +42,6 @@ class Climb:
     """m. At 0 or less it follows from the speed."""
     adaptive_lookahead: float = 1.0
     vehicle_name: str = ""
-
-    @property
-    def way(self) -> Way:
-        return Way(
-            self.velocity, self.timeout_sec, 0, self.yaw_mode, self.lookahead, self.adaptive_lookahead,
-            self.vehicle_name,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,7 @@ class Stretch:
     vehicle_name: str = ""
 
 
-def heading_of(way: Way | Stretch) -> Heading:
+def heading_of(way: Way | Climb | Stretch) -> Heading:
     """The yaw that drivetrain and yaw_mode ask for."""
     yaw_mode = way.yaw_mode
     if not isinstance(yaw_mode, dict):

@@ -167,13 +167,3 @@ class MissionFlight:
         here = np.array(system.state.position)
         here[2] += item.z + above - system.geography.global_int(here)[2]
         return here
-
-
-def checked_tick(flight: MissionFlight, system: System) -> bool:
-    """One tick. If an item cannot be flown, sends a status text and returns False."""
-    try:
-        flight.tick()
-    except SetpointError as error:
-        system.say(EventKind.REFUSED, f"mission item {flight.current}: {error}")
-        return False
-    return True

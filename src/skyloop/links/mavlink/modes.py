@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.links.mavlink.fence import PlannedFence
-from skyloop.links.mavlink.flight import MissionFlight, checked_tick
+from skyloop.links.mavlink.flight import MissionFlight
 from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.system import COMMANDER, System
 from skyloop.links.mavlink.wire import E7
@@ -144,13 +144,9 @@ class Modes:
     def _station(self) -> Station:
         wanted = self._system.settings
         return Station(
-            wanted.follow_distance,
-            math.radians(wanted.follow_angle_deg),
-            wanted.follow_height,
-            wanted.follow_altitude_mode == ABOVE_TARGET,
-            wanted.follow_max_speed,
-            wanted.follow_responsiveness,
-        )
+            wanted.follow_distance, math.radians(wanted.follow_angle_deg), wanted.follow_height,
+            wanted.follow_altitude_mode == ABOVE_TARGET, wanted.follow_max_speed, wanted.follow_responsiveness,
+        )  # fmt: skip
 
     def follow(self, setpoint: Setpoint) -> None:
         """An offboard setpoint. It is used in mode offboard and stored otherwise."""
@@ -278,9 +274,13 @@ class Modes:
             self._engage("offboard")
 
     def _fly_mission(self) -> None:
-        if not checked_tick(self.flight, self._system):
+        try:
+            self.flight.tick()
+        except SetpointError as error:
+            self._system.say(EventKind.REFUSED, f"mission item {self.flight.current}: {error}")
             self._switch("hold")
-        elif self.flight.complete:
+            return
+        if self.flight.complete:
             # it stays at its last waypoint, goes home or is on the ground
             self.chosen = "rtl" if self.flight.went_home else "hold"
             self._say_if_complete()

@@ -3,12 +3,18 @@ directly."""
 
 from skyloop.vehicle.behaviours.behaviour import Behaviour, For, Once, Order, Situation, Steps, Wait
 from skyloop.vehicle.behaviours.fence import Fence, Fenced
-from skyloop.vehicle.behaviours.follow import Follow, Station
-from skyloop.vehicle.behaviours.go_to import Arrival, GoTo, yaw_towards
-from skyloop.vehicle.behaviours.motions import FlyVelocity, Heading, HeldHeight, Hold, HoldAttitude, HoldRates, TurnTo
-from skyloop.vehicle.behaviours.orbit import Facing, Orbit
-from skyloop.vehicle.behaviours.paths import Cubics, FollowPath, Track, own_lookahead
-from skyloop.vehicle.behaviours.sticks import Sticks
+from skyloop.vehicle.behaviours.motions import (
+    FlyVelocity,
+    Heading,
+    HeldHeight,
+    Hold,
+    HoldAttitude,
+    HoldRates,
+    Sticks,
+    TurnTo,
+)
+from skyloop.vehicle.behaviours.places import Arrival, Cubics, FollowPath, GoTo, Track, own_lookahead, yaw_towards
+from skyloop.vehicle.behaviours.targets import Facing, Follow, Orbit, Station
 
 __all__ = [
     "Arrival", "Behaviour", "Cubics", "Facing", "Fence", "Fenced", "FlyVelocity", "Follow", "FollowPath", "For", "GoTo",
