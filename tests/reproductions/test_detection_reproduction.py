@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.datasets.people_set import read_people
-from skyloop.perception.detection.classes import CLASSES
-from skyloop.perception.detection.finding import Found
-from skyloop.perception.detection.samples import Sample
 from skyloop.reproductions.detection import job_name, results_of, score_jobs, speed_jobs
 from skyloop.reproductions.detection_page import blocks
 from skyloop.reproductions.detection_plots import draw_curves
 from skyloop.reproductions.detection_protocol import PARTS, PLAIN, QUICK, SHOWN, WAYS, Protocol
 from skyloop.reproductions.detection_scores import recalls
+from skyloop_detect.classes import CLASSES
+from skyloop_detect.finding import Found
+from skyloop_detect.samples import Sample
+from skyloop_detect.training_data.people_set import read_people
 
 
 def _run(ap50: float) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def test_every_way_is_run_on_every_part(tmp_path: Path) -> None:
 
 
 def test_the_test_images_are_of_places_that_are_not_trained_on(tmp_path: Path) -> None:
-    from skyloop.datasets.people_set import IMAGES, places_of, plan_tests
+    from skyloop_detect.training_data.people_set import IMAGES, places_of, plan_tests
 
     plan_tests(tmp_path / "data", 100, 5)
     chosen = read_people(tmp_path / "data")["places"]

@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 from skyloop.cli.console import load
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.mapping.judging import compared
 from skyloop.reproductions import unknown_city, unknown_city_page
 from skyloop.reproductions import unknown_city_computers as computers
 from skyloop.reproductions.result_files import begin_or_go_on, keep
@@ -27,6 +25,8 @@ from skyloop.reproductions.unknown_city_scores import TrueCity, map_score, true_
 from skyloop.reproductions.unknown_city_stack import ClockedPilot
 from skyloop.sim.assembly import build
 from skyloop.world.worlds.urban_walls import UrbanWalls
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.judging import compared
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Contact, Event, EventKind, GridMap
 

@@ -9,8 +9,6 @@ from typing import Any
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
-from skyloop.datasets.people_set import make_people, plan_tests
-from skyloop.perception.detection.detector import load_detector
 from skyloop.reproductions.detection_loop import loop_jobs, loop_results
 from skyloop.reproductions.detection_plots import draw_curves, draw_failures
 from skyloop.reproductions.detection_protocol import (
@@ -30,6 +28,8 @@ from skyloop.reproductions.detection_scores import score_part, speed
 from skyloop.reproductions.detection_training import training_results
 from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
+from skyloop_detect.detector import load_detector
+from skyloop_detect.training_data.people_set import make_people, plan_tests
 
 Runs = dict[str, dict[str, Any]]
 

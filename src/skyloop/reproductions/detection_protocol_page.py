@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skyloop.core.results import Result
-from skyloop.datasets.people_set import IMAGES, places_of
 from skyloop.reproductions.detection_protocol import AIMS, PARTS, WAYS, Protocol
 from skyloop.reproductions.pages import table
+from skyloop_detect.training_data.people_set import IMAGES, places_of
 
 WITHOUT_RESULTS = True
 """The page exists before the run."""

@@ -13,10 +13,10 @@ from typing import Any
 
 from skyloop.core.results import Result
 from skyloop.links.loop.targets import agent_command
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import MODELS
 from skyloop.reproductions.detection_protocol import PAPER, Protocol
 from skyloop_client.errors import SetupError
+from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import MODELS
 
 SLOWED = 0.2
 """The share of a core's time that the slowed target gets: it is stopped in turns by its agent."""
@@ -45,8 +45,8 @@ def seconds_per_image(data: Path, steps: int, classes: Sequence[str], clock: Cal
     """Of a training on this machine with one thread; large and small images as they come."""
     import torch
 
-    from skyloop.perception.detection.image_store import load_images
-    from skyloop.perception.detection.training import TrainingOptions, one_epoch
+    from skyloop_detect.image_store import load_images
+    from skyloop_detect.training import TrainingOptions, one_epoch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -11,13 +11,13 @@ from typing import Any
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Result
-from skyloop.datasets.hard_cases import CASES, SEED
-from skyloop.datasets.hard_cases import table as case_table
 from skyloop.reproductions.e2es_flights import flight_on_estimate, flown_case, sensor_cases
 from skyloop.reproductions.e2es_protocol import QUICK, Protocol
 from skyloop.reproductions.e2es_results import results_of
 from skyloop.reproductions.missing_runs import Job, all_runs, folder_of_runs
 from skyloop.reproductions.result_files import write_results
+from skyloop_autonomy.evaluation.hard_cases import CASES, SEED
+from skyloop_autonomy.evaluation.hard_cases import table as case_table
 
 Runs = dict[str, dict[str, Any]]
 """What every run left, by its name."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
 from skyloop.recording.flight_plot import STYLE
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
 from skyloop_client.messages import VoxelMap
 
 

@@ -11,21 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.run import run_scenario
-from skyloop.datasets.click_missions import mission_scenario
-from skyloop.datasets.map_scores import true_voxels
-from skyloop.datasets.vio_flights import ON_THE_ESTIMATE, checked_flight
-from skyloop.navigation.map_builder import MapBuilder
-from skyloop.navigation.mapping import Mapper, MapperSettings, judge
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.visual_localiser import VisualLocaliser
 from skyloop.reproductions.collisions import first_collision
 from skyloop.reproductions.e2es_map_plot import draw_map
 from skyloop.reproductions.e2es_missions_protocol import GOAL_WITHIN, TOP_SPEED
 from skyloop.reproductions.stage_clock import SPENT, clocked, ended_children_s
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation import Simulation
-from skyloop.tasks.navigate import NavigatePilot
 from skyloop.world.world import build_world
+from skyloop_autonomy.evaluation.click_missions import mission_scenario
+from skyloop_autonomy.evaluation.map_scores import true_voxels
+from skyloop_autonomy.evaluation.vio_flights import ON_THE_ESTIMATE, checked_flight
+from skyloop_autonomy.mapping import Mapper, MapperSettings, judge
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.map_builder import MapBuilder
+from skyloop_autonomy.pilots.navigate import NavigatePilot
+from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.estimator import Answer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skyloop.core.results import Result
-from skyloop.datasets.hard_cases import CASES
-from skyloop.datasets.vio_flights import FLIGHTS
 from skyloop.reproductions.e2es_protocol import AIMS, SEEDS
 from skyloop.reproductions.pages import table
+from skyloop_autonomy.evaluation.hard_cases import CASES
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS
 
 WITHOUT_RESULTS = True
 """The page exists before the flights."""

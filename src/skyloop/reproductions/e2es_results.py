@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.results import Result
-from skyloop.datasets.localisation_scores import nees_over_runs
-from skyloop.navigation.consistency import band
 from skyloop.reproductions.e2es_protocol import (
     AIMS,
     PAIR_MS,
@@ -21,6 +19,8 @@ from skyloop.reproductions.e2es_protocol import (
     PUBLISHED_PAIR_MS,
     Protocol,
 )
+from skyloop_autonomy.evaluation.consistency import band
+from skyloop_autonomy.evaluation.localisation_scores import nees_over_runs
 
 Run = dict[str, Any]
 

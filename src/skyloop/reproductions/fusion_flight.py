@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from skyloop.apps.people_scores import box_scores, track_scores
 from skyloop.apps.run import fly
-from skyloop.recording.people_log import PeopleLog
 from skyloop.reproductions.fusion_protocol import CONDITIONS, SENSORS
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario
+from skyloop_autonomy.people.people_scores import box_scores, track_scores
+from skyloop_autonomy.reports.people_log import PeopleLog
 
-TRACKER = "skyloop.perception.people.people_tracker:PeopleTracker"
+TRACKER = "people-tracker"
 SCENARIO = "park-people"
 
 

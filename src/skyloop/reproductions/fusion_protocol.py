@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.apps.people_scores import IN_RANGE, LEAST_CLIMB, LEAST_HEIGHT_PX, MOST_HIDDEN, REACH
-from skyloop.perception.people.config import TrackerConfig
+from skyloop_autonomy.people.config import TrackerConfig
+from skyloop_autonomy.people.people_scores import IN_RANGE, LEAST_CLIMB, LEAST_HEIGHT_PX, MOST_HIDDEN, REACH
 
 PAPER = "airloop"
 DURATION = 60.0

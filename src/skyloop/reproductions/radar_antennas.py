@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import rotate_inverse
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.perception.radar_processing import range_spectrum
 from skyloop.reproductions.radar_setup import RadarSetup, Walk
 from skyloop.reproductions.radar_walks import radars
+from skyloop.sensors.radar.processing import range_spectrum
 from skyloop.world.views import Pinhole
 
 NEVER = 1e6

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.perception.radar_processing import paper_image
-from skyloop.perception.radar_processing.spectra import speed_cell
 from skyloop.reproductions.radar_antennas import AntennaCheck
 from skyloop.reproductions.radar_noise import NoiseCurve
 from skyloop.reproductions.radar_recording import Pairs
 from skyloop.reproductions.radar_walks import GaitRecord, WalkRecord, radars
+from skyloop.sensors.radar.processing import paper_image
+from skyloop.sensors.radar.processing.spectra import speed_cell
 
 INK = "#23303b"
 IDEAL, REAL, TRACK = "#1f77b4", "#d1495b", "#2a9d5c"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.perception.radar_processing import (
+from skyloop.reproductions.radar_setup import RadarSetup, Walk
+from skyloop.reproductions.radar_walks import WalkRecord, radars, record, strongest
+from skyloop.sensors.radar.processing import (
     Antennas,
     ProcessingConfig,
     detections,
@@ -15,8 +17,6 @@ from skyloop.perception.radar_processing import (
     paper_image,
     read_recording,
 )
-from skyloop.reproductions.radar_setup import RadarSetup, Walk
-from skyloop.reproductions.radar_walks import WalkRecord, radars, record, strongest
 from skyloop.world.scenery.actors.gait import FASTEST, SLOWEST
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, RadarScan

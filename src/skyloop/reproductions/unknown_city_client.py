@@ -7,9 +7,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from skyloop.navigation.grid_slam.localiser import GridLocaliser
 from skyloop.reproductions.online_client import answer_parent
 from skyloop.reproductions.unknown_city_stack import ClockedPilot
+from skyloop_autonomy.grid_slam.localiser import GridLocaliser
 from skyloop_client import connect
 from skyloop_client.onboard import run_onboard
 

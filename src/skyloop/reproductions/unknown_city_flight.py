@@ -25,7 +25,7 @@ from skyloop_client.messages import EventKind, Message
 
 STACK = "skyloop.reproductions.unknown_city_stack"
 SLAM = "vehicles.0.estimators.slam"
-KISS = "skyloop.navigation.grid_slam.kiss_localiser:KissLocaliser"
+KISS = "kiss-icp"
 WITHOUT_GNSS = ["imu", "barometer", "below", "lidar"]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skyloop.vehicle.behaviours.behaviour import Behaviour, Order, Situation, seconds_between
 from skyloop.vehicle.behaviours.motions import Heading
+from skyloop.vehicle.trajectories.trajectories import Trajectory
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, Goal, Position, Velocity
 
@@ -176,17 +176,6 @@ class FollowPath(Behaviour):
         elif self._stood_ns < 0:
             self._stood_ns = now.t_ns
         return 0 <= self._stood_ns < now.t_ns - STANDS_NS
-
-
-class Trajectory(Protocol):
-    """Where to be when."""
-
-    @property
-    def duration(self) -> float:
-        """s."""
-
-    def at(self, t: float) -> Position:
-        """The setpoint `t` s after the start."""
 
 
 class Track(Behaviour):
