@@ -12,7 +12,7 @@ from typing import Any
 
 from skyloop.apps.loop import LoopOptions, outside_estimator, run_loop
 from skyloop.core.results import Result
-from skyloop.core.virtual_screen import has_screen, screen
+from skyloop.core.system_packages import has_screen, screen
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.reproductions.detection_protocol import PAPER, Protocol
 from skyloop.reproductions.missing_runs import Job

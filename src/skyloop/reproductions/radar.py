@@ -34,8 +34,7 @@ from skyloop.reproductions.radar_walks import (
     record,
     record_gait,
 )
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import Beam, Vira, pattern_table
+from skyloop.sensors.radar.config import Beam, RadarConfig, Vira, pattern_table
 from skyloop_client.messages import Array
 
 PAPER = "airloop"

@@ -12,8 +12,7 @@ from skyloop.reproductions.radar import BEAM_DEG, GAIT_BURSTS, LEAKAGE_DB, PAPER
 from skyloop.reproductions.radar_antennas import PLACES
 from skyloop.reproductions.radar_noise import QUANTITIES, SNR_DB, TRIALS
 from skyloop.reproductions.radar_walks import FRAME_TIMES, FRAMES_PER_SECOND, GAIT, WALKS
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import Beam
+from skyloop.sensors.radar.config import Beam, RadarConfig
 
 PICTURES = ("antennas.png", "range-doppler.png", "walks.png", "micro-doppler.png", "noise.png")
 BEAMS = ("Gaussian beam", "ViRa's mask")

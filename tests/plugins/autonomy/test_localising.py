@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import record_here
 from typer.testing import CliRunner
 
+from in_process import record_here
 from skyloop.cli import app
 from skyloop.cli.verbs import execute
 from skyloop.datasets.recording_run import plan_recording
