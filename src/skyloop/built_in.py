@@ -67,11 +67,9 @@ PLUGIN = Plugin(
         "datasets": "skyloop.cli.datasets:app",
         "loop": "skyloop.cli.loop:app",
         "mavlink": "skyloop.cli.mavlink:app",
-        "reproduce": "skyloop.cli.reproduce:app",
         "serve": "skyloop.cli.serve:app",
     },
     catalogues={
         "benches": "skyloop.benchmarks.registry:listed",
-        "reproductions": "skyloop.reproductions.registry:listed",
     },
 )

@@ -128,7 +128,9 @@ print(video.name, np.array_equal(seen, image(2)))
 @needs_screen
 @pytest.mark.processes
 def test_a_window_shows_the_pixels():
-    assert said_before_a_screen(WINDOW.format(tests=[str(Path(__file__).parent), str(Path(__file__).parents[2])])).endswith("True")
+    assert said_before_a_screen(
+        WINDOW.format(tests=[str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    ).endswith("True")
 
 
 @pytest.mark.processes
