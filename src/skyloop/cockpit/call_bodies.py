@@ -30,9 +30,11 @@ class OrderArguments(Strict):
 
 
 class Waypoint(Strict):
-    x: FiniteFloat
-    y: FiniteFloat
-    z: FiniteFloat
+    """m, world."""
+
+    x: Annotated[float, Field(gt=-1e5, lt=1e5)]
+    y: Annotated[float, Field(gt=-1e5, lt=1e5)]
+    z: Annotated[float, Field(gt=-1e5, lt=1e5)]
 
 
 class WaypointList(Strict):

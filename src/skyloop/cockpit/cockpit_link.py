@@ -124,7 +124,7 @@ class CockpitLink:
         for order in pending:
             self._answer(order)
         for name, points in self._waypoints.items():
-            point = points.due()
+            point = points.due(self._port.vehicle(name).situation) if points.is_flying else None
             if point is not None:
                 self._try(name, "goal", self._on_the_way(name, point))
         for name in list(self._hand):

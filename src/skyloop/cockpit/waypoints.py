@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from skyloop_client.errors import LinkError
-from skyloop_client.messages import Event, EventKind, GoalStatus, Message
+from skyloop.vehicle.behaviours import GoTo, Situation
+from skyloop_client.messages import GoalStatus, Message
 
-MOST = 200
 ENDED = ("reached", "refused", "given up")
 
 
@@ -24,39 +23,32 @@ class Waypoints:
     last_news: str = ""
     """How the last one ended."""
     _ended: str = ""
+    _leg: GoTo | None = None
+    """To the first one, unless a planner flies there."""
 
-    def replace(self, points: list[Any]) -> None:
-        """The page sends the whole list after each change: added, moved, deleted."""
-        if not isinstance(points, list) or len(points) > MOST:
-            raise LinkError(f"give a list of up to {MOST} waypoints")
-        checked = []
-        for point in points:
-            if not isinstance(point, dict) or set(point) != {"x", "y", "z"}:
-                raise LinkError("a waypoint has x, y and z, in m")
-            if not all(isinstance(value, int | float) and abs(value) < 1e5 for value in point.values()):
-                raise LinkError("x, y and z of a waypoint are numbers in m")
-            checked.append({axis: float(point[axis]) for axis in "xyz"})
-        present = self.points[0] if self.is_flying and self.points else None
-        self.points = checked
-        if present is not None and (not checked or checked[0] != present):
-            self.is_flying = False
-
-    def clear(self) -> None:
-        self.points, self.is_flying, self._ended = [], False, ""
+    def replace(self, points: list[dict[str, float]]) -> None:
+        """The page sends the whole list after each change (added, moved, deleted); `call_bodies` has checked it."""
+        self.is_flying = self.is_flying and self.points[:1] == points[:1]
+        self.points = points
 
     def on_message(self, message: Message) -> None:
-        """Sees every message of the bus; remembers if the present waypoint has ended."""
-        if not self.is_flying or not message.stream.startswith(f"{self.vehicle}/"):
-            return
+        """Sees every message of the bus; remembers if the planner has ended the present waypoint."""
         data = message.data
-        if isinstance(data, GoalStatus) and self.planned:
-            if data.state in ENDED and self.points and _is_at(data, self.points[0]):
-                self._ended = f"{data.state}{': ' if data.reason else ''}{data.reason}"
-        elif isinstance(data, Event) and not self.planned and data.kind == EventKind.ARRIVED:
-            self._ended = "reached"
+        if not (self.planned and isinstance(data, GoalStatus) and message.stream.startswith(f"{self.vehicle}/")):
+            return
+        if data.state in ENDED and self.points and _is_at(data, self.points[0]):
+            self._ended = f"{data.state}{': ' if data.reason else ''}{data.reason}"
 
-    def due(self) -> dict[str, float] | None:
+    def due(self, now: Situation) -> dict[str, float] | None:
         """The waypoint to fly to now, if the one before has ended."""
+        if not self.planned and self.points:
+            self._leg = self._leg or GoTo([self.points[0][axis] for axis in "xyz"])
+            self._leg.update(now)  # its goal was ordered, and recorded, as any other order of a person is
+            if self._leg.failed:
+                # somebody else has taken over, or it is blocked; the list stays for the person to go on with
+                self.told, self.is_flying = "given up", False
+            elif self._leg.done:
+                self._ended = "reached"
         if self._ended:
             self.last_news, self._ended = self._ended, ""
             self.points, self.is_flying = self.points[1:], False
@@ -66,7 +58,7 @@ class Waypoints:
     def start(self) -> dict[str, float] | None:
         if not self.points:
             return None
-        self.is_flying = True
+        self.is_flying, self._ended, self._leg = True, "", None
         return self.points[0]
 
     def plain(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
 from skyloop.datasets.worker import WorkerProfile, describe, fly
 from skyloop.recording.journal import record_of
 from skyloop.sim.assembly import build
-from skyloop.sim.sensing import DeferredSensing, Instant, Looks
+from skyloop.sim.sensing import DeferredSensing, SensingInstant, Looks
 from skyloop.sim.simulation import Simulation
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import DatasetError
@@ -40,7 +40,7 @@ where its ground-truth companion record does."""
 class Sensing:
     """What is made at an instant."""
 
-    instant: Instant
+    instant: SensingInstant
     wanted: list[tuple[int, int, int]] = field(default_factory=list)
     """Number of the part, number of its sample, and when the last message of it arrives."""
 
@@ -106,7 +106,7 @@ def read_frame_group(read: Callable[[int], bytes | bytearray]) -> FrameGroup | N
         sensing = None
         if kind == INSTANT:
             t_ns, states, n_looks, wanted = next(instants)
-            sensing = Sensing(Instant(t_ns, tuple(states), n_looks), [tuple(row) for row in wanted.tolist()])
+            sensing = Sensing(SensingInstant(t_ns, tuple(states), n_looks), [tuple(row) for row in wanted.tolist()])
         frame_group.entries.append(GroupEntry(kind, arrival_ns, part, index, bytes(records[at : at + size]), sensing))
         at += size
     if at != len(records):

@@ -12,10 +12,11 @@ from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.qualities import Quality
 from skyloop.links.ros2.services import Fields, Services, refusal
-from skyloop.links.ros2.trajectories import Trajectory, trajectory_from
+from skyloop.links.ros2.trajectories import trajectory_from
 from skyloop.recording.formats.ros2_decoding import Values, decode
 from skyloop.recording.formats.ros2_names import WORLD
 from skyloop.sim.simulation_port import SimulationPort
+from skyloop.vehicle.behaviours import Track
 from skyloop_client.messages import (
     Arm,
     Array,
@@ -60,7 +61,7 @@ class VehicleOrders:
     ) -> None:
         self._port, self._vehicle = port, port.vehicle(vehicle)
         self._participant, self._services, self._queued = participant, services, queued
-        self._trajectory: Trajectory | None = None
+        self._track: Track | None = None
         self._following = False
         self._told: set[str] = set()
 
@@ -123,7 +124,7 @@ class VehicleOrders:
 
     def _order(self, request: Any) -> Callable[[], str]:
         def give() -> str:
-            self._trajectory = None
+            self._track = None
             arming = [Arm()] if isinstance(request, TakeOff) and not self._vehicle.status.armed else []
             return refusal(lambda: self._send(*arming, request))
 
@@ -167,7 +168,7 @@ class VehicleOrders:
         rate = float(twist["angular"]["z"])
         if not np.isfinite(rate):
             raise ValueError("the yaw rate is not finite")
-        self._trajectory = None
+        self._track = None
         return self._send(Velocity(velocity, frame, yaw_rate=rate))
 
     def _goal(self, message: Values) -> str:
@@ -175,12 +176,12 @@ class VehicleOrders:
         if position[2] == 0.0:
             # RViz's click has no height
             position[2] = self._vehicle.truth.position[2]
-        self._trajectory = None
+        self._track = None
         return self._send(Goal(position, yaw))
 
     def _setpoint(self, message: Values) -> str:
         position, yaw = self._place(message)
-        self._trajectory = None
+        self._track = None
         return self._send(Position(position, yaw))
 
     def _place(self, message: Values) -> tuple[Array, float]:
@@ -198,21 +199,20 @@ class VehicleOrders:
     # ---- trajectories
 
     def _take_trajectory(self, message: Values) -> str:
-        self._trajectory = trajectory_from(message, self._port.now_ns)
+        self._track = Track(trajectory_from(message))
         if not self._following:
             self._following = True
             self._port.every(FOLLOWING, self._follow)
-        return self._send(self._trajectory.at(self._port.now_ns))
+        return self._send(self._track.update(self._vehicle.situation))
 
     def _follow(self, t_ns: int) -> None:
-        if self._trajectory is None:
+        if self._track is None:
             return
-        setpoint = self._trajectory.at(t_ns)
-        if isinstance(setpoint, Goal):
-            self._trajectory = None
+        track, setpoint = self._track, self._track.update(self._vehicle.situation)
         why = refusal(lambda: self._send(setpoint))
+        if why or track.done:
+            self._track = None
         if why:
-            self._trajectory = None
             self._complain(f"trajectory: {why}")
 
     # ---- estimates

@@ -1,55 +1,19 @@
-"""Follows a trajectory_msgs/MultiDOFJointTrajectory: cubics between its points, in simulated time."""
+"""Reads a trajectory_msgs/MultiDOFJointTrajectory: cubics between its points, in simulated time."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.recording.formats.ros2_decoding import Values
-from skyloop_client.messages import Array, Goal, Position
+from skyloop.vehicle.behaviours import Cubics
+from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
 MOST_POINTS = 10_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trajectory:
-    start_ns: int
-    times: Array
-    """(n,) s from the start, rising."""
-    positions: Array
-    """(n, 3) m, world."""
-    velocities: Array
-    """(n, 3) m/s, world."""
-    yaws: Array
-    """(n,) rad, without jumps."""
-
-    def at(self, t_ns: int) -> Position | Goal:
-        """The setpoint of an instant: a point of the way, or its end to stay at."""
-        t = (t_ns - self.start_ns) / NS_PER_S
-        if t >= self.times[-1]:
-            return Goal(self.positions[-1], float(self.yaws[-1]))
-        k = max(int(np.searchsorted(self.times, t, side="right")) - 1, 0)
-        if t <= self.times[0] or k + 1 >= len(self.times):
-            return Position(self.positions[k], float(self.yaws[k]), velocity=self.velocities[k])
-        span = self.times[k + 1] - self.times[k]
-        s = (t - self.times[k]) / span
-        p0, p1, m0, m1 = (
-            self.positions[k],
-            self.positions[k + 1],
-            self.velocities[k] * span,
-            self.velocities[k + 1] * span,
-        )
-        place = (2 * s**3 - 3 * s**2 + 1) * p0 + (s**3 - 2 * s**2 + s) * m0
-        place = place + (3 * s**2 - 2 * s**3) * p1 + (s**3 - s**2) * m1
-        speed = ((6 * s**2 - 6 * s) * (p0 - p1) + (3 * s**2 - 4 * s + 1) * m0 + (3 * s**2 - 2 * s) * m1) / span
-        turn = float(self.yaws[k + 1] - self.yaws[k])
-        return Position(place, float(self.yaws[k]) + s * turn, yaw_rate=turn / span, velocity=speed)
-
-
-def trajectory_from(message: Values, now_ns: int) -> Trajectory:
+def trajectory_from(message: Values) -> Cubics:
     """Raises ValueError with one line if it cannot be flown."""
     points = message["points"]
     if not 0 < len(points) <= MOST_POINTS:
@@ -68,7 +32,7 @@ def trajectory_from(message: Values, now_ns: int) -> Trajectory:
     if np.any(np.abs(np.linalg.norm(turns, axis=1) - 1.0) > 1e-2):
         raise ValueError("a rotation of a trajectory is no unit quaternion")
     yaws = np.unwrap([float(yaw_from_quat(turn)) for turn in turns])
-    return Trajectory(now_ns, times, positions, velocities, np.asarray(yaws))
+    return Cubics(times, positions, velocities, np.asarray(yaws))
 
 
 def _velocities(points: list[Values], times: Array, positions: Array) -> Array:
