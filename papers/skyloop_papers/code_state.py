@@ -23,7 +23,7 @@ NAMED = re.compile(r"skyloop(_client|_papers)?(\.\w+)+")
 """A module named in a string is imported later, such as that of a world or a pilot."""
 SHOWS = re.compile(r"[._](page|plots?|pictures|report|pages|registry|code_state|verdicts)$")
 """Modules whose changes change no figure: they draw, print or list."""
-UNCOUNTED = ("skyloop.cli", "skyloop.benchmarks")
+UNCOUNTED = ("skyloop.cli", "skyloop_papers.benchmarks")
 
 
 def code_state(module: str) -> dict[str, str]:

@@ -79,7 +79,4 @@ PLUGIN = Plugin(
         "landing": "skyloop.apps.landing_report:LandingReport",
         "people": "skyloop.apps.people_report:PeopleReport",
     },
-    catalogues={
-        "benches": "skyloop.benchmarks.registry:listed",
-    },
 )

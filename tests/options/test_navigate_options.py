@@ -12,11 +12,11 @@ import pytest
 from option_flights import fields_of
 
 from goal_flights import Flown, scenario
-from skyloop.benchmarks.box_worlds import BoxWorld
 from skyloop.navigation.planning.global_planner import GlobalPlannerConfig
 from skyloop.navigation.planning.local_planner import LocalPlannerConfig
 from skyloop.navigation.planning.replanning import NavigatorConfig
 from skyloop.tasks.navigate import NavigatePilotConfig
+from skyloop_papers.benchmarks.plan import BoxWorld
 
 Measure = Callable[[Flown], float]
 BOX = ((5.0, 0.0, 6.0, 3.0),)
