@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,11 +14,12 @@ from rich.table import Table
 
 from skyloop.cli.console import Json, err, next_folder, out
 from skyloop.cli.logs import Verbs
-from skyloop_client.errors import RunFolderError, ScenarioError, SkyloopError, unknown_name
-from skyloop_papers.registry import NOT_RUN_BY_RUN, REPRODUCTIONS, RESUMES
+from skyloop_client.errors import RunFolderError, ScenarioError, SkyloopError
+from skyloop_papers import catalogue
 
 if TYPE_CHECKING:
-    from skyloop.core.results import Result
+    from skyloop_papers.experiment import Cell, Experiment
+    from skyloop_papers.runs import Workers
 
 app = Verbs()
 
@@ -46,10 +46,10 @@ Again = Annotated[
         "--again",
         metavar="K",
         help="In a checkout: fly K of the stored runs again and compare every figure to the last digit. "
-        "If all are the same, the page says so instead of stale.",
+        "If all are the same, the page says so.",
     ),
 ]
-Workers = Annotated[
+Cores = Annotated[
     int,
     typer.Option(help="For landing, fusion, e2es-missions, unknown-city: cores of this machine that fly; 0 is all."),
 ]
@@ -69,7 +69,7 @@ def reproduce(
     update_docs: UpdateDocs = False,
     recording: Recording = None,
     again: Again = None,
-    workers: Workers = 0,
+    workers: Cores = 0,
     address: Address = None,
 ) -> None:
     """Repeat an experiment of a paper and print our numbers beside the published ones.
@@ -82,8 +82,7 @@ def reproduce(
         other = update_docs or recording is not None or again is not None or workers != 0 or address is not None
         _reproduce_all(out_ or next_folder("report"), quick=quick, json_=json_, other=other)
         return
-    if name not in REPRODUCTIONS:
-        raise unknown_name("reproduction", name, [*REPRODUCTIONS, "all"])
+    experiment = catalogue.load(name)
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
     if update_docs and (quick or recording is not None):
@@ -93,26 +92,29 @@ def reproduce(
             raise ScenarioError("--again takes --out and --json only")
         _fly_again(name, again, out_, json_=json_)
         return
-    options: dict[str, Any] = {} if recording is None else {"recording": recording}
-    options |= _makers(name, workers, address)
+    if recording is not None:
+        from skyloop_papers.radar.experiment import RadarRecording
+
+        experiment = RadarRecording(recording)
+    from skyloop_papers.runner import reproduce as run
+
+    chosen = _workers(name, experiment, workers, address)
     folder = out_ or (None if json_ else next_folder(f"reproduce-{name}"))
-    if name in RESUMES:
-        options["told"] = _noting(name, folder, cluster=address is not None)
-    repeat = importlib.import_module(REPRODUCTIONS[name][0]).reproduce
+    progress = _noting(folder, cluster=address is not None) if experiment.resumes else _say
     # Ray prints to stdout when a worker dies
-    with _only_if_used(folder, goes_on=name in RESUMES), redirect_stdout(sys.stderr):
-        results = repeat(quick=quick, folder=folder, **options)
+    with _only_if_used(folder, goes_on=experiment.resumes), redirect_stdout(sys.stderr):
+        cells = run(experiment, quick=quick, folder=folder, progress=progress, workers=chosen)
     if update_docs:
-        _put_into_docs(name, results, repeat, folder)
+        _put_into_docs(name, experiment, cells, folder)
     if json_:
-        print(json.dumps([result.plain() for result in results], indent=2))
+        print(json.dumps(experiment.plain(cells), indent=2))
         return
-    _print_results(results)
+    _print_cells(cells)
     out.print(f"tables and plots: {folder}")
 
 
 def _fly_again(name: str, count: int, folder: Path | None, *, json_: bool) -> None:
-    from skyloop_papers.flown_again import fly_again
+    from skyloop_papers.again import fly_again
 
     flown = fly_again(name, count, folder, _say)
     record = flown.record
@@ -128,36 +130,34 @@ def _fly_again(name: str, count: int, folder: Path | None, *, json_: bool) -> No
             f"{name}: {len(flown.differing)} figures of {count} runs are not the stored ones, so nothing is said to be "
             f"the same; those are of {flown.stored_on}, and other processors and renderers may change the last digits"
         )
-    told = f"{count} of {record['of']} runs, {record['figures']} figures: the same to the last digit"
-    _say(told) if json_ else out.print(told, highlight=False)
+    said = f"{count} of {record['of']} runs, {record['figures']} figures: the same to the last digit"
+    _say(said) if json_ else out.print(said, highlight=False)
     for path in flown.written:
         _say(f"written: {path}")
 
 
-def _makers(name: str, workers: int, address: str | None) -> dict[str, Any]:
-    """Who flies, if that was chosen."""
-    if not workers and address is None:
-        return {}
-    if name in NOT_RUN_BY_RUN:
+def _workers(name: str, experiment: Experiment[Any, Any], workers: int, address: str | None) -> Workers:
+    """Who flies."""
+    from skyloop_papers.runs import Workers
+
+    if (workers or address is not None) and experiment.not_run_by_run:
         option = "--workers" if address is None else "--address"
-        raise ScenarioError(f"{option}: {name} is not flown run by run: {NOT_RUN_BY_RUN[name]}; leave it out")
+        raise ScenarioError(f"{option}: {name} is not flown run by run: {experiment.not_run_by_run}; leave it out")
     if workers < 0 or (workers and address is not None):
         raise ScenarioError(f"--workers {workers}: give 1 or more, or 0 for all cores; a cluster has its own")
-    from skyloop_papers.missing_runs import Makers
-
-    return {"makers": Makers(workers or None, address)}
+    return Workers(workers or None, address)
 
 
-def _noting(name: str, folder: Path | None, *, cluster: bool) -> Callable[[str], None]:
-    """Says a line. The first one comes with the first result, and then the folder is told what made it."""
+def _noting(folder: Path | None, *, cluster: bool) -> Callable[[str], None]:
+    """Says a line. The first one comes with the first result, and then the folder notes what made it."""
     from skyloop_papers import pages
 
-    def told(line: str) -> None:
+    def progress(line: str) -> None:
         if folder is not None:
-            pages.begin(name, folder, cluster=cluster)
+            pages.begin(folder, cluster=cluster)
         _say(line)
 
-    return told
+    return progress
 
 
 @contextmanager
@@ -180,13 +180,13 @@ def _only_if_used(folder: Path | None, *, goes_on: bool) -> Iterator[None]:
 def _reproduce_all(folder: Path, *, quick: bool, json_: bool, other: bool) -> None:
     if other:
         raise ScenarioError("'all' takes --quick, --out and --json only; update a page by its own name")
-    from skyloop_papers.all_papers import reproduce_all
     from skyloop_papers.report import write_report
+    from skyloop_papers.runner import reproduce_all
 
-    measured = reproduce_all(folder, quick=quick, told=_say)
+    measured = reproduce_all(folder, quick=quick, progress=_say)
     path = write_report(folder, measured, quick=quick)
     if json_:
-        print(json.dumps({one.name: [result.plain() for result in one.results] for one in measured}, indent=2))
+        print(json.dumps({one.name: catalogue.load(one.name).plain(one.cells) for one in measured}, indent=2))
     else:
         out.print(f"report: {path} and report.pdf")
     failed = [one.name for one in measured if one.failed]
@@ -198,23 +198,22 @@ def _say(line: str) -> None:
     err.print(f"skyloop: {line}", highlight=False, markup=False)
 
 
-def _put_into_docs(
-    name: str, results: Sequence[Result], repeat: Callable[..., list[Result]], folder: Path | None
-) -> None:
-    """Includes the results of the quick form, if a test can measure those again."""
+def _put_into_docs(name: str, experiment: Experiment[Any, Any], cells: Sequence[Cell], folder: Path | None) -> None:
+    """Includes the cells of the quick form, if a test can measure those again."""
     from skyloop_papers import pages
+    from skyloop_papers.runner import reproduce as run
 
-    quick = [] if name in RESUMES else repeat(quick=True, folder=None)
-    for path in pages.write(name, results, quick, folder):
+    quick = [] if experiment.resumes else run(experiment, quick=True)
+    for path in pages.write(name, cells, quick, folder):
         _say(f"written: {path}")
     for line in pages.out_of_date(name):
         _say(line)
 
 
-def _print_results(results: Sequence[Result]) -> None:
+def _print_cells(cells: Sequence[Cell]) -> None:
     table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
-    for r in results:
-        published = "" if r.published is None else f"{r.published:g}"
-        sd = "" if r.sd is None else f"{r.sd:.2g}"
-        table.add_row(r.table, r.cell, published, f"{r.measured:.4g}", r.unit, str(r.n), sd)
+    for cell in cells:
+        published = "" if cell.published is None else f"{cell.published:g}"
+        sd = "" if cell.sd is None else f"{cell.sd:.2g}"
+        table.add_row(cell.table, cell.name, published, f"{cell.ours:.4g}", cell.unit, str(cell.n), sd)
     out.print(table)

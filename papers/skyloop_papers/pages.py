@@ -1,4 +1,4 @@
-"""Writes the numbers on the pages under docs/ from a results file. A test checks that they are up to date.
+"""Writes the numbers on the pages under docs/ from results files. A test checks that they are up to date.
 
 A page marks the text that comes from results:
 
@@ -6,74 +6,56 @@ A page marks the text that comes from results:
     ...
     <!-- end -->
 
-Between the marks is what the reproduction's page module makes of docs/results/NAME.json: its `blocks(results)`.
-Sentences outside that repeat a measured number are listed by its `said(results)`: a page that lacks one of them is out
-of date. So is one whose results were measured under other constants than the code has now: its `protocol()`, of which
-the results file keeps a copy.
+Between the marks is what the experiment's `page(cells)` makes of docs/results/NAME.json. `NAME-protocol` stands for its
+`plan_page()`, and `report` for the table of all experiments. A page is out of date if it lacks one of the experiment's
+`sentences(cells)`, or if its results were measured under another plan than the code has now.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import re
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skyloop.core.files import write_whole
 from skyloop.core.machine_info import machine_description
-from skyloop.core.results import Result
 from skyloop_client.errors import SetupError
-from skyloop_papers.code_state import changed_rooms, code_state
-from skyloop_papers.registry import PAGES, REPRODUCTIONS
+from skyloop_papers import catalogue
+from skyloop_papers.code_version import UNKNOWN, code_version
+from skyloop_papers.experiment import PAPERS, VERDICTS, Cell, verdict_counts
+from skyloop_papers.runner import read_cells
+from skyloop_papers.texts import paragraph, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ALIKE = 1e-3
-"""Allowed relative difference of a figure on another processor or renderer."""
+"""Allowed relative difference of a number on another processor or renderer."""
+PROTOCOL, REPORT = "-protocol", "report"
+"""The end of the name of a page about a plan, and the name of the table of all experiments."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
 MEASURED_BY = "measured-by.json"
-"""In a folder of results: the machine and the state of the code by which it was begun."""
+"""In a folder of results: the machine and the code by which it was begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     """The content of a results file."""
 
-    results: list[Result]
-    """Results of the full form."""
+    cells: list[Cell]
+    """Of the full form, with verdicts."""
     quick: dict[str, float]
-    """Results of the quick form by cell, if they are repeatable: a test can measure these again."""
+    """Of the quick form by name of cell, if they are repeatable: a test can measure these again."""
     protocol: Any
-    """The constants of the measurement, as plain JSON data."""
-    code: dict[str, str] | None = None
-    """The state of the code that gave the results; see `code_state`."""
+    """The plan of the measurement, as plain JSON data."""
+    commit: str = UNKNOWN
+    """Of the code that gave the results."""
     machine: dict[str, Any] | None = None
     flown_again: dict[str, Any] | None = None
-    """Runs that later code flew again with the same figures; see `flown_again`."""
-
-
-class Cells(Mapping[str, Result]):
-    """Results by cell. An unknown name gives an error that lists the known ones."""
-
-    def __init__(self, results: Sequence[Result]) -> None:
-        self._by_cell = {result.cell: result for result in results}
-
-    def __getitem__(self, cell: str) -> Result:
-        return self._by_cell[cell]
-
-    def __iter__(self) -> Any:
-        return iter(self._by_cell)
-
-    def __len__(self) -> int:
-        return len(self._by_cell)
-
-    def value(self, cell: str) -> float:
-        return self[cell].measured
+    """Runs that later code flew again with the same figures; see `again`."""
 
 
 def results_file(name: str) -> Path:
@@ -86,58 +68,48 @@ def read(name: str) -> Published | None:
     if not path.exists():
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
-    results = [Result(**result) for result in plain["results"]]
-    kept = {key: plain.get(key) for key in ("protocol", "code", "machine", "flown_again")}
-    return Published(results, plain["quick"], **kept)
+    cells = catalogue.load(name).judged(read_cells(plain["results"]))
+    kept = {key: plain.get(key) for key in ("protocol", "machine", "flown_again")}
+    return Published(cells, plain["quick"], commit=plain.get("commit", UNKNOWN), **kept)
 
 
 def protocol(name: str) -> Any:
-    """The constants that decide the command's results, as plain JSON data. None if the page needs no measurement."""
-    made = importlib.import_module(PAGES[name])
-    return json.loads(json.dumps(made.protocol())) if hasattr(made, "protocol") else None
+    """The plan of the full form, as plain JSON data."""
+    return json.loads(json.dumps(catalogue.load(name).plan().plain()))
 
 
-def begin(name: str, folder: Path, *, cluster: bool = False) -> None:
+def begin(folder: Path, *, cluster: bool = False) -> None:
     """Keep in a folder of results by which machine and code it was begun; others may finish and publish it.
 
     cluster: the machine only asked, and those of a Ray cluster flew."""
     path = folder / MEASURED_BY
-    kept = _measured_by(name, folder)
+    kept = _measured_by(folder)
     if not path.exists() or (cluster and "cluster" not in kept["machine"]):
         kept["machine"] |= {"cluster": True} if cluster else {}
         write_whole(path, json.dumps(kept, indent=1) + "\n")
 
 
-def _measured_now(name: str) -> dict[str, Any]:
-    return {"machine": machine_description(), "code": code_now(name)}
-
-
-def code_now(name: str) -> dict[str, str]:
-    """The state of the code that a command's figures depend on."""
-    return code_state(REPRODUCTIONS[name][0])
-
-
-def _measured_by(name: str, folder: Path | None) -> dict[str, Any]:
+def _measured_by(folder: Path | None) -> dict[str, Any]:
     if folder is None or not (folder / MEASURED_BY).exists():
-        return _measured_now(name)
+        return {"machine": machine_description(), "commit": code_version()}
     kept: dict[str, Any] = json.loads((folder / MEASURED_BY).read_text(encoding="utf-8"))
-    return kept
+    return {"machine": kept["machine"], "commit": kept.get("commit", UNKNOWN)}
 
 
-def write(name: str, results: Sequence[Result], quick: Sequence[Result] = (), folder: Path | None = None) -> list[Path]:
+def write(name: str, cells: Sequence[Cell], quick: Sequence[Cell] = (), folder: Path | None = None) -> list[Path]:
     """Write the results file, every page that shows it, and its pictures from the folder. Returns the changed paths."""
     if not DOCS.is_dir():
         raise SetupError("the pages are only in a checkout of skyloop; leave out --update-docs")
+    experiment = catalogue.load(name)
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
         "protocol": protocol(name),
-        **_measured_by(name, folder),
-        "results": [result.plain() for result in results],
-        "quick": {result.cell: result.measured for result in quick if repeats(result)},
+        **_measured_by(folder),
+        "results": experiment.plain(cells),
+        "quick": {cell.name: cell.ours for cell in quick if cell.repeats},
     }
     changed = _put(name, plain)
-    pictures = getattr(importlib.import_module(PAGES[name]), "PICTURES", ())
-    return changed + [_replaced(folder / picture) for picture in pictures if folder is not None]
+    return changed + [_replaced(folder / picture) for picture in experiment.pictures if folder is not None]
 
 
 def write_flown_again(name: str, record: dict[str, Any] | None) -> list[Path]:
@@ -182,11 +154,6 @@ def _replaced(picture: Path) -> Path:
     return found[0]
 
 
-def repeats(result: Result) -> bool:
-    """Whether the same machine gives the same figure again. A time does not."""
-    return result.unit not in ("ms", "µs", "1/s", "core-ms", "% of the time")
-
-
 def pages() -> list[Path]:
     """The pages that show results, README among them."""
     texts = [path for path in (DOCS.parent / "README.md", *DOCS.rglob("*.md")) if path.is_file()]
@@ -198,67 +165,67 @@ def rendered(text: str) -> str:
     return BLOCK.sub(lambda match: match[1] + block(match[2], match[3]) + match[5], text)
 
 
+def page_names() -> list[str]:
+    """Of experiments, of their plans, and of the report."""
+    names = list(catalogue.listed())
+    return [*names, *(f"{name}{PROTOCOL}" for name in names if catalogue.load(name).plan_page()), REPORT]
+
+
 def block(name: str, which: str) -> str:
     """The lines of one block, with a final line break."""
-    page, published = importlib.import_module(PAGES[name]), read(name)
-    if published is None and not getattr(page, "WITHOUT_RESULTS", False):
+    if name == REPORT:
+        return report_table()
+    if name.endswith(PROTOCOL):
+        return catalogue.load(name.removesuffix(PROTOCOL)).plan_page()[which].rstrip("\n") + "\n"
+    published = read(name)
+    if published is None:
         return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
-    if which == "state" and published is not None:
-        return paragraph(state_in_words(name, published))
-    made: dict[str, str] = page.blocks([] if published is None else published.results)
-    return made[which].rstrip("\n") + "\n"
+    if which == "state":
+        return paragraph(state_in_words(published))
+    return catalogue.load(name).page(published.cells)[which].rstrip("\n") + "\n"
 
 
-def state_in_words(name: str, published: Published) -> str:
-    """Whether the figures are of the code as it is now, for the top of a page."""
+def report_table() -> str:
+    """How the published numbers of each experiment came out, from the results files."""
+    words, rows = VERDICTS[:-1], []
+    for name in catalogue.listed():
+        published = read(name)
+        if published is None:
+            rows.append([f"`{name}`", "", *[""] * len(words), "not flown yet"])
+            continue
+        counted, paper = verdict_counts(published.cells), PAPERS[catalogue.load(name).paper]
+        rows.append([f"`{name}`", paper, *(str(counted[word]) for word in words), state_in_a_word(published)])
+    return table(("`skyloop reproduce`", "paper", *words, "commit"), rows, right=2)
+
+
+def state_in_words(published: Published) -> str:
+    """Which code and machine gave the figures, for the top of a page."""
     machine = machine_in_words(published)
-    where = f" on {machine}" if machine else ""
-    changed = stale_rooms(name, published)
-    if changed == []:
-        return f"Measured by the code as it is now,{where}." if where else "Measured by the code as it is now."
-    before = "" if changed is None else f", before the code in {', '.join(changed)} was changed"
-    again = runs_again(name, published)
-    if again:
-        return f"Flown with older code{where}{before}; {again} flown again with today's code gave {same(published)}."
-    if changed is None:
-        return "**Stale**: measured by an earlier state of the code, which was not kept with the figures."
-    return f"**Stale**: measured{where}{before}. Figures may differ today."
+    known = published.commit != UNKNOWN
+    said = f"Measured at commit `{published.commit}`" if known else "Measured at a commit that was not kept"
+    said += f" on {machine}" if machine else ""
+    again = published.flown_again
+    if again is None:
+        return f"{said}."
+    which = "published figures" if again["of_published_digits"] else "figures"
+    runs = f"{len(again['runs'])} of {again['of']} runs flown again at commit `{again['commit']}`"
+    return f"{said}; {runs} gave the same {which} to the last digit."
+
+
+def state_in_a_word(published: Published) -> str:
+    """The same for a table."""
+    said = f"`{published.commit}`" if published.commit != UNKNOWN else UNKNOWN
+    again = published.flown_again
+    return said if again is None else f"{said}; {len(again['runs'])} of {again['of']} runs again at `{again['commit']}`"
 
 
 def machine_in_words(published: Published) -> str:
     """The machine that made the results; empty if it was not kept."""
-    told = published.machine
-    if told is None:
+    machine = published.machine
+    if machine is None:
         return ""
-    cluster = "a Ray cluster, asked from " if told.get("cluster") else ""
-    return f"{cluster}{told['cores']} cores of {told['cpu']}" + (", with a GPU" if told["gpu"] else "")
-
-
-def state_in_a_word(name: str, published: Published) -> str:
-    """The same for a table."""
-    if stale_rooms(name, published) == []:
-        return "present"
-    again = runs_again(name, published)
-    return f"older; {again} flown again, the same" if again else "stale"
-
-
-def runs_again(name: str, published: Published) -> str:
-    """How many runs today's code flew again with the same figures, as "2 of 9 runs"; empty if it flew none."""
-    record = published.flown_again
-    if record is None or record["code"] != code_now(name):
-        return ""
-    return f"{len(record['runs'])} of {record['of']} runs"
-
-
-def same(published: Published) -> str:
-    """What was the same when runs were flown again."""
-    short = published.flown_again is not None and published.flown_again["of_published_digits"]
-    return f"the same {'published ' if short else ''}figures to the last digit"
-
-
-def stale_rooms(name: str, published: Published) -> list[str] | None:
-    """The rooms changed since the results were measured. None if the state of the code was not kept."""
-    return None if published.code is None else changed_rooms(published.code, code_now(name))
+    cluster = "a Ray cluster, asked from " if machine.get("cluster") else ""
+    return f"{cluster}{machine['cores']} cores of {machine['cpu']}" + (", with a GPU" if machine["gpu"] else "")
 
 
 def out_of_date(name: str) -> list[str]:
@@ -267,42 +234,29 @@ def out_of_date(name: str) -> list[str]:
     if published is None:
         return []
     again = f"run `skyloop reproduce {name} --update-docs`"
-    made = importlib.import_module(PAGES[name])
-    said: list[str] = made.said(published.results) if hasattr(made, "said") else []
+    sentences = catalogue.load(name).sentences(published.cells)
     lines = [] if published.protocol == protocol(name) else [f"{name}.json is of another protocol: {again}"]
     for page in pages():
         text = page.read_text(encoding="utf-8")
         flat = " ".join(text.split())
-        missing = [sentence for sentence in said if " ".join(sentence.split()) not in flat]
+        missing = [sentence for sentence in sentences if " ".join(sentence.split()) not in flat]
         if name in names_in(text):
             lines += [f"{page.name} does not say: {sentence}" for sentence in missing]
     return lines
 
 
-def differing(name: str, quick: Sequence[Result]) -> list[str]:
+def differing(name: str, quick: Sequence[Cell]) -> list[str]:
     """A line for each cell of the quick form that differs from the results file."""
     published = read(name)
     known = {} if published is None else published.quick
     lines = []
-    for result in quick:
-        before = known.get(result.cell, result.measured)
-        if repeats(result) and not math.isclose(result.measured, before, rel_tol=ALIKE, abs_tol=1e-9):
-            lines.append(f"{result.cell}: {result.measured:g}, docs/results/{name}.json has {before:g}")
+    for cell in quick:
+        before = known.get(cell.name, cell.ours)
+        if cell.repeats and not math.isclose(cell.ours, before, rel_tol=ALIKE, abs_tol=1e-9):
+            lines.append(f"{cell.name}: {cell.ours:g}, docs/results/{name}.json has {before:g}")
     return lines
 
 
 def names_in(text: str) -> set[str]:
     """The results files that a page shows."""
     return {match[2] for match in BLOCK.finditer(text)}
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int | None = None) -> str:
-    """Markdown. From column `right` on, cells are right-aligned."""
-    rule = ["---:" if right is not None and k >= right else "---" for k in range(len(head))]
-    lines = [f"| {' | '.join(head)} |", f"|{'|'.join(rule)}|", *(f"| {' | '.join(row)} |" for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def paragraph(*sentences: str) -> str:
-    """One paragraph, wrapped like the pages."""
-    return textwrap.fill(" ".join(sentences), 120, break_on_hyphens=False) + "\n"

@@ -6,6 +6,6 @@ PLUGIN = Plugin(
     verbs={"reproduce": "skyloop_papers.cli:app", "bench": "skyloop_papers.benchmarks.verb:app"},
     catalogues={
         "benches": "skyloop_papers.benchmarks.verb:listed",
-        "reproductions": "skyloop_papers.registry:listed",
+        "reproductions": "skyloop_papers.catalogue:listed",
     },
 )

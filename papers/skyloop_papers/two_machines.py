@@ -56,11 +56,11 @@ class Cable:
         run([*inside, "link", "set", "there", "up"])
 
 
-def run_engine(name: str, module: str, told: dict[str, Any], *, apart: bool, patience_s: float) -> Any:
-    """What a module prints as JSON that is started with `told`, on a separate machine or here.
+def run_engine(name: str, module: str, task: dict[str, Any], *, apart: bool, patience_s: float) -> Any:
+    """What a module prints as JSON that is started with `task`, on a separate machine or here.
 
     The program under test and the renderer belong to its process group and end with it. name: for errors."""
-    command = [*(APART if apart else ()), sys.executable, "-m", module, json.dumps(told)]
+    command = [*(APART if apart else ()), sys.executable, "-m", module, json.dumps(task)]
     engine = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -12,10 +12,10 @@ import pytest
 from option_flights import fields_of
 
 from goal_flights import Flown, scenario
-from skyloop.navigation.planning.global_planner import GlobalPlannerConfig
-from skyloop.navigation.planning.local_planner import LocalPlannerConfig
-from skyloop.navigation.planning.replanning import NavigatorConfig
-from skyloop.tasks.navigate import NavigatePilotConfig
+from skyloop_autonomy.pilots.navigate import NavigatePilotConfig
+from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig
+from skyloop_autonomy.planning.local_planner import LocalPlannerConfig
+from skyloop_autonomy.planning.replanning import NavigatorConfig
 from skyloop_papers.benchmarks.plan import BoxWorld
 
 Measure = Callable[[Flown], float]

@@ -1,45 +1,43 @@
-"""One report for all papers: verdicts by one rule, stale figures are known, failures are told."""
+"""One report for all papers: verdicts by one rule, the version of the code, and failures that are named."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
+from throws import put_in_catalogue
 
 from skyloop.cli.verbs import execute
-from skyloop.core.results import Result
 from skyloop_client.errors import LinkError, RunFolderError
-from skyloop_papers import all_papers, code_state, pages
-from skyloop_papers.all_papers import reproduce_all
-from skyloop_papers.code_state import changed_rooms, state_name
-from skyloop_papers.registry import REPRODUCTIONS
-from skyloop_papers.report import write_report
-from skyloop_papers.verdicts import (
+from skyloop_papers import catalogue, code_version, pages, runner
+from skyloop_papers.experiment import (
     HELD,
     NOT_COMPARABLE,
     NOT_HELD,
     NOT_PUBLISHED,
     UNDECIDED,
+    Cell,
+    Experiment,
+    ExperimentPlan,
     interval,
-    judged,
-    rule_of,
 )
+from skyloop_papers.report import write_report
+from skyloop_papers.runner import reproduce_all
+from skyloop_papers.runs import Progress, Workers
+
+RULES = {name: catalogue.load(name).rules for name in ("online", "e2es")}
 
 
-def cell(published: float | None, measured: float, n: int = 1, sd: float | None = None, **other: str) -> Result:
-    told: dict[str, Any] = {
-        "paper": "airloop",
-        "table": "Table 6",
-        "cell": "SUT with the engine",
-        "unit": "1/s",
-        **other,
-    }
-    return Result(published=published, measured=measured, n=n, sd=sd, **told)
+def cell(published: float | None, ours: float, n: int = 1, sd: float | None = None, **other: str) -> Cell:
+    where: dict[str, Any] = {"table": "Table 6", "row": "SUT with the engine", "column": "", "unit": "1/s", **other}
+    return Cell(published=published, ours=ours, n=n, sd=sd, **where)
 
 
 def test_the_interval_is_that_of_scipy() -> None:
@@ -65,145 +63,118 @@ def test_the_interval_is_that_of_scipy() -> None:
         ("radar", cell(3.0, 2.69, table="Table 3"), NOT_HELD),
         ("radar", cell(3.0, 3.2, 4, 1.0, table="Table 3"), UNDECIDED),
         ("radar", cell(-3.0, -2.8, table="Table 3"), HELD),
-        ("unknown-city", cell(1.0, 20.0, 20, cell="with GNSS: goal reached"), HELD),
-        ("unknown-city", cell(1.0, 19.0, 20, cell="with GNSS: goal reached"), NOT_HELD),
+        ("unknown-city", cell(1.0, 20.0, 20, row="with GNSS", column="goal reached"), HELD),
+        ("unknown-city", cell(1.0, 19.0, 20, row="with GNSS", column="goal reached"), NOT_HELD),
         ("sync-hil", cell(1.0, 0.0, table="claims"), NOT_HELD),
-        ("sync-hil", cell(0.05, 0.05, table="Table I", cell="host: camera"), NOT_COMPARABLE),
+        ("sync-hil", cell(0.05, 0.05, table="Table I", row="host: camera"), NOT_COMPARABLE),
         ("online", cell(1.0, 2.0, table="Table 99"), NOT_COMPARABLE),
     ],
 )
-def test_verdicts(name: str, result: Result, word: str) -> None:
-    assert judged(name, result).word == word
+def test_verdicts(name: str, result: Cell, word: str) -> None:
+    (judged,) = catalogue.load(name).judged([result])
+    assert judged.verdict == word
 
 
-@pytest.mark.parametrize("name", REPRODUCTIONS)
+@pytest.mark.parametrize("name", catalogue.listed())
 def test_every_published_cell_has_a_rule_and_every_doubt_a_reason(name: str) -> None:
-    published = pages.read(name)
-    for result in [] if published is None else published.results:
-        if result.published is not None:
-            assert rule_of(name, result) is not None, result.cell
-            said = judged(name, result)
-            assert said.word == HELD or said.why, result.cell
+    published, rules = pages.read(name), catalogue.load(name).rules
+    for each in [] if published is None else published.cells:
+        if each.published is not None:
+            assert any(rule.covers(each) for rule in rules), each.name
+            assert each.verdict == HELD or each.why, each.name
 
 
-# ---- what figures depend on
+# ---- the version of the code
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A small package in place of skyloop: an experiment that needs physics, and a module that it does not need."""
-    texts = {
-        "__init__": "",
-        "reproductions/__init__": "",
-        "reproductions/drop": '"""A fall."""\nfrom skyloop.vehicle import physics\nP = "skyloop.tasks.land:Land"\n',
-        "vehicle/__init__": "",
-        "vehicle/names": "NAME = 'hover'\ndef name(world):\n    return f'{world}-fall'\n",
-        "vehicle/physics": "from skyloop.vehicle import names\ndef g():\n    return 9.81\n",
-        "tasks/__init__": "",
-        "tasks/land": "class Land: ...\n",
-        "sensors/__init__": "",
-        "sensors/imu": "RATE = 200\n",
-    }
-    for name, text in texts.items():
-        path = tmp_path / f"{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (tmp_path / "sim" / "scenarios").mkdir(parents=True)
-    for name in ("hover", "room-fall", "park-walk"):
-        (tmp_path / "sim" / "scenarios" / f"{name}.yaml").write_text("seed: 1\n")
-    monkeypatch.setattr(code_state, "ROOTS", {"skyloop": tmp_path})
-    forget()
-    yield tmp_path
-    forget()
-
-
-def forget() -> None:
-    code_state._facts.cache_clear()
-    code_state._file.cache_clear()
-    code_state._strings.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("file", "before", "after", "changed"),
-    [
-        ("vehicle/physics.py", "9.81", "9.80", ["vehicle"]),
-        ("vehicle/physics.py", "    return", "    # said plainly\n    return", []),
-        ("reproductions/drop.py", "A fall.", "The fall.", []),
-        ("tasks/land.py", "...", "gentle = True", ["tasks"]),
-        ("sensors/imu.py", "200", "400", []),
-        ("sim/scenarios/hover.yaml", "1", "2", ["scenarios"]),
-        ("sim/scenarios/room-fall.yaml", "1", "2", ["scenarios"]),
-        ("sim/scenarios/park-walk.yaml", "1", "2", []),
-    ],
-)
-def test_a_change_is_seen_where_a_figure_depends_on_it(
-    package: Path, file: str, before: str, after: str, changed: list[str]
+@pytest.mark.processes
+def test_the_version_is_the_last_commit_to_the_code_and_a_hash_of_what_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept, name = code_state.code_state("skyloop.reproductions.drop"), state_name("skyloop.reproductions.drop")
-    path = package / file
-    text = path.read_text()
-    assert before in text
-    path.write_text(text.replace(before, after))
-    forget()
-    assert changed_rooms(kept, code_state.code_state("skyloop.reproductions.drop")) == changed
-    assert (state_name("skyloop.reproductions.drop") != name) is bool(changed)
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=one", "-c", "user.email=one@example.org")
+        command = ["git", "-C", str(tmp_path), *who, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def version() -> str:
+        return code_version.code_version.__wrapped__()
+
+    monkeypatch.setattr(code_version, "ROOT", tmp_path)
+    assert version().startswith("sources-"), "no repository"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("A = 1\n")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    first = git("rev-parse", "HEAD")[:12]
+    assert version() == first
+    (tmp_path / "README.md").write_text("text\n")
+    git("add", ".")
+    git("commit", "-qm", "a page only")
+    assert version() == first
+    (tmp_path / "src" / "a.py").write_text("A = 2\n")
+    assert version().startswith(f"{first}+")
 
 
-def test_a_new_scenario_makes_nothing_stale(package: Path) -> None:
-    kept = code_state.code_state("skyloop.reproductions.drop")
-    (package / "sim" / "scenarios" / "new-fall.yaml").write_text("seed: 1\n")
-    assert changed_rooms(kept, code_state.code_state("skyloop.reproductions.drop")) == []
-
-
-def test_scenarios_kept_before_only_the_named_ones_were_make_nothing_stale(package: Path) -> None:
-    now = code_state.code_state("skyloop.reproductions.drop")
-    assert "scenarios/park-walk" not in now
-    assert changed_rooms({**now, "scenarios/park-walk": "0"}, now) == []
-    assert changed_rooms({**now, "scenarios/hover": "0", "tasks": "0"}, now) == ["scenarios", "tasks"]
-
-
-def test_a_page_says_that_its_figures_are_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    published = pages.read("mission")
-    assert published is not None
-    now = {"vehicle": "1", "sensors": "2"}
-    monkeypatch.setattr(pages, "code_state", lambda module: now)
-    fresh = pages.Published(published.results, {}, None, now)
-    old = pages.Published(published.results, {}, None, {**now, "vehicle": "0"})
-    assert pages.state_in_words("mission", fresh) == "Measured by the code as it is now."
-    assert "**Stale**: measured, before the code in vehicle was changed." in pages.state_in_words("mission", old)
+def test_a_page_names_the_commit_and_the_machine() -> None:
+    machine = {"cores": 2, "cpu": "a processor", "gpu": None}
+    flown = pages.Published([], {}, None, "0123456789ab", machine)
+    assert pages.state_in_words(flown) == "Measured at commit `0123456789ab` on 2 cores of a processor."
+    assert pages.state_in_words(pages.Published([], {}, None)) == "Measured at a commit that was not kept."
 
 
 # ---- the report
 
 
-class Experiments:
-    """Two experiments in place of the real ones. The second fails while `broken`."""
+@dataclass
+class Flights:
+    """What was flown, and whether the second experiment fails."""
 
-    def __init__(self) -> None:
-        self.flown: list[str] = []
-        self.broken = True
+    names: list[str] = field(default_factory=list)
+    broken: bool = True
 
-    def first(self, *, quick: bool, folder: Path) -> list[Result]:
-        self.flown.append("first")
+
+class First(Experiment[ExperimentPlan, None]):
+    paper = "airloop"
+    rules = RULES["online"]
+    resumes = False
+
+    def __init__(self, flights: Flights) -> None:
+        self.flights = flights
+
+    def plan(self, *, quick: bool = False) -> ExperimentPlan:
+        return ExperimentPlan()
+
+    def fly(self, plan: ExperimentPlan, folder: Path, progress: Progress, workers: Workers) -> None:
+        self.flights.names.append("first")
         (folder / "plot.png").write_bytes(b"")
-        return [cell(10.0, 12.0, 9, 1.0), cell(None, 5.0, cell="more <of> it")]
 
-    def second(self, *, quick: bool, folder: Path, told: Any) -> list[Result]:
-        self.flown.append("second")
-        if self.broken:
+    def judge(self, plan: ExperimentPlan, runs: None) -> list[Cell]:
+        return [cell(10.0, 12.0, 9, 1.0), cell(None, 5.0, row="more <of> it")]
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        return {}
+
+
+class Second(First):
+    paper = "e2es"
+    rules = RULES["e2es"]
+    resumes = True
+
+    def fly(self, plan: ExperimentPlan, folder: Path, progress: Progress, workers: Workers) -> None:
+        self.flights.names.append("second")
+        if self.flights.broken:
             raise LinkError("no board came")
-        return [cell(0.3, 0.2, 10, 0.05, table="accuracy", paper="e2es")]
+
+    def judge(self, plan: ExperimentPlan, runs: None) -> list[Cell]:
+        return [cell(0.3, 0.2, 10, 0.05, table="accuracy")]
 
 
 @pytest.fixture
-def experiments(monkeypatch: pytest.MonkeyPatch) -> Experiments:
-    made = Experiments()
-    kinds = {"online": made.first, "e2es": made.second}
-    listed = {name: (f"skyloop_papers.{name}.experiment", f"the {name} experiment") for name in kinds}
-    monkeypatch.setattr(all_papers, "REPRODUCTIONS", listed)
-    for name, reproduce in kinds.items():
-        monkeypatch.setattr(f"skyloop_papers.{name}.experiment.reproduce", reproduce)
-    monkeypatch.setattr(all_papers, "RESUMES", ("e2es",))
+def flights(monkeypatch: pytest.MonkeyPatch) -> Flights:
+    made = Flights()
+    put_in_catalogue(monkeypatch, {"online": First(made), "e2es": Second(made)})
+    monkeypatch.setattr(runner, "code_version", lambda: "0123456789ab")
     return made
 
 
@@ -211,41 +182,39 @@ NAMES = ("online", "e2es")
 
 
 @pytest.mark.slow("runs an experiment twice and draws the report")
-def test_an_experiment_that_fails_is_told_and_tried_again(tmp_path: Path, experiments: Experiments) -> None:
+def test_an_experiment_that_fails_is_named_and_tried_again(tmp_path: Path, flights: Flights) -> None:
     out = tmp_path / "report"
     first, second = reproduce_all(out, NAMES)
     page = write_report(out, [first, second], quick=False).read_text(encoding="utf-8")
     assert second.failed == "no board came" and "no board came" in page and "more &lt;of&gt; it" in page
     assert f'href="runs/{first.folder.name}/"' in page and (out / "report.pdf").read_bytes().startswith(b"%PDF")
-    experiments.broken = False
+    flights.broken = False
     again = reproduce_all(out, NAMES)
-    assert experiments.flown == ["first", "second", "second"], "what is finished is not flown again"
-    assert [one.failed for one in again] == ["", ""] and again[0].results == first.results
+    assert flights.names == ["first", "second", "second"], "what is finished is not flown again"
+    assert [one.failed for one in again] == ["", ""] and again[0].cells == first.cells
 
 
 @pytest.mark.slow("flies an experiment twice")
 def test_other_code_flies_again_and_mixes_nothing(
-    tmp_path: Path, experiments: Experiments, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, flights: Flights, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (before,) = reproduce_all(tmp_path, ["online"])
     (quick,) = reproduce_all(tmp_path, ["online"], quick=True)
-    monkeypatch.setattr(all_papers, "state_name", lambda module: "ffff")
+    monkeypatch.setattr(runner, "code_version", lambda: "ffff")
     (after,) = reproduce_all(tmp_path, ["online"])
-    assert experiments.flown == ["first"] * 3
+    assert flights.names == ["first"] * 3
     assert len({before.folder, quick.folder, after.folder}) == 3
 
 
-def test_a_stopped_experiment_begins_anew_and_a_damaged_result_is_no_result(
-    tmp_path: Path, experiments: Experiments
-) -> None:
+def test_a_stopped_experiment_begins_anew_and_a_damaged_result_is_no_result(tmp_path: Path, flights: Flights) -> None:
     (made,) = reproduce_all(tmp_path, ["online"])
     (made.folder / "measured.json").write_text("{")
     (made.folder / "half.csv").write_text("x")
     reproduce_all(tmp_path, ["online"])
-    assert experiments.flown == ["first", "first"] and not (made.folder / "half.csv").exists()
+    assert flights.names == ["first", "first"] and not (made.folder / "half.csv").exists()
 
 
-def test_the_same_results_give_the_same_bytes(tmp_path: Path, experiments: Experiments) -> None:
+def test_the_same_results_give_the_same_bytes(tmp_path: Path, flights: Flights) -> None:
     measured = reproduce_all(tmp_path, NAMES)
     kept = []
     for _ in range(2):
@@ -260,12 +229,12 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
         reproduce_all(tmp_path, ["online"])
 
 
-def test_on_the_command_line(tmp_path: Path, experiments: Experiments, capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_the_command_line(tmp_path: Path, flights: Flights, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "report"
     assert execute(["reproduce", "all", "--quick", "--out", str(out)]) == 1
     said = capsys.readouterr()
     assert (out / "index.html").exists() and "e2es failed; the report says why" in said.err
-    experiments.broken = False
+    flights.broken = False
     assert execute(["reproduce", "all", "--quick", "--json", "--out", str(out)]) == 0
     assert set(json.loads(capsys.readouterr().out)) == set(NAMES)
     assert execute(["reproduce", "all", "--update-docs"]) == 1

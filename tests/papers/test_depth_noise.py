@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from skyloop.core.results import Result
 from skyloop_client.errors import ScenarioError
 from skyloop_papers import pages
 from skyloop_papers.depth_noise.checks import GROWTH
-from skyloop_papers.depth_noise.experiment import main, reproduce
+from skyloop_papers.depth_noise.experiment import EXPERIMENT
 from skyloop_papers.depth_noise.fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
-from skyloop_papers.depth_noise.frames import report_on, sigma_of_folder
+from skyloop_papers.depth_noise.frames import main, report_on, sigma_of_folder
 from skyloop_papers.depth_noise.stereo import BASELINE, LENS, dot_table, match_blocks, paint_dots
+from skyloop_papers.experiment import Cell
+from skyloop_papers.runner import reproduce
 
 DISTANCES = np.arange(0.5, 8.1, 0.5)
 
@@ -154,24 +155,24 @@ def test_the_command_explains_itself(tmp_path: Path) -> None:
         main([str(tmp_path / "gone")])
 
 
-def _self_check_agrees(values: dict[str, Result]) -> None:
+def _self_check_agrees(values: dict[str, Cell]) -> None:
     for name, m in GROWTH.items():
-        assert values[f"self-check, {name}: the same, eq. 4 cut by the camera's 0.1 to 20 m"].measured > 0.9995
+        assert values[f"self-check, {name}: the same, eq. 4 cut by the camera's 0.1 to 20 m"].ours > 0.9995
         plain = values[f"self-check, {name}: R² of simulated σ against eq. 4, m = {m}"]
-        assert plain.measured > 0.99
+        assert plain.ours > 0.99
         assert plain.published is None
         assert plain.conditions["largest_error_of_rendered_depth"] < 1e-4
-        assert values[f"self-check, {name}: largest relative error of σ against eq. 4 so cut"].measured < 0.02
-    assert values["self-check: pixels without a value"].measured == pytest.approx(0.01, abs=0.0005)
+        assert values[f"self-check, {name}: largest relative error of σ against eq. 4 so cut"].ours < 0.02
+    assert values["self-check: pixels without a value"].ours == pytest.approx(0.01, abs=0.0005)
 
 
-def _stereo_grows_as_told(values: dict[str, Result]) -> None:
-    fitted = {name: values[f"synthetic stereo, {name}: m fitted"].measured for name in GROWTH}
+def _stereo_grows_as_told(values: dict[str, Cell]) -> None:
+    fitted = {name: values[f"synthetic stereo, {name}: m fitted"].ours for name in GROWTH}
     assert fitted["cement"] < fitted["formboard"] < fitted["plastic"]
     for name in ("cement", "formboard"):
         cell = f"synthetic stereo, {name}: "
-        assert values[cell + "core, R² of a·d²"].measured > values[cell + "core, R² of eq. 4"].measured
-        assert 2.0 < values[cell + "core, p of c·d^p"].measured < 4.0
+        assert values[cell + "core, R² of a·d²"].ours > values[cell + "core, R² of eq. 4"].ours
+        assert 2.0 < values[cell + "core, p of c·d^p"].ours < 4.0
     assert values["synthetic stereo, plastic: R² of eq. 4 with m = 0.85"].published == 0.26049
 
 
@@ -179,18 +180,18 @@ def _stereo_grows_as_told(values: dict[str, Result]) -> None:
 @pytest.mark.renders
 def test_the_quick_form(tmp_path: Path) -> None:
     """Once for all that is to be said of it: it starts a renderer."""
-    results = reproduce(quick=True, folder=tmp_path)
-    values = {result.cell: result for result in results}
+    results = reproduce(EXPERIMENT, quick=True, folder=tmp_path)
+    values = {result.name: result for result in results}
     assert len(values) == len(results)
-    assert all(np.isfinite(result.measured) for result in results)
+    assert all(np.isfinite(result.ours) for result in results)
     assert pages.differing("depth-noise", results) == []
     _self_check_agrees(values)
     _stereo_grows_as_told(values)
     assert values["time for one 460 × 320 image"].published == 12.1
-    assert values["eq. 4 against stereo theory, plastic: disparity error it implies at 8 m"].measured > 1.0
+    assert values["eq. 4 against stereo theory, plastic: disparity error it implies at 8 m"].ours > 1.0
     told = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert told == json.loads(json.dumps([result.plain() for result in results]))
     with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
-        assert [float(row["measured"]) for row in csv.DictReader(file)] == [r.measured for r in results]
+        assert [float(row["ours"]) for row in csv.DictReader(file)] == [r.ours for r in results]
     assert (tmp_path / "depth-noise.png").read_bytes().startswith(b"\x89PNG")
     assert "| time for one 460 × 320 image | 12.1 |" in (tmp_path / "results.md").read_text(encoding="utf-8")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from skyloop_papers.detection import loop as detection_loop
-from skyloop_papers.detection.loop import Frames, loop_jobs, loop_results, scenario_of
-from skyloop_papers.detection.protocol import QUICK, Protocol
+from skyloop_papers.detection.loop import Frames, loop_cell, loop_jobs, scenario_of
+from skyloop_papers.detection.plan import QUICK, DetectionPlan
 
 
 def test_the_scenario_has_the_camera_and_the_detector_only() -> None:
@@ -28,9 +28,9 @@ def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(detection_loop, "frames_in_the_loop", flown)
     monkeypatch.setenv("DISPLAY", ":99")
-    jobs = loop_jobs(Protocol(), tmp_path)
-    results = loop_results({job.name: job.call(*job.arguments) for job in jobs})
-    assert [(result.cell, result.published, result.measured) for result in results] == [
+    jobs = loop_jobs(DetectionPlan(), tmp_path)
+    results = [loop_cell(job.call(*job.arguments)) for job in jobs]
+    assert [(result.name, result.published, result.ours) for result in results] == [
         ("in the loop: torch, window", 4.31, 20.0), ("in the loop: torch, no window", 4.6, 25.0),
         ("in the loop: optimised, window", 8.29, 20.0), ("in the loop: optimised, no window", 8.76, 25.0),
     ]  # fmt: skip
@@ -41,5 +41,8 @@ def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.Monk
 def test_without_a_screen_there_are_two_cells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert [job.name for job in loop_jobs(Protocol(), tmp_path)] == ["loop-torch-no-window", "loop-optimised-no-window"]
+    assert [job.name for job in loop_jobs(DetectionPlan(), tmp_path)] == [
+        "loop-torch-no-window",
+        "loop-optimised-no-window",
+    ]
     assert [job.name for job in loop_jobs(QUICK, tmp_path)] == ["loop-optimised-no-window"]

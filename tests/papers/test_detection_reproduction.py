@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.datasets.people_set import read_people
-from skyloop.perception.detection.classes import CLASSES
-from skyloop.perception.detection.finding import Found
-from skyloop.perception.detection.samples import Sample
-from skyloop_papers.detection.experiment import job_name, results_of, score_jobs, speed_jobs
-from skyloop_papers.detection.page import blocks
+from skyloop_detect.classes import CLASSES
+from skyloop_detect.finding import Found
+from skyloop_detect.samples import Sample
+from skyloop_detect.training_data.people_set import read_people
+from skyloop_papers.detection.experiment import EXPERIMENT, TRAINING, job_name, score_jobs, speed_jobs
+from skyloop_papers.detection.plan import PARTS, PLAIN, QUICK, SHOWN, WAYS, DetectionPlan
 from skyloop_papers.detection.plots import draw_curves
-from skyloop_papers.detection.protocol import PARTS, PLAIN, QUICK, SHOWN, WAYS, Protocol
 from skyloop_papers.detection.scores import recalls
 
 
@@ -34,19 +33,21 @@ def results() -> list[Any]:
     scores = {job_name("score", part, way): _run(0.91 if way == SHOWN else 0.92) for part in PARTS for way in WAYS}
     speeds = {job_name("speed", "all", way): {"images_per_s": 200.0, "looks": 300} for way in WAYS}
     speeds[job_name("speed", "all", "torch, 32 bits")]["images_per_s"] = 25.0
-    return results_of(Protocol(), scores, speeds)
+    shipped = {"images": {"train": 10}, "device": "a GPU", "seconds_per_epoch": 2.0, "epochs": 3}
+    trained = {"shipped": shipped, "steps": 3, "core": 0.5, "slowed": 2.5}
+    return EXPERIMENT.judge(DetectionPlan(), {**scores, **speeds, TRAINING: trained})
 
 
 def test_cells_say_what_was_lost_and_how_much_faster_it_is(results: list[Any]) -> None:
-    cells = {result.cell: result for result in results}
-    assert cells[f"new world: {SHOWN}"].measured == 0.91 and cells[f"new world: {SHOWN}"].n == 1000
-    assert cells["bad weather: lost by 8 bits"].measured == pytest.approx(0.01)
-    assert cells["optimised against torch"].measured == 8.0
+    cells = {result.name: result for result in results}
+    assert cells[f"new world: {SHOWN}"].ours == 0.91 and cells[f"new world: {SHOWN}"].n == 1000
+    assert cells["bad weather: lost by 8 bits"].ours == pytest.approx(0.01)
+    assert cells["optimised against torch"].ours == 8.0
     assert cells["optimised against torch"].published == pytest.approx(1.92, abs=0.01)
 
 
 def test_tables_hold_every_way_and_part(results: list[Any], tmp_path: Path) -> None:
-    made = blocks(results)
+    made = EXPERIMENT.page(results)
     assert all(f"| {way} |" in made["accuracy"] for way in WAYS) and PLAIN in WAYS
     assert "| person | 0.910 of 1000 |" in made["classes"] and "marker" not in made["classes"]
     assert "| air fog | 70% of 10 | 70% of 10 | 70% of 10 |" in made["conditions"]
@@ -76,14 +77,14 @@ def test_persons_are_counted_by_condition() -> None:
 
 
 def test_every_way_is_run_on_every_part(tmp_path: Path) -> None:
-    protocol = Protocol()
-    assert len(score_jobs(protocol, tmp_path)) == len(PARTS) * len(WAYS) and len(speed_jobs(QUICK, tmp_path)) == 1
-    names = [job.name for job in (*score_jobs(protocol, tmp_path), *speed_jobs(protocol, tmp_path))]
+    plan = DetectionPlan()
+    assert len(score_jobs(plan, tmp_path)) == len(PARTS) * len(WAYS) and len(speed_jobs(QUICK, tmp_path)) == 1
+    names = [job.name for job in (*score_jobs(plan, tmp_path), *speed_jobs(plan, tmp_path))]
     assert len(names) == len(set(names))
 
 
 def test_the_test_images_are_of_places_that_are_not_trained_on(tmp_path: Path) -> None:
-    from skyloop.datasets.people_set import IMAGES, places_of, plan_tests
+    from skyloop_detect.training_data.people_set import IMAGES, places_of, plan_tests
 
     plan_tests(tmp_path / "data", 100, 5)
     chosen = read_people(tmp_path / "data")["places"]

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skyloop.core.results import Result
 from skyloop_papers import pages
-from skyloop_papers.drag.experiment import FORCES, reproduce
+from skyloop_papers.drag.experiment import EXPERIMENT, FORCES
 from skyloop_papers.drag.flights import (
     CALIBRATION,
     CONTROL,
@@ -21,12 +20,14 @@ from skyloop_papers.drag.flights import (
     record_flight,
 )
 from skyloop_papers.drag.models import LinearDrag, RotorDrag, acceleration_rmse, axis_errors, identify
+from skyloop_papers.experiment import Cell
+from skyloop_papers.runner import reproduce
 
-Run = tuple[Path, list[Result], tuple[Truth, ...]]
+Run = tuple[Path, list[Cell], tuple[Truth, ...]]
 
 
-def _measured(results: list[Result], cell: str) -> float:
-    return next(result.measured for result in results if result.cell == cell)
+def _measured(results: list[Cell], cell: str) -> float:
+    return next(result.ours for result in results if result.name == cell)
 
 
 def test_identification_and_error_against_forces_written_by_hand() -> None:
@@ -85,13 +86,13 @@ def _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run: Run) -
     _, results, truths = run
     for truth in truths:
         assert _measured(results, f"{truth.key}: circle 26 m/s, eq. 5 / eq. 13, truth") < 1.0
-    rotor = next(r for r in results if r.cell == "A: circle 26 m/s, eq. 13, truth")
+    rotor = next(r for r in results if r.name == "A: circle 26 m/s, eq. 13, truth")
     x, y, z = rotor.conditions["rmse_along_body_axes"]
     assert z > 1.5 * np.hypot(x, y)
 
 
 def _flights_were_flown_as_asked(run: Run) -> None:
-    fast = [r for r in run[1] if "circle 26 m/s, eq. 13, truth" in r.cell and "/" not in r.cell.split(",")[1]]
+    fast = [r for r in run[1] if "circle 26 m/s, eq. 13, truth" in r.name and "/" not in r.name.split(",")[1]]
     assert len(fast) == len(run[2])
     for result in fast:
         assert result.conditions["mean_speed"] == pytest.approx(26.0, abs=0.1)
@@ -100,7 +101,7 @@ def _flights_were_flown_as_asked(run: Run) -> None:
 
 def _every_truth_flight_model_and_measurement_has_a_record(run: Run) -> None:
     _, results, truths = run
-    cells = [result.cell for result in results]
+    cells = [result.name for result in results]
     assert len(set(cells)) == len(cells)
     for truth in truths:
         for flight in QUICK_FLIGHTS:
@@ -113,8 +114,8 @@ def _every_truth_flight_model_and_measurement_has_a_record(run: Run) -> None:
             if flight.table == "Fig. 16"
         ]
         assert _measured(results, f"{truth.key}: mean of eq. 5 / eq. 13, truth") == pytest.approx(np.mean(ratios))
-    assert all(np.isfinite(result.measured) and result.measured > 0 for result in results)
-    published = {result.cell: result.published for result in results}
+    assert all(np.isfinite(result.ours) and result.ours > 0 for result in results)
+    published = {result.name: result.published for result in results}
     assert published["A: 80 m legs 10 m/s, eq. 5, MPU6000"] == 1.48
     assert published["A: circle 26 m/s, eq. 5 / eq. 13, truth"] == 7.3
     assert [r.published for r in results if r.unit == "µs"] == [4.36, 4.36]
@@ -122,10 +123,10 @@ def _every_truth_flight_model_and_measurement_has_a_record(run: Run) -> None:
 
 def _report_holds_the_same_results(run: Run) -> None:
     folder, results, truths = run
-    assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps([r.plain() for r in results]))
+    assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps(EXPERIMENT.plain(results)))
     with (folder / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [float(row["measured"]) for row in rows] == [result.measured for result in results]
+    assert [float(row["ours"]) for row in rows] == [result.ours for result in results]
     assert json.loads(rows[0]["conditions"])["airframe"] == "f450"
     assert (folder / "drag.png").read_bytes().startswith(b"\x89PNG")
     text = (folder / "results.md").read_text()
@@ -146,7 +147,7 @@ ALL_TRUTHS = pytest.param(TRUTHS, marks=pytest.mark.slow("flies with all truths"
 def test_the_quick_form(truths: tuple[Truth, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One flight campaign for all that is to be said of it: it is too dear to be flown by two workers."""
     monkeypatch.setattr("skyloop_papers.drag.experiment.TRUTHS", truths)
-    run = tmp_path, reproduce(quick=True, folder=tmp_path), truths
+    run = tmp_path, reproduce(EXPERIMENT, quick=True, folder=tmp_path), truths
     assert pages.differing("drag", run[1]) == []
     _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run)
     _flights_were_flown_as_asked(run)

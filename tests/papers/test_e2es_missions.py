@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.core.results import Result
 from skyloop_client.messages import Event, EventKind, VoxelMap
 from skyloop_papers.e2es_missions import experiment as e2es_missions
 from skyloop_papers.e2es_missions import flight as e2es_mission_flight
-from skyloop_papers.e2es_missions import page as e2es_missions_page
-from skyloop_papers.e2es_missions.flight import cause_of, fly_mission
-from skyloop_papers.e2es_missions.map_plot import draw_map
-from skyloop_papers.e2es_missions.protocol import Protocol
-from skyloop_papers.result_files import begin_or_go_on, keep
+from skyloop_papers.e2es_missions.flight import cause_of, draw_map, fly_mission
+from skyloop_papers.e2es_missions.plan import MissionsPlan
+from skyloop_papers.experiment import Cell
+from skyloop_papers.runner import folder_of_runs, reproduce
+from skyloop_papers.runs import keep
 
 REACHED = {"state": "reached", "goal": [1.0, 2.0, 1.5], "t": 20.0, "reason": ""}
 GOOD: dict[str, Any] = {
     "goals": [REACHED, REACHED], "goals_reached": 2, "farthest_from_goal_m": 0.1, "fastest_m_s": 0.9,
 }  # fmt: skip
-SMALL = Protocol(("room", "house"), (1, 2), (("room", 3),), 2, (("room", 1),), 6)
+SMALL = MissionsPlan(("room", "house"), (1, 2), (("room", 3),), 2, (("room", 1),), 6)
 MAP = {"iou": 0.9, "seen": 100, "false_occupied": 3, "missed": 2, "distance_error": 0.03, "within_one_voxel": 0.99}
 MISSION: dict[str, Any] = {
     "world": "room", "seed": 1, "walkers": 0, "way_m": 60.0, "estimate_error_m": 0.02, "goals_reached": 6,
@@ -35,29 +34,30 @@ MISSION: dict[str, Any] = {
 
 def write_runs(folder: Path, **changed: dict[str, Any]) -> None:
     """A folder in which every mission was flown."""
-    begin_or_go_on(folder, SMALL.plain())
-    for job in e2es_missions.jobs_of(SMALL, folder):
+    with folder_of_runs(folder, SMALL):
+        pass
+    for job in e2es_missions.EXPERIMENT.jobs(SMALL, folder):
         keep(job.kept, changed.get(job.name.replace("-", "_"), MISSION))
 
 
-def cells(results: list[Result]) -> dict[str, Result]:
-    return {result.cell: result for result in results}
+def cells(results: list[Cell]) -> dict[str, Cell]:
+    return {result.name: result for result in results}
 
 
 def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) -> None:
     hit = {**MISSION, "seed": 2, "failed": "contact with wall at 3.0 s", "again": "skyloop run here/scenario.yaml"}
     write_runs(tmp_path, mission_room_2=hit)
     lines: list[str] = []
-    results = e2es_missions.reproduce(folder=tmp_path, protocol=SMALL, told=lines.append)
+    results = reproduce(e2es_missions.EXPERIMENT, folder=tmp_path, plan=SMALL, progress=lines.append)
     assert lines == [], "nothing is flown again"
     found = cells(results)
-    assert (found["room: all goals reached"].measured, found["room: all goals reached"].n) == (1, 2)
-    assert (found["room: collisions"].measured, found["house: collisions"].measured) == (1, 0)
-    assert found["with walkers: all goals reached"].measured == 1
+    assert (found["room: all goals reached"].ours, found["room: all goals reached"].n) == (1, 2)
+    assert (found["room: collisions"].ours, found["house: collisions"].ours) == (1, 0)
+    assert found["with walkers: all goals reached"].ours == 1
     assert found["house: IoU on true poses"].conditions["met"] == 2
-    assert found["room, explored: IoU on odometry"].measured == 0.9
-    assert found["simulated per processor second"].measured == 2.0
-    shown = e2es_missions_page.blocks(results)
+    assert found["room, explored: IoU on odometry"].ours == 0.9
+    assert found["simulated per processor second"].ours == 2.0
+    shown = e2es_missions.EXPERIMENT.page(results)
     assert "| room | 1 of 2 | 1 | 0.06 |" in shown["missions"]
     assert "| room 2 | contact with wall at 3.0 s |" in shown["failed"]
     assert "| house | 0.920 (worst 0.920) | 2 of 2 ≥ 0.9 | 0.030 |" in shown["maps"]

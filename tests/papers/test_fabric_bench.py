@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from skyloop.fabric.config import small_config
-from skyloop.fabric.synthesis import Resources, Synthesis
-from skyloop.fabric.timing import LongestPath
+from skyloop_landing.fpga.config import small_config
+from skyloop_landing.fpga.synthesis import Resources, Synthesis
+from skyloop_landing.fpga.timing import LongestPath
 from skyloop_papers.benchmarks import perception
 
 
-@pytest.mark.slow("compiles the logic; tests/fabric does so in the fast suite")
+@pytest.mark.slow("compiles the logic; tests/plugins/landing does so in the fast suite")
 @pytest.mark.needs("g++")
 def test_figures_follow_the_synthesis_and_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Synthesis(Resources(53_200 / 4, 106_400 / 2, 105, 22), LongestPath(14.0, ("FDRE", "LUT2", "FDRE")))
-    monkeypatch.setattr("skyloop.fabric.synthesis.synthesise", lambda: made)
-    monkeypatch.setattr("skyloop.fabric.config.FabricConfig", lambda: small_config(40, 24))
+    monkeypatch.setattr("skyloop_landing.fpga.synthesis.synthesise", lambda: made)
+    monkeypatch.setattr("skyloop_landing.fpga.config.FabricConfig", lambda: small_config(40, 24))
     figures = {figure.key: figure for figure in perception.fabric(images=2)}
     shares = [figures[f"fabric_{key}_percent"] for key in ("lut", "ff", "bram36", "dsp")]
     assert [share.value for share in shares] == [25.0, 50.0, 75.0, 10.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 from pathlib import Path
@@ -12,17 +11,15 @@ import pytest
 import throws
 
 from skyloop.cli.verbs import execute
-from skyloop.core.results import Result
-from skyloop_papers import flown_again, pages
-from skyloop_papers.e2es_missions.experiment import jobs_of as mission_jobs
-from skyloop_papers.e2es_missions.protocol import Protocol as MissionProtocol
-from skyloop_papers.e2es_missions.published import as_published, stored
-from skyloop_papers.figures_compared import Comparison
-from skyloop_papers.flown_again import chosen
-from skyloop_papers.registry import NOT_RUN_BY_RUN, PAGES, REPRODUCTIONS
+from skyloop_papers import again, catalogue, pages
+from skyloop_papers.again import Comparison, chosen
+from skyloop_papers.e2es_missions.experiment import EXPERIMENT as MISSIONS
+from skyloop_papers.experiment import Cell, RunByRun
+from skyloop_papers.runner import reproduce
 
 PAGE = "<!-- results: throws state -->\n<!-- end -->\n"
-TODAY = {"vehicle": "today"}
+YESTERDAY, TODAY = "aaaaaaaaaaaa", "bbbbbbbbbbbb"
+THROWS = throws.Throws()
 
 
 class Checkout:
@@ -42,29 +39,27 @@ class Checkout:
     def state(self) -> str:
         published = pages.read("throws")
         assert published is not None
-        return pages.state_in_a_word("throws", published)
+        return pages.state_in_a_word(published)
 
 
 @pytest.fixture(scope="module")
-def thrown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Result]]:
+def thrown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Cell]]:
     """Flown once; each test has a copy."""
     folder = tmp_path_factory.mktemp("throws")
-    return folder, throws.reproduce(folder=folder)
+    return folder, reproduce(THROWS, folder=folder)
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thrown: tuple[Path, list[Result]]) -> Checkout:
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thrown: tuple[Path, list[Cell]]) -> Checkout:
     made = Checkout(tmp_path)
     monkeypatch.setattr(pages, "DOCS", tmp_path / "docs")
-    monkeypatch.setitem(REPRODUCTIONS, "throws", ("throws", "balls"))
-    monkeypatch.setitem(PAGES, "throws", "throws")
-    monkeypatch.setattr(pages, "code_state", lambda module: {"vehicle": "yesterday"})
+    throws.put_in_catalogue(monkeypatch, {"throws": THROWS})
+    monkeypatch.setattr(pages, "code_version", lambda: YESTERDAY)
     shutil.copytree(thrown[0], made.runs)
     pages.write("throws", thrown[1], (), None)
-    assert made.state == "present"
-    monkeypatch.setattr(pages, "code_state", lambda module: TODAY)
-    made.page.write_text(pages.rendered(PAGE), encoding="utf-8")
-    assert made.state == "stale" and "**Stale**" in made.says
+    monkeypatch.setattr(pages, "code_version", lambda: TODAY)
+    monkeypatch.setattr(again, "code_version", lambda: TODAY)
+    assert made.state == f"`{YESTERDAY}`" and f"Measured at commit `{YESTERDAY}` on " in made.says
     return made
 
 
@@ -73,13 +68,13 @@ def test_the_code_and_the_names_alone_choose_the_runs() -> None:
     first = chosen(names, 10, TODAY)
     assert len(set(first)) == 10 and first == chosen(reversed(names), 10, TODAY)
     assert first == chosen(names, 20, TODAY)[:10], "more runs are more of the same order"
-    assert first != chosen(names, 10, {"vehicle": "tomorrow"})
-    counts = [sum(name in chosen(names, 10, {"vehicle": str(day)}) for day in range(200)) for name in names[:20]]
+    assert first != chosen(names, 10, "cccccccccccc")
+    counts = [sum(name in chosen(names, 10, str(day)) for day in range(200)) for name in names[:20]]
     assert min(counts) > 0 and max(counts) < 30, "each is as likely: 10 times of 200"
 
 
 @pytest.mark.processes
-def test_the_same_figures_take_the_mark_away(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_page_says_that_the_figures_are_the_same(checkout: Checkout, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in (checkout.runs / "runs").iterdir()}
     assert execute(["reproduce", "throws", "--again", "2"]) == 0
     said = capsys.readouterr()
@@ -87,11 +82,11 @@ def test_the_same_figures_take_the_mark_away(checkout: Checkout, capsys: pytest.
     # in each run a distance, five points and a place
     assert "2 of 5 runs, 34 figures: the same to the last digit" in said.out and "written: " in said.err
     kept = json.loads(pages.results_file("throws").read_text(encoding="utf-8"))["flown_again"]
-    assert kept["runs"] == chosen([f"throw-{k}" for k in range(1, 6)], 2, TODAY) and kept["code"] == TODAY
+    assert kept["runs"] == chosen([f"throw-{k}" for k in range(1, 6)], 2, TODAY) and kept["commit"] == TODAY
     assert {"date", "machine"} <= set(kept) and kept["machine"]["cores"] > 0
-    assert "Flown with older code on " in checkout.says and "before the code in vehicle was changed" in checkout.says
-    assert "2 of 5 runs flown again with today's code gave the same figures to the last digit." in checkout.says
-    assert checkout.state == "older; 2 of 5 runs flown again, the same"
+    same = f"; 2 of 5 runs flown again at commit `{TODAY}` gave the same figures to the last digit."
+    assert f"Measured at commit `{YESTERDAY}` on " in checkout.says and same in checkout.says
+    assert checkout.state == f"`{YESTERDAY}`; 2 of 5 runs again at `{TODAY}`"
     assert {path.name: path.stat().st_mtime_ns for path in (checkout.runs / "runs").iterdir()} == before
 
 
@@ -109,16 +104,16 @@ def test_one_digit_is_told_and_nothing_is_written(
     assert len(lines) == 2 and lines[0].startswith(f"{run}: distance was ")
     assert "track was " in lines[1] and "that differ" in lines[1]
     assert "nothing is said to be the same" in said.err and "last digits" in said.err
-    assert (file.read_bytes(), checkout.page.read_bytes()) == before and checkout.state == "stale"
+    assert (file.read_bytes(), checkout.page.read_bytes()) == before
 
 
 @pytest.mark.processes
 def test_a_difference_takes_an_earlier_record_away(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    flown_again.fly_again("throws", 1, checkout.runs)
-    assert checkout.state.startswith("older")
+    again.fly_again("throws", 1, checkout.runs)
+    assert "again" in checkout.state
     monkeypatch.setenv(throws.GRAVITY, "9.8100000000000023")
-    assert flown_again.fly_again("throws", 2, checkout.runs).differing
-    assert checkout.state == "stale" and "**Stale**" in checkout.says
+    assert again.fly_again("throws", 2, checkout.runs).differing
+    assert checkout.state == f"`{YESTERDAY}`" and "again" not in checkout.says
 
 
 def test_a_figure_that_is_gone_differs_from_none() -> None:
@@ -128,16 +123,11 @@ def test_a_figure_that_is_gone_differs_from_none() -> None:
 
 
 @pytest.mark.processes
-def test_other_code_is_stale_again_and_new_results_need_no_record(
-    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flown_again.fly_again("throws", 1, checkout.runs)
-    assert checkout.state.startswith("older")
-    monkeypatch.setattr(pages, "code_state", lambda module: {"vehicle": "tomorrow"})
-    assert checkout.state == "stale" and "**Stale**" in pages.rendered(checkout.page.read_text(encoding="utf-8"))
-    pages.write("throws", throws.reproduce(folder=checkout.runs), (), None)
+def test_new_results_need_no_record(checkout: Checkout) -> None:
+    again.fly_again("throws", 1, checkout.runs)
+    pages.write("throws", reproduce(THROWS, folder=checkout.runs), (), None)
     published = pages.read("throws")
-    assert checkout.state == "present" and published is not None and published.flown_again is None
+    assert checkout.state == f"`{TODAY}`" and published is not None and published.flown_again is None
 
 
 @pytest.mark.processes
@@ -150,16 +140,16 @@ def test_runs_that_are_too_many_not_there_or_of_other_results_are_refused(
     assert execute(["reproduce", "throws", "--again", "1", "--out", str(tmp_path / "nowhere")]) == 1
     assert "has no figures of single runs" in capsys.readouterr().err
     results = checkout.runs / "results.json"
-    results.write_text(results.read_text(encoding="utf-8").replace("throw-1", "throw-one"), encoding="utf-8")
+    results.write_text(results.read_text(encoding="utf-8").replace('"ours": 0.', '"ours": 1.', 1), encoding="utf-8")
     assert execute(["reproduce", "throws", "--again", "1"]) == 1
     assert "has other results than docs/results/throws.json" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", sorted(NOT_RUN_BY_RUN))
+@pytest.mark.parametrize("name", [name for name in catalogue.listed() if catalogue.load(name).not_run_by_run])
 def test_an_experiment_of_times_is_refused_with_the_reason(name: str, capsys: Any) -> None:
     assert execute(["reproduce", name, "--again", "1"]) == 1
     said = capsys.readouterr().err
-    assert NOT_RUN_BY_RUN[name] in " ".join(said.split()) and "--update-docs" in said
+    assert catalogue.load(name).not_run_by_run in " ".join(said.split()) and "--update-docs" in said
 
 
 def test_other_options_do_not_go_with_it(capsys: Any) -> None:
@@ -187,21 +177,22 @@ def test_what_is_compared() -> None:
 def test_the_published_missions_have_figures_of_each_flight(tmp_path: Path) -> None:
     published = pages.read("e2es-missions")
     assert published is not None
-    kept = stored(MissionProtocol(), published.results)
-    assert set(kept) == {job.name for job in mission_jobs(MissionProtocol(), tmp_path)}
+    kept = MISSIONS.published_runs(MISSIONS.plan(), published.cells)
+    assert set(kept) == {job.name for job in MISSIONS.jobs(MISSIONS.plan(), tmp_path)}
     assert all(len(figures) >= 2 for figures in kept.values())
     room = kept["mission-room-81"]
-    way = next(result for result in published.results if result.cell == "room: way")
+    way = next(result for result in published.cells if result.name == "room: way")
     assert room["way_m"] == way.conditions["values"][0] and room["failed"] == ""
     flown = {**room, "way_m": room["way_m"] + 4e-6, "processor_s": 1.0, "map_on_vio": {"iou": 0.5}}
-    assert as_published(flown, room)["way_m"] == room["way_m"] and as_published(flown, room)["map_on_vio IoU"] == 0.5
-    assert "processor_s" not in as_published(flown, room)
+    shown = MISSIONS.as_published(flown, room)
+    assert shown["way_m"] == room["way_m"] and shown["map_on_vio IoU"] == 0.5
+    assert "processor_s" not in shown
 
 
-def test_every_experiment_that_is_flown_again_has_what_it_takes(tmp_path: Path) -> None:
-    for name in set(REPRODUCTIONS) - set(NOT_RUN_BY_RUN):
-        module = importlib.import_module(REPRODUCTIONS[name][0])
-        jobs = module.jobs_of(module.Protocol(), tmp_path)
-        assert jobs and module.CORES >= 1 and callable(module.in_words)
-        assert {job.timed for job in jobs} == ({True, False} if name == "unknown-city" else {False})
-    assert set(NOT_RUN_BY_RUN) < set(REPRODUCTIONS)
+def test_an_experiment_is_flown_run_by_run_or_says_why_not(tmp_path: Path) -> None:
+    for name in catalogue.listed():
+        experiment = catalogue.load(name)
+        assert isinstance(experiment, RunByRun) is (not experiment.not_run_by_run), name
+        if isinstance(experiment, RunByRun):
+            jobs = experiment.jobs(experiment.plan(), tmp_path)
+            assert {job.timed for job in jobs} == ({True, False} if name == "unknown-city" else {False})

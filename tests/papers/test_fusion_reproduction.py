@@ -7,14 +7,10 @@ from typing import Any
 
 import pytest
 
-from skyloop_papers.fusion.experiment import in_words, jobs_of
-from skyloop_papers.fusion.flight import fusion_scenario, stream_of
-from skyloop_papers.fusion.page import blocks
-from skyloop_papers.fusion.plot import draw_figures
-from skyloop_papers.fusion.protocol import CONDITIONS, SENSORS, Protocol
-from skyloop_papers.fusion.results import job_name, pooled, results_of
+from skyloop_papers.fusion.experiment import EXPERIMENT, draw_figures, job_name, pooled
+from skyloop_papers.fusion.flights import CONDITIONS, SENSORS, FusionPlan, fusion_scenario, stream_of
 
-SMALL = Protocol((1, 2))
+SMALL = FusionPlan((1, 2))
 
 
 def score(matches: int, position: float | None, false: int = 0) -> dict[str, Any]:
@@ -37,9 +33,9 @@ def runs(fog: int = 70) -> dict[str, dict[str, Any]]:
 
 
 def test_every_flight_is_a_job_with_a_file_of_its_own(tmp_path: Path) -> None:
-    jobs = jobs_of(Protocol(), tmp_path)
+    jobs = EXPERIMENT.jobs(FusionPlan(), tmp_path)
     assert len({job.kept for job in jobs}) == len(jobs) == 3 * 10
-    assert min(Protocol().seeds) > 100, "lower ones were looked at while the tracker was made"
+    assert min(FusionPlan().seeds) > 100, "lower ones were looked at while the tracker was made"
 
 
 def test_the_scenario_has_a_tracker_for_each_choice_of_sensors() -> None:
@@ -63,16 +59,16 @@ def test_flights_are_pooled_by_what_was_counted() -> None:
 
 
 def test_results_say_which_aims_were_met(tmp_path: Path) -> None:
-    results = results_of(SMALL, runs())
-    by_cell = {result.cell: result for result in results}
-    assert by_cell["clear day: recall"].measured == pytest.approx((10 * 0.3 + 20 * 0.6) / 30)
-    assert by_cell["fog: recall kept by both"].measured == pytest.approx(70 / 95)
-    made = blocks(results)
+    results = EXPERIMENT.judge(SMALL, runs())
+    by_cell = {result.name: result for result in results}
+    assert by_cell["clear day: recall"].ours == pytest.approx((10 * 0.3 + 20 * 0.6) / 30)
+    assert by_cell["fog: recall kept by both"].ours == pytest.approx(70 / 95)
+    made = EXPERIMENT.page(results)
     assert "beat either alone in 12 of 12 figures." in made["verdict"] and "0.74 of their recall" in made["verdict"]
     assert "is met." in made["verdict"]
     assert "| fog | both | 0.70 | 1.00 | 0.69 | 0.30 | 0.30 | 2 | 0 |" in made["trackers"]
-    worse = blocks(results_of(SMALL, runs(fog=62)))["verdict"]
+    worse = EXPERIMENT.page(EXPERIMENT.judge(SMALL, runs(fog=62)))["verdict"]
     assert "in 10 of 12 figures; not in fog: recall, fog: mota." in " ".join(worse.split()) and "is missed." in worse
     draw_figures(results, tmp_path / "fusion.png")
     assert (tmp_path / "fusion.png").stat().st_size > 10_000
-    assert in_words(runs()["fog-1"]).startswith("recall by camera 0.60, radar 0.65, both 0.70")
+    assert EXPERIMENT.describe(runs()["fog-1"]).startswith("recall by camera 0.60, radar 0.65, both 0.70")

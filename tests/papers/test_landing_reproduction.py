@@ -16,15 +16,13 @@ from skyloop.sim.scenario import Scenario
 from skyloop.world.weather import weather_at
 from skyloop_client.messages import Event, EventKind
 from skyloop_papers.landing import flight as landing_flight
-from skyloop_papers.landing.experiment import in_words, jobs_of, pictures_of_failures
+from skyloop_papers.landing.experiment import EXPERIMENT, job_name, pictures_of_failures
 from skyloop_papers.landing.flight import Witness, land, land_on_board, landing_scenario, scored
-from skyloop_papers.landing.page import blocks
+from skyloop_papers.landing.plan import ABLATION, CONDITIONS, LandingPlan
 from skyloop_papers.landing.plots import draw_errors, draw_failures, draw_starts
-from skyloop_papers.landing.protocol import ABLATION, CONDITIONS, Protocol
-from skyloop_papers.landing.results import job_name, results_of
 
 Place = tuple[float, float, float]
-SMALL = Protocol((1, 2, 3, 4), ("python", "qemu"), (5, 6), ("dusk",), (7,), ("ours",), (65.0,), (8,), 30)
+SMALL = LandingPlan((1, 2, 3, 4), ("python", "qemu"), (5, 6), ("dusk",), (7,), ("ours",), (65.0,), (8,), 30)
 
 
 def run(seed: int, x: float = 0.1, y: float = -0.2, **more: Any) -> dict[str, Any]:
@@ -55,30 +53,30 @@ def small_runs() -> dict[str, dict[str, Any]]:
 
 
 def test_every_landing_of_the_protocol_is_a_job_with_a_file_of_its_own(tmp_path: Path) -> None:
-    names = [job.name for job in jobs_of(Protocol(), tmp_path)]
+    names = [job.name for job in EXPERIMENT.jobs(LandingPlan(), tmp_path)]
     assert len(set(names)) == len(names) == 4 * 100 + 9 * 50 + 5 * 50 + 7 * 5
     assert all(name.replace("_", "").replace("-", "").replace(".", "").isalnum() for name in names)
 
 
 def test_mean_square_and_its_root_are_of_the_landings_that_succeeded() -> None:
-    results = {result.cell: result for result in results_of(SMALL, small_runs()) if result.table == "Table II"}
+    results = {result.name: result for result in EXPERIMENT.judge(SMALL, small_runs()) if result.table == "Table II"}
     square = (3 * 0.1**2 + 0.3**2) / 4
     assert results["python: x"].conditions["mse"] == pytest.approx(square)
-    assert results["python: x"].measured == pytest.approx(math.sqrt(square))
+    assert results["python: x"].ours == pytest.approx(math.sqrt(square))
     assert results["python: x"].published == pytest.approx(math.sqrt(0.3375))
-    assert results["qemu: x"].measured == pytest.approx(0.1) and results["qemu: x"].n == 3
+    assert results["qemu: x"].ours == pytest.approx(0.1) and results["qemu: x"].n == 3
 
 
 def test_times_are_mean_median_and_ends() -> None:
     results = {
-        result.cell: result.measured for result in results_of(SMALL, small_runs()) if result.table == "Table III"
+        result.name: result.ours for result in EXPERIMENT.judge(SMALL, small_runs()) if result.table == "Table III"
     }
     assert [results[f"python: {key} time"] for key in ("mean", "median", "max", "min")] == [12.5, 12.5, 14.0, 11.0]
     assert results["qemu: max time"] == 13.0
 
 
 def test_the_page_names_failures_and_shows_every_group() -> None:
-    made = blocks(results_of(SMALL, small_runs()))
+    made = EXPERIMENT.page(EXPERIMENT.judge(SMALL, small_runs()))
     assert "| landed | 100 of 100 | all | 4 of 4 | 3 of 4 |" in made["boards"]
     assert "| dusk | 0 of 2 |" in made["conditions"] and "| ours | 1 of 1 |" in made["ablation"]
     assert "| qemu | gave up: no marker | 1 | 4 |" in made["failed"] and "| 2 | 5, 6 |" in made["failed"]
@@ -157,7 +155,7 @@ def test_errors_are_in_the_axes_of_the_marker(tmp_path: Path) -> None:
     told = judged(ahead, yaw + 0.1, ["landed"], "land", tmp_path)
     assert told["x"] == pytest.approx(0.3) and told["y"] == pytest.approx(0.0, abs=1e-9)
     assert told["heading"] == pytest.approx(0.1) and told["time"] == pytest.approx(9.0) and "failed" not in told
-    assert len(told["track"]) == 2 and "off by +0.300" in in_words(told)
+    assert len(told["track"]) == 2 and "off by +0.300" in EXPERIMENT.describe(told)
 
 
 @pytest.mark.parametrize(

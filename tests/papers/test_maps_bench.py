@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
-from skyloop.navigation.mapping import DepthLens
+from skyloop_autonomy.mapping import DepthLens
 from skyloop_client.errors import MissingExtra
 from skyloop_papers.benchmarks import maps
 

@@ -15,21 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import throws
 
 from skyloop.campaigns.pools import LocalPool, local_pool
 from skyloop.cli.verbs import execute
 from skyloop_client.errors import SetupError, SkyloopError
-from skyloop_papers import cli, far_runs, missing_runs
-from skyloop_papers.missing_runs import Job, all_runs
-from skyloop_papers.registry import NOT_RUN_BY_RUN, REPRODUCTIONS
+from skyloop_papers import catalogue, runs
+from skyloop_papers.runs import Job, all_runs
 
 PARENT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from papers.test_missing_runs import endless
+from test_missing_runs import endless
 from skyloop.campaigns.pools import local_pool
-from skyloop_papers.missing_runs import Job, make_missing
+from skyloop_papers.runs import Job, make_missing
 if __name__ == "__main__":
     folder = Path({folder!r})
     jobs = [Job(str(k), folder / f"{{k}}.json", endless, (str(folder / f"{{k}}.pid"),)) for k in range(2)]
@@ -80,7 +80,7 @@ def test_only_what_is_missing_is_made(tmp_path: Path) -> None:
 @pytest.mark.processes
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parent)
     script.write_text(PARENT.format(tests=tests, folder=str(tmp_path)), encoding="utf-8")
     parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.DEVNULL)
     try:
@@ -149,8 +149,8 @@ def test_a_machine_of_the_cluster_that_cannot_fly_is_named(tmp_path: Path, monke
     job = Job("one", tmp_path / "one.json", unready, ())
     with pytest.raises(SetupError, match=rf"on {platform.node()}: there is no QEMU"):
         all_runs([job], far_pool(None, "", 1.0), print, str)
-    monkeypatch.setattr(far_runs, "state_name", lambda module: "of another day")
-    with pytest.raises(SetupError, match=r"another state of skyloop's code .* than the machine that asks"):
+    monkeypatch.setattr(runs, "code_version", lambda: "of another day")
+    with pytest.raises(SetupError, match=r"other code of skyloop .* than the machine that asks"):
         all_runs([job], far_pool(None, "", 1.0), print, str)
 
 
@@ -168,10 +168,9 @@ def test_the_command_s_address_and_cores_reach_the_pool(
         asked.append(slots)
         return local_pool(slots)
 
-    monkeypatch.setitem(REPRODUCTIONS, "throws", ("throws", "balls"))
-    monkeypatch.setattr(cli, "RESUMES", ("throws",))
-    monkeypatch.setattr(missing_runs, "ray_pool", far)
-    monkeypatch.setattr(missing_runs, "local_pool", near)
+    throws.put_in_catalogue(monkeypatch, {"throws": throws.Throws()})
+    monkeypatch.setattr(runs, "ray_pool", far)
+    monkeypatch.setattr(runs, "local_pool", near)
     there, here = tmp_path / "there", tmp_path / "here"
     assert execute(["reproduce", "throws", "--address", "head:6379", "--out", str(there)]) == 0
     assert execute(["reproduce", "throws", "--workers", "1", "--out", str(here)]) == 0
@@ -184,8 +183,10 @@ def test_the_command_s_address_and_cores_reach_the_pool(
         assert execute(["reproduce", "throws", *words]) == 1 and "a cluster has its own" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", sorted(NOT_RUN_BY_RUN))
+@pytest.mark.parametrize("name", [name for name in catalogue.listed() if catalogue.load(name).not_run_by_run])
 def test_what_measures_this_machine_does_not_leave_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["reproduce", name, "--address", "head:6379"]) == 1
     said = " ".join(capsys.readouterr().err.split())
-    assert said.endswith(f"--address: {name} is not flown run by run: {NOT_RUN_BY_RUN[name]}; leave it out")
+    assert said.endswith(
+        f"--address: {name} is not flown run by run: {catalogue.load(name).not_run_by_run}; leave it out"
+    )

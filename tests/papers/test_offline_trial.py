@@ -11,7 +11,7 @@ import pytest
 
 from skyloop.datasets.trial_recording import STAGES
 from skyloop_papers.offline import experiment as offline
-from skyloop_papers.offline import page as offline_page
+from skyloop_papers.runner import reproduce
 
 
 @pytest.fixture
@@ -28,14 +28,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def test_all_cells_of_table_5_beside_the_papers(asked: list[dict[str, Any]], tmp_path: Path) -> None:
-    results = offline.reproduce(folder=tmp_path)
-    cells = {result.cell: result for result in results if result.published is not None}
+    results = reproduce(offline.EXPERIMENT, folder=tmp_path)
+    cells = {result.name: result for result in results if result.published is not None}
     assert len(cells) == len(asked) == 20
     assert all(call["frames"] == 500 for call in asked)
     assert cells["low, without radar, without storage"].published == 25.5
     assert cells["low, with radar, with storage"].published == 7.17
     assert cells["cinematic, without radar, with storage"].published == 15.17
-    assert cells["cinematic, without radar, with storage"].measured == 200.0
+    assert cells["cinematic, without radar, with storage"].ours == 200.0
     assert len(results) == 20 * (1 + len(STAGES))
     assert json.loads((tmp_path / "results.json").read_text())[0]["published"] == 7.51
     written = (tmp_path / "results.md").read_text()
@@ -44,17 +44,17 @@ def test_all_cells_of_table_5_beside_the_papers(asked: list[dict[str, Any]], tmp
 
 
 def test_the_page_can_be_made_of_the_results(asked: list[dict[str, Any]], tmp_path: Path) -> None:
-    blocks = offline_page.blocks(offline.reproduce(folder=tmp_path))
+    blocks = offline.EXPERIMENT.page(reproduce(offline.EXPERIMENT, folder=tmp_path))
     page = (Path(__file__).parents[2] / "docs" / "reproductions" / "offline.md").read_text(encoding="utf-8")
     # "state" is made for every page alike
     assert {*blocks, "state"} == {name for _, name in re.findall(r"results: (offline) ([a-z]+)", page)}
     assert "All 20 recordings are of one command, in one go: 500 frames each" in " ".join(blocks["sitting"].split())
     assert "| radar, without storage | 10.0 (7.51) |" in blocks["measured"]
-    again = offline_page.blocks(offline.reproduce(folder=tmp_path))
+    again = offline.EXPERIMENT.page(reproduce(offline.EXPERIMENT, folder=tmp_path))
     assert again == blocks and len(asked) == 20, "what is recorded is not recorded again"
 
 
 def test_quick_form_is_short_and_low(asked: list[dict[str, Any]]) -> None:
-    offline.reproduce(quick=True)
+    reproduce(offline.EXPERIMENT, quick=True)
     assert [(call["store"], call["radar"]) for call in asked] == list(offline.TABLE_5)
     assert all(call["quality"] == "low" and call["frames"] <= 50 for call in asked)

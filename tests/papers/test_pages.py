@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from skyloop.core.results import Result
 from skyloop_papers import pages
-from skyloop_papers.mission import page as mission_page
-from skyloop_papers.registry import PAGES, REPRODUCTIONS
+from skyloop_papers.catalogue import listed as experiments
+from skyloop_papers.code_version import code_version
+from skyloop_papers.experiment import Cell
+from skyloop_papers.mission import experiment as mission_experiment
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,8 +20,8 @@ def page_of(name: str) -> Path:
     return pages.DOCS / "reproductions" / f"{name}.md"
 
 
-@pytest.mark.slow("reads all sources; fails after each change of them until the pages are made again")
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.slow("imports all experiments")
+@pytest.mark.parametrize("name", pages.page_names())
 def test_a_page_says_what_its_results_say(name: str) -> None:
     """A new results file, or a number changed by hand, needs `skyloop reproduce NAME --update-docs`."""
     text = page_of(name).read_text(encoding="utf-8")
@@ -32,11 +33,11 @@ def test_a_page_says_what_its_results_say(name: str) -> None:
 def test_every_reproduction_has_a_page_and_every_results_file_a_command() -> None:
     """Found from README and from the list of pages."""
     shown = {page.stem for page in pages.pages()}
-    assert set(REPRODUCTIONS) <= shown
-    assert {path.stem for path in (pages.DOCS / "results").glob("*.json")} <= set(REPRODUCTIONS)
+    assert set(experiments()) <= shown
+    assert {path.stem for path in (pages.DOCS / "results").glob("*.json")} <= set(experiments())
     listed = (pages.DOCS / "reproductions" / "index.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name in REPRODUCTIONS:
+    for name in experiments():
         assert f"({name}.md)" in listed and f"`skyloop reproduce {name}`" in listed
         assert f"(docs/reproductions/{name}.md)" in readme
 
@@ -56,12 +57,11 @@ def mission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     page = tmp_path / "page.md"
     page.write_text(page_of("mission").read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(pages, "DOCS", tmp_path)
-    pages.write("mission", known.results)
+    pages.write("mission", known.cells)
     assert pages.out_of_date("mission") == []
     return page
 
 
-@pytest.mark.slow("computes the state of all sources")
 def test_a_number_changed_in_a_page_is_found(mission: Path) -> None:
     text = mission.read_text(encoding="utf-8")
     changed = text.replace(" | 0.", " | 9.", 1)
@@ -72,7 +72,7 @@ def test_a_number_changed_in_a_page_is_found(mission: Path) -> None:
 
 
 def test_a_constant_changed_in_the_code_is_found(mission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mission_page, "SPEED", 5.0)
+    monkeypatch.setattr(mission_experiment, "SPEED", 5.0)
     assert "of another protocol: run `skyloop reproduce mission" in pages.out_of_date("mission")[0]
     path = pages.results_file("mission")
     plain = json.loads(path.read_text(encoding="utf-8"))
@@ -80,12 +80,12 @@ def test_a_constant_changed_in_the_code_is_found(mission: Path, monkeypatch: pyt
 
 
 def test_a_figure_the_command_no_longer_gives_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = Result("airloop", "text", "corner passed at", None, 0.5, "m")
+    result = Cell("text", "corner passed at", "", None, 0.5, "m")
     monkeypatch.setattr(pages, "DOCS", tmp_path)
     (tmp_path / "results").mkdir()
     pages.results_file("mission").write_text(json.dumps({"results": [], "quick": {"corner passed at": 0.6}}))
     assert pages.differing("mission", [result]) == ["corner passed at: 0.5, docs/results/mission.json has 0.6"]
-    timed = Result("airloop", "text", "corner passed at", None, 0.5, "ms")
+    timed = Cell("text", "corner passed at", "", None, 0.5, "ms")
     assert pages.differing("mission", [timed]) == [], "a time is another one on every machine"
 
 
@@ -97,16 +97,16 @@ def test_results_are_of_the_machine_and_code_that_began_them(
     assert known is not None
     folder = tmp_path / "runs"
     folder.mkdir()
-    monkeypatch.setattr(mission_page, "PICTURES", ())
-    pages.begin("mission", folder)
+    monkeypatch.setattr(mission_experiment.Mission, "pictures", ())
+    pages.begin(folder)
     kept = json.loads((folder / pages.MEASURED_BY).read_text(encoding="utf-8"))
     kept["machine"] |= {"cores": 999, "gpu": "one"}
-    kept["code"]["vehicle"] = "of another day"
+    kept["commit"] = "0123456789ab"
     (folder / pages.MEASURED_BY).write_text(json.dumps(kept), encoding="utf-8")
-    pages.begin("mission", folder)
-    pages.write("mission", known.results, folder=None)
-    assert "**Stale**" not in mission.read_text(encoding="utf-8")
-    changed = [path for path in pages.write("mission", known.results, (), folder) if path.suffix == ".md"]
+    pages.begin(folder)
+    pages.write("mission", known.cells, folder=None)
+    assert f"Measured at commit `{code_version()}`" in mission.read_text(encoding="utf-8")
+    changed = [path for path in pages.write("mission", known.cells, (), folder) if path.suffix == ".md"]
     assert changed == [mission]
     text = mission.read_text(encoding="utf-8")
-    assert "on 999 cores" in text and "with a GPU" in text and "**Stale**" in text and "the code in vehicle" in text
+    assert "Measured at commit `0123456789ab` on 999 cores" in " ".join(text.split()) and "with a GPU" in text

@@ -18,10 +18,11 @@ from skyloop.core.frames import quat_from_rotvec, quat_multiply
 from skyloop.links.loop.in_process import InProcess
 from skyloop_client.errors import LinkError, RunFolderError
 from skyloop_client.tasks.sync_hil import Ascend
-from skyloop_papers.result_files import begin_or_go_on
-from skyloop_papers.sync_hil.claims import claims
-from skyloop_papers.sync_hil.experiment import Run, cells, fly, reproduce, runs_of
-from skyloop_papers.sync_hil.protocol import CLAIMS, FREE, HOST, LEVEL, TABLES, TARGET, Protocol, run_of
+from skyloop_papers.runner import folder_of_runs, reproduce
+from skyloop_papers.sync_hil.claims import claims, equal, holm, larger, power, signed_rank
+from skyloop_papers.sync_hil.experiment import EXPERIMENT, table_cells
+from skyloop_papers.sync_hil.flights import Run, fly, runs_of
+from skyloop_papers.sync_hil.plan import CLAIMS, FREE, HOST, LEVEL, TABLES, TARGET, SyncPlan, run_of
 from skyloop_papers.sync_hil.scores import (
     Flown,
     board_front,
@@ -31,8 +32,7 @@ from skyloop_papers.sync_hil.scores import (
     relative_position,
     sensor_characterisation,
 )
-from skyloop_papers.sync_hil.slowed_simulator import Verdict
-from skyloop_papers.sync_hil.statistics import equal, holm, larger, power, signed_rank
+from skyloop_papers.sync_hil.slowed_simulator import AcidTest
 
 BY_NAME = {table.name: table for table in TABLES}
 NEEDS_COMPILER = pytest.mark.needs("g++")
@@ -200,8 +200,8 @@ def test_unfinished_runs_count_in_claims_and_tables() -> None:
     less_precise, seems_better, as_long = claims({"Table IV": rows}, CLAIMS, LEVEL)
     assert less_precise.held and seems_better.held and not as_long.held
     assert "none of 12 finished" in less_precise.seen
-    by_cell = {result.cell: result for result in cells("Table IV", rows, 0.002)}
-    assert by_cell["target: finished"].measured == 0.0
+    by_cell = {result.name: result for result in table_cells("Table IV", rows, 0.002)}
+    assert by_cell["target: finished"].ours == 0.0
     assert by_cell["host: position error (m)"].published == 0.027
     assert by_cell["host: position error (m)"].conditions["finished"] == 12
 
@@ -243,10 +243,11 @@ def test_the_closed_path_reckons_on_the_autopilots_estimate() -> None:
 # ---- what is kept
 
 
-def fill(folder: Path, protocol: Protocol, missing: str = "") -> None:
+def fill(folder: Path, plan: SyncPlan, missing: str = "") -> None:
     """A folder as if all had been flown."""
-    begin_or_go_on(folder, protocol.plain())
-    for run in runs_of(protocol):
+    with folder_of_runs(folder, plan):
+        pass
+    for run in runs_of(plan):
         score = {
             "sensor-characterisation": {"acquiring a sample (s)": 0.05},
             "relative-position": {
@@ -257,27 +258,31 @@ def fill(folder: Path, protocol: Protocol, missing: str = "") -> None:
             "closed-path": {"position error (m)": 0.1, "estimate error (m)": 0.1, "time (s)": 27.0},
         }[run.table.task]  # fmt: skip
         if run.name != missing:
+            (folder / "runs").mkdir(exist_ok=True)
             (folder / "runs" / f"{run.name}.json").write_text(json.dumps(score))
 
 
 def test_what_is_flown_is_not_flown_again_and_gives_the_tables(tmp_path: Path) -> None:
-    fill(tmp_path, Protocol())
-    results = reproduce(folder=tmp_path)
+    fill(tmp_path, SyncPlan())
+    results = reproduce(EXPERIMENT, folder=tmp_path)
     assert json.loads((tmp_path / "board.json").read_text())["speed"] == 0.002
-    by_cell = {(result.table, result.cell): result for result in results}
+    by_cell = {(result.table, result.name): result for result in results}
     assert by_cell["Table III", "target: time (s)"].n == 20
     assert by_cell["Table III", "target: time (s)"].conditions["sut"] == "a computer of 0.002 of this machine's speed"
     assert sum(result.table == "claims" for result in results) == 10
-    held = {result.conditions["number"] for result in results if result.table == "claims" and result.measured}
+    held = {result.conditions["number"] for result in results if result.table == "claims" and result.ours}
     assert held == {7, 8, 9, 10}
     assert (tmp_path / "results.json").exists()
 
 
 def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
-    begin_or_go_on(tmp_path, Protocol().plain())
-    begin_or_go_on(tmp_path, Protocol().plain())
-    with pytest.raises(RunFolderError, match="another protocol"):
-        begin_or_go_on(tmp_path, Protocol(slow_simulator=0.2).plain())
+    with folder_of_runs(tmp_path, SyncPlan()):
+        pass
+    with folder_of_runs(tmp_path, SyncPlan()):
+        pass
+    other = folder_of_runs(tmp_path, SyncPlan(slow_simulator=0.2))
+    with pytest.raises(RunFolderError, match="another protocol"), other:
+        pass
 
 
 # ---- real runs
@@ -305,6 +310,6 @@ def test_a_flight_that_does_not_end_in_time_is_unfinished() -> None:
 def test_verdicts_of_the_acid_test() -> None:
     runs = [3.0, 3.2, 2.9, 3.1, 3.05]
     same, faster = {1: runs, 3: [*runs[2:], *runs[:2]]}, {1: runs, 3: [time - 1.0 for time in runs]}
-    assert Verdict("t", same, faster).sync_is_the_same and Verdict("t", same, faster).none_drifts
-    assert not Verdict("t", faster, same).sync_is_the_same and not Verdict("t", faster, same).none_drifts
-    assert "drifts" in Verdict("t", same, faster).text()
+    assert AcidTest("t", same, faster).sync_is_the_same and AcidTest("t", same, faster).none_drifts
+    assert not AcidTest("t", faster, same).sync_is_the_same and not AcidTest("t", faster, same).none_drifts
+    assert "drifts" in AcidTest("t", same, faster).text()

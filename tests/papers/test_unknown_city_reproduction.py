@@ -12,26 +12,25 @@ import numpy as np
 import pytest
 
 from skyloop.cli.console import load
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.mapping.judging import compared
 from skyloop.sim.assembly import build
 from skyloop.world.worlds.urban_walls import UrbanWalls
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.judging import compared
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Contact, Event, EventKind, GridMap
-from skyloop_papers.result_files import begin_or_go_on, keep
+from skyloop_papers.runner import folder_of_runs, reproduce
+from skyloop_papers.runs import keep
 from skyloop_papers.two_machines import why_not_apart
-from skyloop_papers.unknown_city import computers
 from skyloop_papers.unknown_city import experiment as unknown_city
-from skyloop_papers.unknown_city import page as unknown_city_page
 from skyloop_papers.unknown_city.computers import fly_on
 from skyloop_papers.unknown_city.engine import times_of
 from skyloop_papers.unknown_city.flight import cause_of, fly
+from skyloop_papers.unknown_city.plan import COMPUTERS, GOAL, LOOSE, TOUCHING, TROUBLES, CityPlan
 from skyloop_papers.unknown_city.plot import Flown
-from skyloop_papers.unknown_city.protocol import COMPUTERS, GOAL, LOOSE, TOUCHING, TROUBLES, Protocol
 from skyloop_papers.unknown_city.scores import TrueCity, map_score, true_cells, way_length
 from skyloop_papers.unknown_city.stack import ClockedPilot
 
-SMALL = Protocol((101, 102), (101,), (101,), (), ())
+SMALL = CityPlan((101, 102), (101,), (101,), (), ())
 FLIGHT: dict[str, Any] = {
     "optimum_m": 110.0, "off_m": 0.5, "way_m": 121.0, "way_over_optimum": 1.1, "clearance_m": 1.6, "error_rms_m": 0.03,
     "error_max_m": 0.06, "height_error_max_m": 0.1, "simulated_s": 60.0, "processor_s": 15.0, "factor": 4.0,
@@ -118,8 +117,9 @@ def test_every_failure_has_its_cause() -> None:
 
 
 def write_runs(folder: Path, **changed: dict[str, Any]) -> None:
-    begin_or_go_on(folder, SMALL.plain())
-    for job in unknown_city.jobs_of(SMALL, folder):
+    with folder_of_runs(folder, SMALL):
+        pass
+    for job in unknown_city.EXPERIMENT.jobs(SMALL, folder):
         seed, group, *_ = job.arguments
         run = {"seed": seed, "group": group, **FLIGHT, **changed.get(job.name.replace("-", "_"), {})}
         keep(job.kept, run)
@@ -130,21 +130,21 @@ def test_flights_in_the_folder_are_not_flown_again(tmp_path: Path) -> None:
     slower = {"iou": 0.7, "processor_s": 30.0}
     write_runs(tmp_path, gnss_102=hit, denied_101={"iou": 0.8}, kiss_101=slower)
     lines: list[str] = []
-    results = unknown_city.reproduce(folder=tmp_path, protocol=SMALL, told=lines.append)
+    results = reproduce(unknown_city.EXPERIMENT, folder=tmp_path, plan=SMALL, progress=lines.append)
     assert lines == []
-    found = {result.cell: result for result in results}
+    found = {result.name: result for result in results}
     reached = found["with GNSS: goal reached"]
-    assert (reached.measured, reached.n) == (1, 2)
+    assert (reached.ours, reached.n) == (1, 2)
     assert reached.conditions["failed"] == {"102": "contact a wall at 3.0 s"}
-    assert found["with GNSS: collisions"].measured == 1
-    assert found["with GNSS: map IoU"].measured == 0.9
+    assert found["with GNSS: collisions"].ours == 1
+    assert found["with GNSS: map IoU"].ours == 0.9
     assert found["with GNSS: map IoU"].conditions["met"] == 1
     assert found["without GNSS: map IoU"].conditions["met"] == 0
-    assert found["simulated per processor second"].measured == 4.0
-    assert found["kiss-icp, without GNSS: simulated per processor second"].measured == 2.0
-    assert found["kiss-icp, without GNSS: map IoU"].measured == 0.7
+    assert found["simulated per processor second"].ours == 4.0
+    assert found["kiss-icp, without GNSS: simulated per processor second"].ours == 2.0
+    assert found["kiss-icp, without GNSS: map IoU"].ours == 0.7
     assert json.loads((tmp_path / "results.json").read_text())[0]["paper"] == "airloop"
-    blocks = unknown_city_page.blocks(results)
+    blocks = unknown_city.EXPERIMENT.page(results)
     command = "`skyloop run unknown-city --set 'seed=102'`"
     assert f"| 102 | with GNSS | contact a wall at 3.0 s | `pictures/gnss-102.png` | {command} |" in blocks["failed"]
     assert "| goal reached | 1 flight | 1 of 2 (aim 20) | 1 of 1 (aim 18) | 1 of 1 |" in blocks["flights"]
@@ -154,7 +154,7 @@ def test_flights_in_the_folder_are_not_flown_again(tmp_path: Path) -> None:
 def test_a_folder_of_another_protocol_is_refused(tmp_path: Path) -> None:
     write_runs(tmp_path)
     with pytest.raises(RunFolderError, match="another protocol"):
-        unknown_city.reproduce(folder=tmp_path, protocol=Protocol((101,), (), (), (), ()))
+        reproduce(unknown_city.EXPERIMENT, folder=tmp_path, plan=CityPlan((101,), (), (), (), ()))
 
 
 @pytest.mark.slow("a whole flight through the city")
@@ -250,6 +250,6 @@ def test_the_whole_stack_flies_at_the_other_end_of_the_link(name: str, tmp_path:
     assert all(len(values) > 20 and min(values) >= 0.0 for values in scored["times"].values())
     if COMPUTERS[name].apart and not why_not_apart():
         assert scored["network"] == "network namespaces joined by veth"
-    cells = {result.cell: result for result in computers.results_of([scored])}
-    assert cells[f"{name}: t2, p50"].measured > 1.0
+    cells = {result.name: result for result in unknown_city._on_computer(scored)}
+    assert cells[f"{name}: t2, p50"].ours > 1.0
     assert (tmp_path / "flight.png").stat().st_size > 20_000

@@ -1,67 +1,56 @@
-"""A fast experiment in place of a paper's, and its page: balls that are thrown, each in a process of its own."""
+"""A fast experiment in place of a paper's: balls that are thrown, each in a process of its own."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.results import Result
-from skyloop_papers.missing_runs import ALL_CORES, Job, Makers, all_runs, folder_of_runs
-from skyloop_papers.result_files import write_results
+import pytest
 
-CORES = 1
+from skyloop_papers import catalogue
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, RunByRun
+from skyloop_papers.runs import Job, Run
+
 GRAVITY = "THROWS_GRAVITY"
 """In the environment: another gravity stands for other code."""
 
 
 @dataclass(frozen=True, slots=True)
-class Protocol:
+class ThrowsPlan(ExperimentPlan):
     speeds: tuple[float, ...] = (1.0, 2.0, 3.0, 4.0, 5.0)
 
-    def plain(self) -> dict[str, Any]:
-        return asdict(self)
 
-
-def throw(speed: float) -> dict[str, Any]:
+def throw(speed: float) -> Run:
     g = float(os.environ.get(GRAVITY, "9.81"))
     track = [[0.1 * k, speed * 0.1 * k, -0.5 * g * (0.1 * k) ** 2] for k in range(5)]
     return {"distance": speed**2 / g, "track": track, "at": {"rest": None}, "processor_s": time.process_time()}
 
 
-def jobs_of(protocol: Protocol, place: Path) -> list[Job]:
-    jobs = [Job(f"throw-{v:g}", place / "runs" / f"throw-{v:g}.json", throw, (v,)) for v in protocol.speeds]
-    return [*jobs, Job("clock", place / "runs" / "clock.json", throw, (0.0,), timed=True)]
+class Throws(RunByRun[ThrowsPlan]):
+    paper = "airloop"
+
+    def plan(self, *, quick: bool = False) -> ThrowsPlan:
+        return ThrowsPlan()
+
+    def jobs(self, plan: ThrowsPlan, folder: Path) -> list[Job]:
+        jobs = [Job(f"throw-{v:g}", folder / "runs" / f"throw-{v:g}.json", throw, (v,)) for v in plan.speeds]
+        return [*jobs, Job("clock", folder / "runs" / "clock.json", throw, (0.0,), timed=True)]
+
+    def describe(self, run: Run) -> str:
+        return f"{run['distance']:.2f} m"
+
+    def judge(self, plan: ThrowsPlan, runs: dict[str, Run]) -> list[Cell]:
+        return [Cell("text", name, "", None, run["distance"], "m") for name, run in runs.items()]
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        return {"far": f"{max(cell.ours for cell in cells):.2f} m\n"}
 
 
-def in_words(run: dict[str, Any]) -> str:
-    return f"{run['distance']:.2f} m"
-
-
-def reproduce(
-    *,
-    quick: bool = False,
-    folder: Path | None = None,
-    told: Callable[[str], None] = lambda line: None,
-    makers: Makers = ALL_CORES,
-) -> list[Result]:
-    with folder_of_runs(folder, Protocol().plain()) as place:
-        runs = all_runs(jobs_of(Protocol(), place), makers.pool(CORES), told, in_words)
-    results = [Result("airloop", "text", name, None, run["distance"], "m") for name, run in runs.items()]
-    if folder is not None:
-        write_results(folder, results)
-    return results
-
-
-# ---- the page
-
-
-def protocol() -> dict[str, Any]:
-    return Protocol().plain()
-
-
-def blocks(results: Sequence[Result]) -> dict[str, str]:
-    return {"far": f"{max(result.measured for result in results):.2f} m\n"}
+def put_in_catalogue(monkeypatch: pytest.MonkeyPatch, experiments: dict[str, Experiment[Any, Any]]) -> None:
+    """Experiments in place of the papers'."""
+    monkeypatch.setattr(catalogue, "listed", lambda: {name: f"the {name} experiment" for name in experiments})
+    monkeypatch.setattr(catalogue, "load", experiments.__getitem__)

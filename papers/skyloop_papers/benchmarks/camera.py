@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix
+from skyloop.rendering.buffers import pack_model
 from skyloop.rendering.client import Renderer
-from skyloop.rendering.culling import Culler
 from skyloop.rendering.painter import Shot, projection
 from skyloop.rendering.quality import QUALITIES
-from skyloop.rendering.vertex_buffers import pack_model
+from skyloop.rendering.shadows import Culler
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model, Shape
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest

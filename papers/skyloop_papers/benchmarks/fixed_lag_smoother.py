@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.navigation.vio.calibration import StereoCalibration
+from skyloop_autonomy.vio.calibration import StereoCalibration
 from skyloop_client.messages import Array
 from skyloop_papers.benchmarks.smoother_inputs import (
     Additions,

@@ -163,7 +163,7 @@ def batch(
     try:
         import jax
 
-        from skyloop.gym.device import DeviceEnv
+        from skyloop_jax import DeviceEnv
     except (ImportError, MissingExtra):
         raise SetupError("bench batch needs JAX, which is not installed: pip install 'skyloop[batch]'") from None
     env = DeviceEnv("hover")
@@ -200,7 +200,7 @@ def batch_measurements(taken: Rounds, counts: tuple[int, ...], kernel_vehicles: 
 
 def learning(env: Any, steps: int) -> Measurements:
     """From nothing to a policy that hovers, compiling of the learning included."""
-    from skyloop.gym.device.learning import Learner
+    from skyloop_jax.learning import Learner
 
     began = time.perf_counter()
     learner = Learner(env, seed=1)
@@ -233,9 +233,9 @@ def _flights(env: Any, count: int) -> Callable[[], Any]:
     """The flight alone, from the start of hover episodes, with small body rates asked for."""
     import jax
 
-    from skyloop.gym.device.advance import flown
-    from skyloop.gym.device.control import Setpoint
     from skyloop.vehicle.kernel_records import SET_RATES
+    from skyloop_jax.advance import flown
+    from skyloop_jax.control import Setpoint
 
     craft = env.craft
     state, _ = env.reset(1, count)

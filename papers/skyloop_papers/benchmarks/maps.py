@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
 from skyloop.core.jit import prepare
-from skyloop.datasets.vio_flights import flight_scenario
-from skyloop.navigation.mapping import (
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_autonomy.evaluation.vio_flights import flight_scenario
+from skyloop_autonomy.mapping import (
     CylinderMap,
     DepthLens,
     DistanceField,
@@ -24,8 +26,6 @@ from skyloop.navigation.mapping import (
     points_from_depth,
     projected,
 )
-from skyloop.sim.assembly import build
-from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import MissingExtra
 from skyloop_client.messages import Array, Message
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, StepTimes, lower
@@ -40,7 +40,7 @@ def maps(images: int = 60, rate_hz: float = 5.0, from_s: float = 12.0) -> Measur
     `from_s`: of the flight, when the vehicle has taken off and moves."""
     if importlib.util.find_spec("octomap") is None:
         raise MissingExtra("bench maps compares with octomap, which is not installed: pip install 'skyloop[bench]'")
-    prepare("skyloop.navigation.mapping", when_called=True)
+    prepare("skyloop_autonomy.mapping", when_called=True)
     seen, lens = shots(images, rate_hz, from_s)
     yield from own_maps(seen, lens)
     yield from octomap_maps(seen, lens)

@@ -12,22 +12,22 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.apps.train import PARTS, score_model
 from skyloop.core.frames import quat_from_matrix
 from skyloop.core.jit import prepare
 from skyloop.core.machine_info import usable_cores
-from skyloop.datasets.people_set import make_people, plan_tests
-from skyloop.navigation.vio.opencv import cv2
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import Detector, load_detector, model_file
-from skyloop.perception.detection.image_files import read_image
-from skyloop.perception.landing.figures import find_marker, min_area
-from skyloop.perception.landing.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
-from skyloop.perception.landing.pixel_kernels import TILE
 from skyloop.rendering.client import Renderer
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.worlds.landing import Landing
+from skyloop_autonomy.vio.opencv import cv2
+from skyloop_detect.commands.train import PARTS, score_model
+from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import Detector, load_detector, model_file
+from skyloop_detect.image_files import read_image
+from skyloop_detect.training_data.people_set import make_people, plan_tests
+from skyloop_landing.vision.figures import find_marker, min_area
+from skyloop_landing.vision.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
+from skyloop_landing.vision.pixel_kernels import TILE
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, StepTimes, lower, seconds_each
 
 Pixels = NDArray[np.uint8]
@@ -53,7 +53,7 @@ def landing(
     seeds: tuple[int, ...] = GROUNDS, altitudes: tuple[float, ...] = (10.0, 7.0, 5.0, 3.0, 1.8), repeats: int = 5
 ) -> Measurements:
     """The landing detector on rendered pictures, beside OpenCV in floats in the same run."""
-    prepare("skyloop.perception.landing", when_called=True)
+    prepare("skyloop_landing.vision", when_called=True)
     pictures = landing_pictures(seeds, altitudes)
     cv2.setNumThreads(1)
     for picture in pictures[:2]:
@@ -133,10 +133,10 @@ def _peer_binary(smooth: Pixels, tiles: NDArray[np.float32]) -> Pixels:
 
 def fabric(images: int = 6) -> Measurements:
     """The landing detector's logic: its share of a Zynq-7020, images per second simulated."""
-    from skyloop.fabric.config import PIXEL_CLOCK_HZ, FabricConfig
-    from skyloop.fabric.simulated import SimulatedFabric
-    from skyloop.fabric.synthesis import XC7Z020, synthesise
-    from skyloop.fabric.timing import WIRE_NS
+    from skyloop_landing.fpga.config import PIXEL_CLOCK_HZ, FabricConfig
+    from skyloop_landing.fpga.simulated import SimulatedFabric
+    from skyloop_landing.fpga.synthesis import XC7Z020, synthesise
+    from skyloop_landing.fpga.timing import WIRE_NS
 
     synthesis = synthesise()
     used, shares = synthesis.used, synthesis.used.percent_of(XC7Z020)

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.datasets.flown_sources import flown
-from skyloop.datasets.localisation_scores import scores
-from skyloop.datasets.localising import Source, localise, open_source
-from skyloop.datasets.vio_flights import FLIGHTS, checked_flight
-from skyloop.navigation.estimate_log import Estimates, Truths, errors_from_start
-from skyloop.navigation.trajectory_error import absolute_errors, together
-from skyloop.navigation.vio import VioSettings
-from skyloop.navigation.visual_localiser import VisualLocaliser
+from skyloop_autonomy.evaluation.estimate_log import Estimates, Truths, errors_from_start
+from skyloop_autonomy.evaluation.flown_sources import flown
+from skyloop_autonomy.evaluation.localisation_scores import scores
+from skyloop_autonomy.evaluation.localising import Source, localise, open_source
+from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight
+from skyloop_autonomy.vio import VioSettings
+from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import Array, Message
 from skyloop_papers.benchmarks.fixed_lag_smoother import FixedLagBackend

@@ -16,6 +16,17 @@ GROWTH = {name: MATERIALS[MATERIAL_ID[name]].depth_noise for name in MATERIAL_NA
 """1/m, from Table 1."""
 DISTANCES = np.round(0.5 + 0.01 * np.arange(751), 2)
 """m, section 2.2."""
+PUBLISHED_R2 = {"plastic": 0.26049, "cement": 0.7126, "formboard": 0.5438}
+"""Table 1: a real D435 against eq. (4)."""
+PUBLISHED_MEAN_R2 = {3.0: 0.92, 6.0: 0.73, 8.0: 0.6204}
+"""Mean of the three materials from 0.5 m to this distance in m."""
+PUBLISHED_TIME = 12.1
+"""ms."""
+PUBLISHED_ZEROS = 0.01
+RENDER_EVERY = 10
+"""Only every so many positions are rendered. In between, the image gets the new distance."""
+STEREO_DISTANCES = np.arange(0.5, 8.1, 0.25)
+QUICK_STEREO_DISTANCES = np.array([0.5, 1.25, 2.0, 2.75, 3.5, 5.0, 6.5, 8.0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

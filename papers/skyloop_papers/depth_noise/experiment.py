@@ -6,47 +6,41 @@ theory."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.core.results import Result
 from skyloop.sensors.depth_camera import DepthCamera, DepthCameraConfig
 from skyloop.world.views import View, ViewRequest
-from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Array, Kinematics
-from skyloop_papers.depth_noise.checks import DISTANCES, GROWTH, SelfCheck, StereoCheck
-from skyloop_papers.depth_noise.fits import (
-    core_sd,
-    cut_sigma,
-    error_sd,
-    fit_laws,
-    kim_sigma,
-    r_squared,
+from skyloop_papers.depth_noise.checks import (
+    DISTANCES,
+    GROWTH,
+    PUBLISHED_MEAN_R2,
+    PUBLISHED_R2,
+    PUBLISHED_TIME,
+    PUBLISHED_ZEROS,
+    QUICK_STEREO_DISTANCES,
+    RENDER_EVERY,
+    STEREO_DISTANCES,
+    SelfCheck,
+    StereoCheck,
 )
-from skyloop_papers.depth_noise.frames import report_on
-from skyloop_papers.depth_noise.light import check_light, light_results
-from skyloop_papers.depth_noise.report import write_report
+from skyloop_papers.depth_noise.fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
+from skyloop_papers.depth_noise.light import LightCheck, check_light, light_cells
+from skyloop_papers.depth_noise.page import blocks
+from skyloop_papers.depth_noise.plan import DepthNoisePlan
+from skyloop_papers.depth_noise.plots import markdown, plot_checks, plot_light
 from skyloop_papers.depth_noise.stereo import ACROSS, LENS, STRIP, matched_depth, shoot_pair
 from skyloop_papers.depth_noise.walls import MATERIAL_NAMES, Walls, in_front_of
+from skyloop_papers.experiment import Cell, Experiment, Rule
+from skyloop_papers.runs import Progress, Workers
 
-PAPER = "depth-noise-and-rotor-drag"
-PUBLISHED_R2 = {"plastic": 0.26049, "cement": 0.7126, "formboard": 0.5438}
-"""Table 1: a real D435 against eq. (4)."""
-PUBLISHED_MEAN_R2 = {3.0: 0.92, 6.0: 0.73, 8.0: 0.6204}
-"""Mean of the three materials from 0.5 m to this distance in m."""
-PUBLISHED_TIME = 12.1
-"""ms."""
-PUBLISHED_ZEROS = 0.01
-RENDER_EVERY = 10
-"""Only every so many positions are rendered. In between, the image gets the new distance."""
-STEREO_DISTANCES = np.arange(0.5, 8.1, 0.25)
-QUICK_STEREO_DISTANCES = np.array([0.5, 1.25, 2.0, 2.75, 3.5, 5.0, 6.5, 8.0])
 QUICK_EVERY = 25
 CLEAR_OF_LIMITS = 6.0
 """m. Up to here noise on cement never reaches a range limit, so every zero is a random dropout."""
@@ -63,25 +57,58 @@ class _Picture:
         return [self._view]
 
 
-def reproduce(*, quick: bool, folder: Path | None) -> list[Result]:
-    """Run both checks and the comparison. With a folder, also write tables and a picture there."""
-    camera = DepthCamera(DepthCameraConfig(preset="kim"), 1.0 / 30.0)
-    with Walls() as walls:
-        distances = DISTANCES[::QUICK_EVERY] if quick else DISTANCES
-        checks = [self_check(walls, camera, name, distances) for name in MATERIAL_NAMES]
-        stereo_distances = QUICK_STEREO_DISTANCES if quick else STEREO_DISTANCES
-        stereo = [stereo_check(walls, name, stereo_distances, quick=quick) for name in MATERIAL_NAMES]
-        light = check_light(walls, quick=quick)
-        timing = time_noise(walls, camera, calls=100 if quick else 500)
-    results = [result for check in checks for result in _self_check_results(check, camera)]
-    results += [_zeros_result(checks[MATERIAL_NAMES.index("cement")]), *timing]
-    results += [result for check in stereo for result in _stereo_results(check)]
-    results += [_mean_result(stereo, farthest) for farthest in PUBLISHED_MEAN_R2]
-    results += [_own_mean_result(), *light_results(PAPER, light, GROWTH["cement"])]
-    results += [result for name in MATERIAL_NAMES for result in _theory_results(name)]
-    if folder is not None:
-        write_report(folder, checks, stereo, light, results)
-    return results
+@dataclass(frozen=True, slots=True)
+class Checks:
+    camera: DepthCamera
+    own: list[SelfCheck]
+    stereo: list[StereoCheck]
+    light: list[LightCheck]
+    timing: list[Cell]
+
+
+class DepthNoise(Experiment[DepthNoisePlan, Checks]):
+    paper = "depth-noise-and-rotor-drag"
+    rules = (
+        Rule("less", row="time for one.*|.*CPU time"),
+        Rule("same", table="text", row="self-check.*"),
+        Rule("same", "the table's rows give another mean", row="mean of the three R² that Table 1 prints"),
+        Rule("same", "stereo by a synthetic camera, not the paper's device", column=".*(R² of eq\\. 4|m fitted).*"),
+    )
+    pictures = ("depth-noise.png", "depth-noise-light.png")
+    resumes = False
+    not_run_by_run = "it keeps no single runs"
+
+    def plan(self, *, quick: bool = False) -> DepthNoisePlan:
+        return DepthNoisePlan(quick)
+
+    def fly(self, plan: DepthNoisePlan, folder: Path, progress: Progress, workers: Workers) -> Checks:
+        quick, camera = plan.quick, DepthCamera(DepthCameraConfig(preset="kim"), 1.0 / 30.0)
+        with Walls() as walls:
+            distances = DISTANCES[::QUICK_EVERY] if quick else DISTANCES
+            own = [self_check(walls, camera, name, distances) for name in MATERIAL_NAMES]
+            stereo_distances = QUICK_STEREO_DISTANCES if quick else STEREO_DISTANCES
+            stereo = [stereo_check(walls, name, stereo_distances, quick=quick) for name in MATERIAL_NAMES]
+            light = check_light(walls, quick=quick)
+            return Checks(camera, own, stereo, light, time_noise(walls, camera, calls=100 if quick else 500))
+
+    def judge(self, plan: DepthNoisePlan, runs: Checks) -> list[Cell]:
+        cells = [cell for check in runs.own for cell in _self_check_cells(check, runs.camera)]
+        cells += [_zeros(runs.own[MATERIAL_NAMES.index("cement")]), *runs.timing]
+        cells += [cell for check in runs.stereo for cell in _stereo_cells(check)]
+        cells += [_mean(runs.stereo, farthest) for farthest in PUBLISHED_MEAN_R2]
+        cells += [_own_mean(), *light_cells(runs.light, GROWTH["cement"])]
+        return cells + [cell for name in MATERIAL_NAMES for cell in _theory_cells(name)]
+
+    def write(self, folder: Path, plan: DepthNoisePlan, runs: Checks, cells: Sequence[Cell]) -> None:
+        (folder / "results.md").write_text(markdown(runs.stereo, cells), encoding="utf-8")
+        plot_checks(runs.own, runs.stereo, folder / "depth-noise.png")
+        plot_light(runs.light, folder / "depth-noise-light.png")
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        return blocks(cells)
+
+
+EXPERIMENT = DepthNoise()
 
 
 def self_check(walls: Walls, camera: DepthCamera, material: str, distances: Array) -> SelfCheck:
@@ -123,7 +150,7 @@ def stereo_check(walls: Walls, material: str, distances: Array, *, quick: bool) 
     return StereoCheck(material, distances, np.array(sigma), np.array(core), np.array(filled))
 
 
-def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Result]:
+def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Cell]:
     """The median time of many calls, from a rendered view with known materials to the finished image."""
     at = in_front_of("cement", 4.0)
     picture = _Picture(walls.views(camera.requests(at, ()))[0], walls)
@@ -134,17 +161,15 @@ def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Result]:
         camera.measure(at, picture, (), rng)  # type: ignore[arg-type]
         cpu.append(1e3 * (time.thread_time() - began_cpu))
         wall.append(1e3 * (time.perf_counter() - began))
-    results = []
-    for cell, taken in (("time for one 460 × 320 image", wall[5:]), ("the same, CPU time", cpu[5:])):
+    cells = []
+    for row, taken in (("time for one 460 × 320 image", wall[5:]), ("the same, CPU time", cpu[5:])):
         conditions = {"fastest_ms": min(taken), "measured": "median, one thread", "paper": "i7-10750H laptop"}
-        results.append(
-            Result(PAPER, "text", cell, PUBLISHED_TIME, float(np.median(taken)), "ms", calls, float(np.std(taken)),
-                   conditions)
-        )  # fmt: skip
-    return results
+        median, sd = float(np.median(taken)), float(np.std(taken))
+        cells.append(Cell("text", row, "", PUBLISHED_TIME, median, "ms", calls, sd, conditions))
+    return cells
 
 
-def _self_check_results(check: SelfCheck, camera: DepthCamera) -> list[Result]:
+def _self_check_cells(check: SelfCheck, camera: DepthCamera) -> list[Cell]:
     m, n, count = GROWTH[check.material], camera.numbers, len(check.distance)
     model = kim_sigma(m, check.distance)
     cut = cut_sigma(model, check.distance, n.min_range, n.max_range)
@@ -154,28 +179,28 @@ def _self_check_results(check: SelfCheck, camera: DepthCamera) -> list[Result]:
         "largest_error_of_rendered_depth": check.render_error,
         "note": f"not Table 1's {PUBLISHED_R2[check.material]}, which is of a real D435",
     }
-    name = f"self-check, {check.material}: "
+    row = f"self-check, {check.material}"
     off = float(np.max(np.abs(check.sigma / cut - 1.0)))
+    against = f"R² of simulated σ against eq. 4, m = {m}"
+    so_cut = "the same, eq. 4 cut by the camera's 0.1 to 20 m"
+    largest = "largest relative error of σ against eq. 4 so cut"
     return [
-        Result(PAPER, "Table 1", name + f"R² of simulated σ against eq. 4, m = {m}", None,
-               r_squared(check.sigma, model), "1", count, None, conditions),
-        Result(PAPER, "Table 1", name + "the same, eq. 4 cut by the camera's 0.1 to 20 m", None,
-               r_squared(check.sigma, cut), "1", count, None, conditions),
-        Result(PAPER, "Fig. 4", name + "largest relative error of σ against eq. 4 so cut", None, off, "1", count, None,
-               conditions),
-    ]  # fmt: skip
+        Cell("Table 1", row, against, None, r_squared(check.sigma, model), "1", count, None, conditions),
+        Cell("Table 1", row, so_cut, None, r_squared(check.sigma, cut), "1", count, None, conditions),
+        Cell("Fig. 4", row, largest, None, off, "1", count, None, conditions),
+    ]
 
 
-def _zeros_result(check: SelfCheck) -> Result:
+def _zeros(check: SelfCheck) -> Cell:
     zeros = check.zeros[check.distance <= CLEAR_OF_LIMITS]
-    return Result(
-        PAPER, "text", "self-check: pixels without a value", PUBLISHED_ZEROS, float(np.mean(zeros)), "1", len(zeros),
+    return Cell(
+        "text", "self-check", "pixels without a value", PUBLISHED_ZEROS, float(np.mean(zeros)), "1", len(zeros),
         float(np.std(zeros)), {"material": check.material, "farthest": CLEAR_OF_LIMITS},
     )  # fmt: skip
 
 
-def _stereo_results(check: StereoCheck) -> list[Result]:
-    name, n = f"synthetic stereo, {check.material}: ", len(check.distance)
+def _stereo_cells(check: StereoCheck) -> list[Cell]:
+    row, n = f"synthetic stereo, {check.material}", len(check.distance)
     m, laws, core = GROWTH[check.material], check.laws, check.core_laws
     conditions = {
         "distance": check.distance.tolist(),
@@ -198,51 +223,35 @@ def _stereo_results(check: StereoCheck) -> list[Result]:
         ("text", "core, disparity error of a·d²", None, core.disparity_sd(ACROSS), "px", cored),
     ]
     return [
-        Result(PAPER, table, name + cell, published, measured, unit, count, None, conditions)
-        for table, cell, published, measured, unit, count in rows
+        Cell(table, row, column, published, measured, unit, count, None, conditions)
+        for table, column, published, measured, unit, count in rows
     ]
 
 
-def _mean_result(stereo: list[StereoCheck], farthest: float) -> Result:
+def _mean(stereo: list[StereoCheck], farthest: float) -> Cell:
     values = [check.r2_of_table_1(farthest) for check in stereo]
-    cell = f"synthetic stereo: mean R² of eq. 4 with Table 1's m, 0.5 to {farthest:g} m"
-    return Result(
-        PAPER, "text", cell, PUBLISHED_MEAN_R2[farthest], float(np.mean(values)), "1", len(values),
+    column = f"mean R² of eq. 4 with Table 1's m, 0.5 to {farthest:g} m"
+    return Cell(
+        "text", "synthetic stereo", column, PUBLISHED_MEAN_R2[farthest], float(np.mean(values)), "1", len(values),
         float(np.std(values)), {check.material: value for check, value in zip(stereo, values, strict=True)},
     )  # fmt: skip
 
 
-def _own_mean_result() -> Result:
+def _own_mean() -> Cell:
     """The paper gives 0.6204 as the mean of Table 1, but that is not its mean."""
     own = list(PUBLISHED_R2.values())
-    cell = "mean of the three R² that Table 1 prints"
-    return Result(
-        PAPER, "Table 1", cell, PUBLISHED_MEAN_R2[8.0], float(np.mean(own)), "1", len(own), float(np.std(own))
-    )
+    row = "mean of the three R² that Table 1 prints"
+    return Cell("Table 1", row, "", PUBLISHED_MEAN_R2[8.0], float(np.mean(own)), "1", len(own), float(np.std(own)))
 
 
-def _theory_results(material: str) -> list[Result]:
+def _theory_cells(material: str) -> list[Cell]:
     """Eq. (4) beside σ = d²/(b f)·σ_disparity, with the b and f of the synthetic pair."""
     m, curve = GROWTH[material], kim_sigma(GROWTH[material], DISTANCES)
     laws, conditions = fit_laws(DISTANCES, curve), {"baseline_times_focal_length": ACROSS, "m": m}
-    name = f"eq. 4 against stereo theory, {material}: "
+    row = f"eq. 4 against stereo theory, {material}"
     rows = [("R² of the best a·d²", laws.square_r2, "1")]
     rows += [
         (f"disparity error it implies at {d:g} m", float(kim_sigma(m, np.array(d)) * ACROSS / d**2), "px")
         for d in (0.5, 2.0, 8.0)
     ]
-    return [Result(PAPER, "text", name + cell, None, value, unit, 1, None, conditions) for cell, value, unit in rows]
-
-
-def main(arguments: Sequence[str]) -> None:
-    """`python -m skyloop_papers.depth_noise.experiment FOLDER`: the same fits for depth images of a real camera."""
-    if len(arguments) != 1 or arguments[0].startswith("-"):
-        sys.exit("usage: python -m skyloop_papers.depth_noise.experiment FOLDER (images named by distance: 1.25.png)")
-    try:
-        print(report_on(Path(arguments[0])))
-    except SkyloopError as error:
-        sys.exit(f"error: {error}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return [Cell("text", row, column, None, value, unit, 1, None, conditions) for column, value, unit in rows]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
-from skyloop_client.errors import ScenarioError
+from skyloop_client.errors import ScenarioError, SkyloopError
 from skyloop_client.messages import Array
 from skyloop_papers.depth_noise.fits import error_sd, fit_laws, kim_sigma, r_squared
 from skyloop_papers.depth_noise.walls import MATERIAL_NAMES
@@ -83,3 +85,17 @@ def report_on(folder: Path) -> str:
     lines += ["", "distance_m  sigma_m"]
     lines += [f"{d:10.3f}  {s:.5f}" for d, s in zip(distance, sigma, strict=True)]
     return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """`python -m skyloop_papers.depth_noise.frames FOLDER`: the same fits for depth images of a real camera."""
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        sys.exit("usage: python -m skyloop_papers.depth_noise.frames FOLDER (images named by distance: 1.25.png)")
+    try:
+        print(report_on(Path(arguments[0])))
+    except SkyloopError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

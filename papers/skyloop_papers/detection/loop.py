@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import LoopOptions, outside_estimator, run_loop
-from skyloop.core.results import Result
-from skyloop.core.virtual_screen import has_screen, screen
+from skyloop.core.system_packages import has_screen, screen
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError
-from skyloop_papers.detection.protocol import PAPER, Protocol
-from skyloop_papers.missing_runs import Job
+from skyloop_papers.detection.plan import DetectionPlan
+from skyloop_papers.experiment import Cell
+from skyloop_papers.runs import Job
 
 SCENARIO, DETECT = "park-people", "detect"
 PUBLISHED = {("torch", True): 4.31, ("torch", False): 4.6, ("optimised", True): 8.29, ("optimised", False): 8.76}
@@ -74,8 +74,8 @@ def scenario_of(detector: str, options: Mapping[str, Any], *, window: bool, seco
     shipped = load_scenario(SCENARIO).vehicles[0]
     camera = shipped.sensors["front"].model_dump(mode="json")
     inputs = ["front", "truth/drone/front"] if detector == "labels" else ["front"]
-    told = {"detector": detector, "options": dict(options), "window": window}
-    estimator = {"kind": shipped.estimators[DETECT].kind, "inputs": inputs, "options": told}
+    chosen = {"detector": detector, "options": dict(options), "window": window}
+    estimator = {"kind": shipped.estimators[DETECT].kind, "inputs": inputs, "options": chosen}
     return load_scenario(
         SCENARIO,
         {
@@ -92,28 +92,25 @@ def in_the_loop(way: str, window: bool, seconds: float) -> dict[str, Any]:
     """One cell of Table 8, as a run that is kept."""
     with screen() if window else nullcontext() as name:
         flown = frames_in_the_loop("network", RUNTIMES[way], display=name, seconds=seconds)
-    told = {"frames": flown.frames, "per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
-    return {"way": way, "window": window, **told}
+    rates = {"per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
+    return {"way": way, "window": window, "frames": flown.frames, **rates}
 
 
-def loop_jobs(protocol: Protocol, place: Path) -> list[Job]:
+def loop_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
     """The four cells; those with a window only where there can be one. The quick form has one cell."""
-    ways = list(RUNTIMES) if "torch, 32 bits" in protocol.ways else ["optimised"]
+    ways = list(RUNTIMES) if "torch, 32 bits" in plan.ways else ["optimised"]
     windows = (True, False) if has_screen() and len(ways) > 1 else (False,)
     jobs = []
     for way in ways:
         for window in windows:
             name = f"loop-{way}-{'window' if window else 'no-window'}"
-            arguments = (way, window, protocol.loop_seconds)
-            jobs.append(Job(name, place / "runs" / f"{name}.json", in_the_loop, arguments))
+            arguments = (way, window, plan.loop_seconds)
+            jobs.append(Job(name, folder / "runs" / f"{name}.json", in_the_loop, arguments))
     return jobs
 
 
-def loop_results(runs: Mapping[str, dict[str, Any]]) -> list[Result]:
-    results = []
-    for run in runs.values():
-        cell = f"in the loop: {run['way']}, {'window' if run['window'] else 'no window'}"
-        told = {"per_second_of_all": run["per_second_of_all"]}
-        published = PUBLISHED[run["way"], run["window"]]
-        results.append(Result(PAPER, "Table 8", cell, published, run["per_second"], "1/s", run["frames"], None, told))
-    return results
+def loop_cell(run: dict[str, Any]) -> Cell:
+    column = f"{run['way']}, {'window' if run['window'] else 'no window'}"
+    about = {"per_second_of_all": run["per_second_of_all"]}
+    published = PUBLISHED[run["way"], run["window"]]
+    return Cell("Table 8", "in the loop", column, published, run["per_second"], "1/s", run["frames"], None, about)

@@ -11,42 +11,47 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.results import Result
 from skyloop.links.loop.targets import agent_command
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import MODELS
 from skyloop_client.errors import SetupError
-from skyloop_papers.detection.protocol import PAPER, Protocol
+from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import MODELS
+from skyloop_papers.experiment import Cell
 
 SLOWED = 0.2
 """The share of a core's time that the slowed target gets: it is stopped in turns by its agent."""
 
 
-def training_results(protocol: Protocol, data: Path) -> list[Result]:
-    made = json.loads((MODELS / "training.json").read_text(encoding="utf-8"))
-    images, steps = int(made["images"]["train"]), protocol.training_steps
-    own = {"device": made["device"], "images": images}
+def training_times(data: Path, steps: int) -> dict[str, Any]:
+    """s per image on one core and on the slowed target, beside what is known of the shipped training."""
+    shipped = json.loads((MODELS / "training.json").read_text(encoding="utf-8"))
+    core = seconds_per_image(data, steps, shipped["classes"], time.process_time)
+    slowed = slowed_seconds_per_image(data, steps, shipped["classes"])
+    return {"shipped": shipped, "steps": steps, "core": core, "slowed": slowed}
+
+
+def training_cells(run: dict[str, Any]) -> list[Cell]:
+    shipped, steps = run["shipped"], run["steps"]
+    images = int(shipped["images"]["train"])
+    own = {"device": shipped["device"], "images": images}
     core = {"device": "one core of this machine", "images": images, "from_steps": steps}
     slow = {**core, "device": f"a target that gets {SLOWED:g} of that core's time"}
-    per_image = seconds_per_image(data, steps, made["classes"], time.process_time)
-    slowed = slowed_seconds_per_image(data, steps, made["classes"])
+    rows = (
+        ("GPU", float(shipped["seconds_per_epoch"]), int(shipped["epochs"]), own),
+        ("CPU", run["core"] * images, steps, core),
+        ("slowed target", run["slowed"] * images, steps, slow),
+    )
     return [
-        _result("GPU", float(made["seconds_per_epoch"]), int(made["epochs"]), own),
-        _result("CPU", per_image * images, steps, core),
-        _result("slowed target", slowed * images, steps, slow),
+        Cell("Table 7", "time per epoch", where, None, seconds, "s", n, None, about)
+        for where, seconds, n, about in rows
     ]
-
-
-def _result(where: str, seconds: float, n: int, about: dict[str, Any]) -> Result:
-    return Result(PAPER, "Table 7", f"time per epoch: {where}", None, seconds, "s", n, conditions=about)
 
 
 def seconds_per_image(data: Path, steps: int, classes: Sequence[str], clock: Callable[[], float]) -> float:
     """Of a training on this machine with one thread; large and small images as they come."""
     import torch
 
-    from skyloop.perception.detection.image_store import load_images
-    from skyloop.perception.detection.training import TrainingOptions, one_epoch
+    from skyloop_detect.image_store import load_images
+    from skyloop_detect.training import TrainingOptions, one_epoch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -63,8 +68,8 @@ def seconds_per_image(data: Path, steps: int, classes: Sequence[str], clock: Cal
 
 def slowed_seconds_per_image(data: Path, steps: int, classes: Sequence[str]) -> float:
     """The same by the wall clock, in a process that its agent lets run for a share of the time."""
-    told = [str(data), str(steps), ",".join(classes)]
-    command = agent_command(["--throttle", f"{SLOWED:g}"], [sys.executable, "-m", __name__, *told])
+    arguments = [str(data), str(steps), ",".join(classes)]
+    command = agent_command(["--throttle", f"{SLOWED:g}"], [sys.executable, "-m", __name__, *arguments])
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]

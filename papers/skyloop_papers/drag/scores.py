@@ -10,6 +10,8 @@ from skyloop_client.messages import Array
 from skyloop_papers.drag.flights import Flight, Truth
 from skyloop_papers.drag.models import LinearDrag, RotorDrag
 
+Models = dict[str, dict[str, LinearDrag | RotorDrag]]
+"""By kind of measurement and name."""
 PUBLISHED_RMSE = {(5.0, "linear"): 0.57, (5.0, "rotor"): 0.64, (10.0, "linear"): 1.48, (10.0, "rotor"): 0.98}
 """Table 2, m/s²."""
 PUBLISHED_RATIO_AT_26 = 7.3
@@ -40,8 +42,7 @@ class TruthTrial:
     """All flights in one truth, and the models identified there."""
 
     truth: Truth
-    models: dict[str, dict[str, LinearDrag | RotorDrag]]
-    """By kind of measurement and model."""
+    models: Models
     scores: tuple[Score, ...]
 
     def of(self, table: str) -> list[Score]:

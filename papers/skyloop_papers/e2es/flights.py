@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.datasets.flown_sources import flown, source_of
-from skyloop.datasets.hard_cases import CASES, SHORT, case_scenario, case_scores, on_recording
-from skyloop.datasets.localisation_report import write_all
-from skyloop.datasets.localisation_scores import nees_over_time, scores
-from skyloop.datasets.localising import localise, open_source
-from skyloop.datasets.vio_flights import FLIGHTS, ON_THE_ESTIMATE, checked_flight, record_flight
 from skyloop.sim.assembly import build
+from skyloop_autonomy.evaluation.flown_sources import flown, source_of
+from skyloop_autonomy.evaluation.hard_cases import CASES, SHORT, case_scenario, case_scores, on_recording
+from skyloop_autonomy.evaluation.localisation_report import write_all
+from skyloop_autonomy.evaluation.localisation_scores import nees_over_time, scores
+from skyloop_autonomy.evaluation.localising import localise, open_source
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, ON_THE_ESTIMATE, checked_flight, record_flight
 from skyloop_client.errors import SkyloopError
-from skyloop_papers.e2es.protocol import LAND_WITHIN
+from skyloop_papers.e2es.plan import LAND_WITHIN
 
 KEPT = (
     "way_m", "ape_m", "ape_max_m", "ape_deg", "ape_rot", "closed_ape_m", "closed_ape_deg", "end_error_m", "rpe_m",
@@ -44,8 +44,8 @@ def flight_on_estimate(world: str, seed: int, length: float | None, pictures: st
             write_all(Path(pictures), localised, f"{world}, seed {seed}")
     except SkyloopError as error:
         return {"unfinished": str(error)}
-    places = localised.truths.track.position
-    off = float(np.linalg.norm((places[-1] - places[0])[:2]))
+    positions = localised.truths.track.position
+    off = float(np.linalg.norm((positions[-1] - positions[0])[:2]))
     if status.armed or not status.landed:
         return {"unfinished": f"it was not on the ground after {scenario.duration:g} s", "off_m": off}
     kept = {name: scored[name] for name in KEPT if name in scored}

@@ -10,26 +10,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skyloop.apps.run import run_scenario
-from skyloop.datasets.click_missions import mission_scenario
-from skyloop.datasets.map_scores import true_voxels
-from skyloop.datasets.vio_flights import ON_THE_ESTIMATE, checked_flight
-from skyloop.navigation.map_builder import MapBuilder
-from skyloop.navigation.mapping import Mapper, MapperSettings, judge
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.visual_localiser import VisualLocaliser
+from skyloop.recording.flight_plot import STYLE
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation import Simulation
-from skyloop.tasks.navigate import NavigatePilot
 from skyloop.world.world import build_world
+from skyloop_autonomy.evaluation.click_missions import mission_scenario
+from skyloop_autonomy.evaluation.map_scores import true_voxels
+from skyloop_autonomy.evaluation.vio_flights import ON_THE_ESTIMATE, checked_flight
+from skyloop_autonomy.mapping import Mapper, MapperSettings, judge
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.map_builder import MapBuilder
+from skyloop_autonomy.pilots.navigate import NavigatePilot
+from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.estimator import Answer
 from skyloop_client.messages import Event, Message, VoxelMap
-from skyloop_papers.collisions import first_collision
-from skyloop_papers.e2es_missions.map_plot import draw_map
-from skyloop_papers.e2es_missions.protocol import GOAL_WITHIN, TOP_SPEED
-from skyloop_papers.stage_clock import SPENT, clocked, ended_children_s
+from skyloop_papers.e2es_missions.plan import GOAL_WITHIN, TOP_SPEED
+from skyloop_papers.flight_watch import SPENT, clocked, ended_children_s, first_collision
 
 HERE = "skyloop_papers.e2es_missions.flight"
 KEPT_FILES = ("summary.json", "scenario.yaml", "map.png", "navigation-drone.png")
@@ -68,12 +70,12 @@ class Witness:
         bus.on("drone/events", lambda message: self.events.append(message.data))
         bus.on("drone/maps/voxels", self._keep)
         bus.on("drone/depth", lambda message: clocked("judging", mapper.add_image, "depth", message.data))
-        bus.on("truth/drone", lambda message: clocked("judging", self._place, message))
+        bus.on("truth/drone", lambda message: clocked("judging", self._locate, message))
 
     def _keep(self, message: Message) -> None:
         self.voxels = message.data
 
-    def _place(self, message: Message) -> None:
+    def _locate(self, message: Message) -> None:
         assert self.on_truth is not None
         self.on_truth.add_pose(message.t_ns, message.data.position, message.data.quat_wxyz)
 
@@ -121,7 +123,7 @@ def clocked_scenario(scenario: Scenario) -> Scenario:
     return make_scenario(data, place=scenario.name)
 
 
-def _flown(scenario: Scenario, folder: Path, told: dict[str, Any], goals: int) -> dict[str, Any]:
+def _flown(scenario: Scenario, folder: Path, about: dict[str, Any], goals: int) -> dict[str, Any]:
     """Fly, score and tidy up; goals: how many there are to reach."""
     # what an interrupted flight left
     shutil.rmtree(folder, ignore_errors=True)
@@ -132,9 +134,9 @@ def _flown(scenario: Scenario, folder: Path, told: dict[str, Any], goals: int) -
     try:
         summary = run_scenario(scenario, folder, watch=witness)
     except SkyloopError as error:
-        return {**told, "seed": scenario.seed, "failed": str(error), "again": _again(folder)}
+        return {**about, "seed": scenario.seed, "failed": str(error), "again": _again(folder)}
     spent, rendering = time.process_time() - began, ended_children_s() - children
-    scored = {**told, "seed": scenario.seed, **_scores(summary), **_times(summary, spent, rendering)}
+    scored = {**about, "seed": scenario.seed, **_scores(summary), **_times(summary, spent, rendering)}
     cause = cause_of(witness, scored, goals)
     scored |= _map_scores(scenario, witness, folder)
     if cause:
@@ -204,3 +206,54 @@ def _times(summary: dict[str, Any], spent: float, rendering: float) -> dict[str,
         "real_time_factor": summary["real_time_factor"],
         "stages": {name: value / total for name, value in stages.items()},
     }  # fmt: skip
+
+
+# ---- the picture of a map, as in Figs 11 to 14 of e2es
+
+
+def draw_map(path: Path, title: str, voxels: VoxelMap, truth: NDArray[np.bool_]) -> None:
+    """Left the true occupancy, right the map, both coloured by the height of the highest occupied voxel."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    seen = (voxels.voxels == OCCUPIED) | (voxels.voxels == FREE)
+    known = seen.any(axis=2)
+    x, y = np.nonzero(known) if known.any() else (np.array([0]), np.array([0]))
+    box = slice(x.min(), x.max() + 1), slice(y.min(), y.max() + 1)
+    low = np.asarray(voxels.origin)[:2] + voxels.resolution * np.array([x.min(), y.min()])
+    width, depth = voxels.resolution * np.array([np.ptp(x) + 1, np.ptp(y) + 1])
+    extent = (low[0], low[0] + width, low[1], low[1] + depth)
+    shown = {
+        "world": _heights(truth, voxels)[box],
+        "map": np.where(known, _heights(voxels.voxels == OCCUPIED, voxels), np.nan)[box],
+    }
+    heights = np.concatenate([panel[np.isfinite(panel)] for panel in shown.values()])
+    limits = (heights.min(), heights.max()) if heights.size else (0.0, 1.0)
+    # a long world is drawn above its map, others beside it
+    rows = 2 if width > 1.6 * depth else 1
+    size = (11.0, 2.0 + 20.0 * depth / width) if rows == 2 else (12.0, 1.6 + 5.0 * depth / width)
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(rows, 3 - rows, figsize=size, layout="constrained", sharex=True, sharey=True)
+        for axis, (name, panel) in zip(axes, shown.items(), strict=True):
+            axis.set_facecolor("0.8")
+            seen_there = np.where(known[box], 1.0, np.nan) if name == "map" else np.ones(panel.shape)
+            axis.imshow(seen_there.T, origin="lower", extent=extent, cmap="gray", vmin=0, vmax=1)
+            image = axis.imshow(
+                panel.T, origin="lower", extent=extent, cmap="viridis", vmin=limits[0], vmax=limits[1],
+                interpolation="nearest",
+            )  # fmt: skip
+            axis.grid(False)
+            axis.set(title=name, ylabel="north [m]")
+        axes[-1].set_xlabel("east [m]")
+        figure.colorbar(image, ax=axes, label="highest occupied voxel [m]", shrink=0.9)
+        figure.suptitle(f"{title}; grey: not seen", x=0.01, ha="left", fontweight="bold")
+        figure.savefig(path, dpi=100)
+        plt.close(figure)
+
+
+def _heights(cells: NDArray[np.bool_], voxels: VoxelMap) -> NDArray[np.float64]:
+    """(nx, ny) m of the upper face of the highest occupied voxel; NaN where there is none."""
+    highest = cells.shape[2] - np.argmax(cells[:, :, ::-1], axis=2)
+    return np.where(cells.any(axis=2), voxels.origin[2] + voxels.resolution * highest, np.nan)

@@ -58,12 +58,12 @@ def draw_errors(by_board: dict[str, list[Run]], path: Path) -> None:
     marker, turn = LandingMarker(), np.linspace(0.0, 2.0 * math.pi, 100)
     for column, (board, runs) in enumerate(by_board.items()):
         good = [run for run in runs if "failed" not in run]
-        place, heading = axes[0, column], axes[1, column]
+        where, heading = axes[0, column], axes[1, column]
         for radius in (marker.ring_inner_radius, marker.ring_outer_radius):
-            place.plot(radius * np.cos(turn), radius * np.sin(turn), color=DARK, linewidth=0.8)
-        place.scatter([run["x"] for run in good], [run["y"] for run in good], s=10, color=GOOD)
-        place.set(title=f"{board}: {len(good)} of {len(runs)}", aspect="equal", xlabel="x [m]")
-        place.grid(alpha=0.3)
+            where.plot(radius * np.cos(turn), radius * np.sin(turn), color=DARK, linewidth=0.8)
+        where.scatter([run["x"] for run in good], [run["y"] for run in good], s=10, color=GOOD)
+        where.set(title=f"{board}: {len(good)} of {len(runs)}", aspect="equal", xlabel="x [m]")
+        where.grid(alpha=0.3)
         heading.hist([math.degrees(run["heading"]) for run in good], bins=20, color=GOOD)
         heading.set(xlabel="heading error [°]")
         heading.grid(alpha=0.3)

@@ -2,246 +2,142 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skyloop.apps.mavlink import home_of
-from skyloop.core.frames import LocalFrame
-from skyloop.core.results import Result
-from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.link import TICK_NS
-from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.system import System
-from skyloop.links.mavlink.telemetry_table import BUILDERS
-from skyloop.links.mavlink.vehicle import MavlinkVehicle
-from skyloop.links.mavlink.wire import Geography, Inlet
-from skyloop.sim.assembly import build
-from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import LinkError
-from skyloop_client.messages import Array
-from skyloop_client.streams import NS_PER_S
-from skyloop_papers.mission.flown import Flown
-from skyloop_papers.mission.plot import plot_flights
-from skyloop_papers.result_files import write_results
+from skyloop_papers.drag.plots import INK, STYLE
+from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan
+from skyloop_papers.mission.flight import ACCEPTANCE, CORNERS, HEIGHT, SCENARIO, SPEED, Flown, fly_rectangle
+from skyloop_papers.runs import Progress, Workers
+from skyloop_papers.texts import table
 
-PAPER = "airloop"
-CORNERS = np.array([[30.0, -20.0], [30.0, 20.0], [-30.0, 20.0], [-30.0, -20.0]])
-"""(4, 2) m east and north of take-off. The paper gives no size."""
-HEIGHT = 15.0
-"""m above take-off."""
-SPEED = 4.0
-"""m/s."""
-ACCEPTANCE = 1.0
-"""m from a corner within which it counts as reached."""
-LONGEST_S = 240.0
-SEEDS, QUICK_SEEDS = 5, 1
-SCENARIO: dict[str, Any] = {
-    "name": "mission",
-    "world": "flat",
-    "duration": LONGEST_S,
-    # Neubiberg, the place of the paper's flight
-    "earth": {"latitude_deg": 48.08, "longitude_deg": 11.64, "altitude": 550.0},
-    "wind": {"kind": "dryden", "mean": [1.0, 0.5, 0.0], "w20_kt": 6},
-    "vehicles": [
-        {
-            "name": "drone",
-            "airframe": "x500",
-            "state": "ekf",
-            "sensors": {
-                "imu": {"kind": "imu", "preset": "mpu6000", "rate_hz": 250},
-                "gnss": {"kind": "gnss", "preset": "m8n", "rate_hz": 10, "latency": 0.12},
-                "barometer": {"kind": "barometer", "preset": "ms5611", "rate_hz": 50},
-                "magnetometer": {"kind": "magnetometer", "preset": "hmc5883", "rate_hz": 50},
-            },
-        }
-    ],
+TRACK, BELIEF, FIXES, RECTANGLE = "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
+LABELS = {
+    "cross-track error, rms": "distance of the true track from the rectangle, rms",
+    "cross-track error, largest": "largest",
+    "corner passed at": "nearest to a corner",
+    "height error, rms": "height, rms",
+    "horizontal error of the estimate, rms": "horizontal error of the estimate, rms",
 }
+LASTED = "from arming to disarming"
 
 
-class Desk(Channel):
-    """A ground station in the same process. Messages are encoded as bytes, but there is no socket."""
+@dataclass(frozen=True, slots=True)
+class MissionPlan(ExperimentPlan):
+    seeds: int = 5
 
-    def __init__(self) -> None:
-        self.inlet = Inlet()
-        self.is_tcp = True
-        # it gets the messages it needs without asking
-        self.intervals: dict[int, int] = dict.fromkeys(BUILDERS, -1)
-        self.due: dict[int, int] = {}
-        self.latest: dict[str, Any] = {}
-        self.reached: list[int] = []
-        self._packer = mavlink.MAVLink(None, srcSystem=1, srcComponent=1)
-        self._own = mavlink.MAVLink(None, srcSystem=255, srcComponent=190)
-        self._ears = Inlet()
-
-    def send(self, message: Any, component: int = 1) -> None:
-        """Called by the vehicle."""
-        self._hear(bytes(message.pack(self._packer)))
-
-    def pass_on(self, message: Any) -> None:
-        """Called by the vehicle with a message of another client."""
-        self._hear(bytes(message.get_msgbuf()))
-
-    def _hear(self, data: bytes) -> None:
-        for heard in self._ears.feed(data):
-            self.latest[heard.get_type()] = heard
-            if heard.get_type() == "MISSION_ITEM_REACHED":
-                self.reached.append(heard.seq)
-
-    def say(self, vehicle: MavlinkVehicle, message: Any) -> None:
-        for said in self.inlet.feed(bytes(message.pack(self._own))):
-            vehicle.take(said, self)
-
-    def command(self, vehicle: MavlinkVehicle, number: int, *params: float) -> None:
-        filled = [*params, *[0.0] * (7 - len(params))]
-        self.say(vehicle, mavlink.MAVLink_command_long_message(1, 1, number, 0, *filled))
-        if self.latest["COMMAND_ACK"].result != mavlink.MAV_RESULT_ACCEPTED:
-            raise LinkError(f"command {number} was refused: {self.latest['STATUSTEXT'].text}")
-
-    def upload(self, vehicle: MavlinkVehicle, items: list[Any]) -> None:
-        self.say(vehicle, mavlink.MAVLink_mission_count_message(1, 1, len(items)))
-        for item in items:
-            self.say(vehicle, item)
-        if self.latest["MISSION_ACK"].type != mavlink.MAV_MISSION_ACCEPTED:
-            raise LinkError(f"the mission was refused: {self.latest['MISSION_ACK'].type}")
+    def plain(self) -> dict[str, Any]:
+        flown = {"corners": CORNERS.tolist(), "height": HEIGHT, "speed": SPEED, "acceptance": ACCEPTANCE}
+        return {**flown, "seeds": self.seeds, "scenario": SCENARIO}
 
 
-def mission_items(frame: LocalFrame, corners: Array) -> list[Any]:
-    """Take-off, speed, the four corners and the first again, return."""
-    first = np.array([0.0, 0.0, corners[0, 2]])
-    speed = (mavlink.MAV_CMD_DO_CHANGE_SPEED, None, (1.0, SPEED, -1.0, 0.0))
-    plan: list[tuple[int, Array | None, tuple[float, ...]]] = [
-        (mavlink.MAV_CMD_NAV_TAKEOFF, first, (0.0, 0.0, 0.0, math.nan)),
-        speed,
-        *[
-            (mavlink.MAV_CMD_NAV_WAYPOINT, corner, (0.0, ACCEPTANCE, 0.0, math.nan))
-            for corner in [*corners, corners[0]]
-        ],
-        (mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH, None, (0.0, 0.0, 0.0, 0.0)),
-    ]
-    items = []
-    for number, (command, place, params) in enumerate(plan):
-        x = y = 0
-        if place is not None:
-            latitude_deg, longitude_deg, _ = frame.geodetic_array_from_enu(place)
-            x, y = round(latitude_deg * 1e7), round(longitude_deg * 1e7)
-        items.append(
-            mavlink.MAVLink_mission_item_int_message(
-                1, 1, number, mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT_INT, command, 0, 1, *params, x, y, HEIGHT
+class Mission(Experiment[MissionPlan, list[Flown]]):
+    paper = "airloop"
+    pictures = ("mission.png",)
+    resumes = False
+    not_run_by_run = "it keeps no single runs"
+
+    def plan(self, *, quick: bool = False) -> MissionPlan:
+        return MissionPlan(1) if quick else MissionPlan()
+
+    def fly(self, plan: MissionPlan, folder: Path, progress: Progress, workers: Workers) -> list[Flown]:
+        return [fly_rectangle(seed) for seed in range(1, 1 + plan.seeds)]
+
+    def judge(self, plan: MissionPlan, runs: list[Flown]) -> list[Cell]:
+        """The paper shows its track (Fig. 17) but gives no number."""
+        conditions = {
+            "rectangle_m": "60 x 40", "height_m": HEIGHT, "speed_m_s": SPEED, "acceptance_m": ACCEPTANCE,
+            "state": "ekf", "wind": "dryden, mean 1.1 m/s",
+        }  # fmt: skip
+        measured = {
+            "cross-track error, rms": [float(np.sqrt(np.mean(flown.cross_track**2))) for flown in runs],
+            "cross-track error, largest": [float(flown.cross_track.max()) for flown in runs],
+            "corner passed at": [float(flown.misses.mean()) for flown in runs],
+            "height error, rms": [flown.height_error for flown in runs],
+            "horizontal error of the estimate, rms": [flown.estimate_error for flown in runs],
+            LASTED: [flown.duration for flown in runs],
+        }
+        return [
+            Cell(
+                "Fig. 17", row, "", None, float(np.mean(values)), "s" if row == LASTED else "m", len(values),
+                float(np.std(values)), conditions,
             )
-        )
-    return items
+            for row, values in measured.items()
+        ]  # fmt: skip
+
+    def write(self, folder: Path, plan: MissionPlan, runs: list[Flown], cells: Sequence[Cell]) -> None:
+        plot_flights(runs, folder / "mission.png")
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        by = Cells(cells)
+        rows = [[label, f"{by[row].ours:.2f} ± {by[row].sd:.2f}"] for row, label in LABELS.items()]
+        return {"measured": table(["", "m"], rows, right=1)}
+
+    def sentences(self, cells: Sequence[Cell]) -> list[str]:
+        return [f"From arming to disarming it takes {Cells(cells).value(LASTED):.0f} s."]
 
 
-def fly_rectangle(seed: int) -> Flown:
-    """Upload, arm and start, then record until it has landed at home."""
-    scenario: Scenario = make_scenario({**SCENARIO, "seed": seed})
-    home = home_of(scenario)
-    with build(scenario) as simulation:
-        start = simulation.truth().position
-        vehicle = MavlinkVehicle(System(simulation.port.vehicle(), simulation.bus, 1, Geography(home, start)))
-        desk = Desk()
-        vehicle.channels.append(desk)
-        corners = np.column_stack([CORNERS + start[:2], np.full(4, HEIGHT + start[2])])
-        t_ns, truth, estimate, fixes = _record(simulation, LocalFrame(home))
-        _until(simulation, vehicle, lambda: vehicle.system.port.knows_where, "a valid estimate")
-        # ten more seconds, so that the receiver settles
-        settled = simulation.now + 10.0
-        _until(simulation, vehicle, lambda: simulation.now >= settled, "ten seconds")
-        desk.upload(vehicle, mission_items(LocalFrame(home), corners))
-        desk.command(vehicle, mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1)
-        armed = simulation.now
-        desk.command(vehicle, mavlink.MAV_CMD_MISSION_START)
-        _until(simulation, vehicle, lambda: 2 in desk.reached, "the first corner")
-        began = simulation.clock.now_ns
-        passed = []
-        for number in (3, 4, 5, 6):
-            _until(simulation, vehicle, lambda number=number: number in desk.reached, f"mission item {number}")
-            passed.append(simulation.now)
-        ended = simulation.clock.now_ns
-        _until(simulation, vehicle, lambda: not vehicle.system.port.status.armed, "the landing")
-        lasted = simulation.now - armed
-    chosen = (np.array(t_ns) >= began) & (np.array(t_ns) <= ended)
-    return Flown(
-        seed, np.array(t_ns)[chosen] / 1e9, np.array(truth)[chosen], np.array(estimate)[chosen], np.array(fixes),
-        corners, lasted, np.array(truth)[np.array(t_ns) >= armed * NS_PER_S, :2], tuple(passed[:-1]),
+EXPERIMENT = Mission()
+
+
+def plot_flights(flights: list[Flown], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=(12.5, 6.0), layout="constrained")
+        figure.suptitle(
+            "Four GPS waypoints as a MAVLink mission, flown on the EKF (airloop V-E1, Fig. 17)",
+            fontweight="bold", color=INK,
+        )  # fmt: skip
+        left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
+        _track(left, flights[0])
+        _errors(right, flights)
+        figure.savefig(path, dpi=100)
+        plt.close(figure)
+
+
+def _track(axis: Any, flown: Flown) -> None:
+    closed = np.vstack([flown.corners, flown.corners[:1]])
+    axis.plot(flown.fixes[:, 0], flown.fixes[:, 1], ".", color=FIXES, ms=3, label="GNSS fixes")
+    axis.plot(closed[:, 0], closed[:, 1], "--", color=RECTANGLE, lw=1.3, label="mission")
+    axis.plot(flown.whole[:, 0], flown.whole[:, 1], color=TRACK, lw=0.8, alpha=0.6)
+    axis.plot(flown.truth[:, 0], flown.truth[:, 1], color=TRACK, lw=1.6, label="flown")
+    axis.plot(flown.estimate[:, 0], flown.estimate[:, 1], color=BELIEF, lw=1.0, label="EKF's belief")
+    axis.plot(flown.corners[:, 0], flown.corners[:, 1], "s", color=RECTANGLE, ms=7)
+    for number, corner in enumerate(flown.corners, 1):
+        outwards = np.sign(corner[:2]) * 2.6
+        axis.annotate(str(number), corner[:2] + outwards, ha="center", va="center", color=INK, fontweight="bold")
+    for start, end in zip(closed[:-1, :2], closed[1:, :2], strict=True):
+        # the direction of flight, inside the sides
+        middle, way = 0.88 * (start + end) / 2.0, (end - start) / np.linalg.norm(end - start)
+        axis.annotate("", middle + 3.0 * way, middle - 3.0 * way, arrowprops={"arrowstyle": "->", "color": INK})
+    axis.plot(0, 0, "*", color=INK, ms=11, label="take-off and landing")
+    axis.set(xlabel="east [m]", ylabel="north [m]", aspect="equal", title=f"seed {flown.seed}, {flown.duration:.0f} s")
+    axis.set(xlim=(-38, 38), ylim=(-28, 34))
+    axis.legend(loc="upper center", ncols=5, fontsize=7.5, framealpha=1.0)
+
+
+def _errors(axis: Any, flights: list[Flown]) -> None:
+    for flown in flights:
+        rms = float(np.sqrt(np.mean(flown.cross_track**2)))
+        axis.plot(flown.t - flown.t[0], flown.cross_track, lw=1.2, label=f"seed {flown.seed}, rms {rms:.2f} m")
+    for number, t in enumerate(flights[0].passed, 2):
+        when = t - flights[0].t[0]
+        axis.axvline(when, color=FIXES, lw=1.0, ls=":", zorder=0)
+        axis.annotate(
+            f"corner {number}", (when, 0.86), xycoords=("data", "axes fraction"), xytext=(3, 0),
+            textcoords="offset points", rotation=90, va="top", fontsize=7.5, color=INK,
+        )  # fmt: skip
+    axis.set(
+        xlabel="s from the first corner", ylabel="m, horizontally, from the nearest side",
+        title="true track against the rectangle",
     )  # fmt: skip
-
-
-def _record(simulation: Simulation, frame: LocalFrame) -> tuple[list[int], list[Array], list[Array], list[Array]]:
-    t_ns: list[int] = []
-    truth: list[Array] = []
-    estimate: list[Array] = []
-    fixes: list[Array] = []
-
-    def on_truth(message: Any) -> None:
-        t_ns.append(message.t_ns)
-        truth.append(message.data.position)
-        estimate.append(np.array(simulation.autopilots["drone"].state(message.t_ns).position))
-
-    def on_fix(message: Any) -> None:
-        fix = message.data
-        if fix.fix_type == 3:
-            place = frame.enu_from_geodetic_array([fix.latitude_deg, fix.longitude_deg, fix.altitude])
-            fixes.append(place[:2])
-
-    simulation.bus.on("truth/drone", on_truth)
-    simulation.bus.on("drone/gnss", on_fix)
-    return t_ns, truth, estimate, fixes
-
-
-def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Any, what: str) -> None:
-    while not done():
-        if simulation.now > LONGEST_S:
-            raise LinkError(f"the mission did not come to {what} within {LONGEST_S:g} s")
-        simulation.advance_to(simulation.clock.now_ns + TICK_NS)
-        vehicle.tick()
-
-
-def reproduce(*, quick: bool = False, folder: Path | None = None) -> list[Result]:
-    """Fly it with several seeds. With a folder, also write results and a picture there."""
-    flights = [fly_rectangle(seed) for seed in range(1, 1 + (QUICK_SEEDS if quick else SEEDS))]
-    results = results_of(flights)
-    if folder is not None:
-        write_results(folder, results)
-        plot_flights(flights, folder / "mission.png")
-    return results
-
-
-def results_of(flights: list[Flown]) -> list[Result]:
-    """The paper shows its track (Fig. 17) but gives no number."""
-    conditions = {
-        "rectangle_m": "60 x 40", "height_m": HEIGHT, "speed_m_s": SPEED, "acceptance_m": ACCEPTANCE,
-        "state": "ekf", "wind": "dryden, mean 1.1 m/s",
-    }  # fmt: skip
-    figures = {
-        "cross-track error, rms": [float(np.sqrt(np.mean(flown.cross_track**2))) for flown in flights],
-        "cross-track error, largest": [float(flown.cross_track.max()) for flown in flights],
-        "corner passed at": [float(flown.misses.mean()) for flown in flights],
-        "height error, rms": [flown.height_error for flown in flights],
-        "horizontal error of the estimate, rms": [flown.estimate_error for flown in flights],
-    }
-    rows = [
-        Result(
-            PAPER, "Fig. 17", cell, None, float(np.mean(values)), "m", len(values), float(np.std(values)), conditions
-        )
-        for cell, values in figures.items()
-    ]
-    lasted = [flown.duration for flown in flights]
-    rows.append(
-        Result(
-            PAPER,
-            "Fig. 17",
-            "from arming to disarming",
-            None,
-            float(np.mean(lasted)),
-            "s",
-            len(lasted),
-            float(np.std(lasted)),
-            conditions,
-        )
-    )
-    return rows
+    axis.set_ylim(0.0, 1.35 * max(float(flown.cross_track.max()) for flown in flights))
+    axis.legend(fontsize=7.5, loc="upper center", framealpha=1.0, ncols=3, handlelength=1.2, columnspacing=1.0)

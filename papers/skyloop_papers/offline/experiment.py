@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.results import Result
 from skyloop.datasets.trial_recording import SENSORS, STAGES, recorded
-from skyloop_papers.result_files import begin_or_go_on, keep, write_results
+from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule, rows_of
+from skyloop_papers.runs import Progress, Run, Workers, keep
+from skyloop_papers.texts import paragraph, table
 
-PAPER = "airloop"
 QUALITIES = ("low", "medium", "high", "epic", "cinematic")
 TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
     (False, True): (7.51, 5.86, 4.8, 4.56, 4.6),
@@ -22,71 +22,111 @@ TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
     (True, False): (20.1, 19.4, 17.2, 16.17, 15.17),
 }
 """(with storage, with radar): frames per second at each quality, on a laptop with an RTX 3060."""
-FRAMES, QUICK_FRAMES = 500, 40
+HEADS = [stage.replace("_", " ") for stage in STAGES]
 
 
-def protocol(frames: int = FRAMES, qualities: Sequence[str] = QUALITIES) -> dict[str, Any]:
-    """The constants that decide the figures."""
-    published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
-    return {"frames": frames, "qualities": list(qualities), "sensors": list(SENSORS), "published": published}
+@dataclass(frozen=True, slots=True)
+class OfflinePlan(ExperimentPlan):
+    frames: int = 500
+    qualities: tuple[str, ...] = QUALITIES
+
+    def plain(self) -> dict[str, Any]:
+        published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
+        qualities, sensors = list(self.qualities), list(SENSORS)
+        return {"frames": self.frames, "qualities": qualities, "sensors": sensors, "published": published}
 
 
-def reproduce(
-    *, quick: bool = False, folder: Path | None = None, told: Callable[[str], None] = lambda line: None
-) -> list[Result]:
-    """All twenty cells and their stages. The quick form has few frames and quality low only.
+def run_name(quality: str, store: bool, radar: bool) -> str:
+    return f"{quality}-{'radar' if radar else 'none'}-{'stored' if store else 'not'}"
 
-    Recordings run one after the other. With a folder each is kept, and a stopped command continues after the last
-    one."""
-    frames, qualities = (QUICK_FRAMES, QUALITIES[:1]) if quick else (FRAMES, QUALITIES)
-    results: list[Result] = []
-    with tempfile.TemporaryDirectory(prefix="skyloop-offline-") as made:
-        place = folder or Path(made)
-        begin_or_go_on(place, protocol(frames, qualities))
-        sitting = 1 + max((json.loads(path.read_text())["sitting"] for path in place.glob("runs/*.json")), default=0)
-        for number, quality in enumerate(qualities):
+
+def row_name(quality: str, store: bool, radar: bool) -> str:
+    return f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
+
+
+class Offline(Experiment[OfflinePlan, dict[str, Run]]):
+    paper = "airloop"
+    rules = (Rule("more", "epic and cinematic pictures are drawn without a GPU here", table="Table 5"),)
+    not_run_by_run = "it measures times of this machine"
+
+    def plan(self, *, quick: bool = False) -> OfflinePlan:
+        return OfflinePlan(40, QUALITIES[:1]) if quick else OfflinePlan()
+
+    def fly(self, plan: OfflinePlan, folder: Path, progress: Progress, workers: Workers) -> dict[str, Run]:
+        """Recordings run one after the other; a stopped command continues after the last one."""
+        runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("runs/*.json")}
+        sitting = 1 + max((run["sitting"] for run in runs.values()), default=0)
+        for quality in plan.qualities:
+            for store, radar in TABLE_5:
+                name = run_name(quality, store, radar)
+                if name not in runs:
+                    summary = recorded(frames=plan.frames, radar=radar, store=store, quality=quality)
+                    kept = {key: summary[key] for key in ("frames", "fps", "start_s", "core_ms_per_frame")}
+                    runs[name] = {**kept, "sitting": sitting}
+                    keep(folder / "runs" / f"{name}.json", runs[name])
+                    progress(f"{name}: {summary['fps']:.1f} frames per second")
+        return runs
+
+    def judge(self, plan: OfflinePlan, runs: dict[str, Run]) -> list[Cell]:
+        """The cells of the table, and the processor time by stage."""
+        cells = []
+        for number, quality in enumerate(plan.qualities):
             for (store, radar), published in TABLE_5.items():
-                path = place / "runs" / f"{quality}-{'radar' if radar else 'none'}-{'stored' if store else 'not'}.json"
-                if not path.exists():
-                    summary = recorded(frames=frames, radar=radar, store=store, quality=quality)
-                    kept = {name: summary[name] for name in ("frames", "fps", "start_s", "core_ms_per_frame")}
-                    keep(path, {**kept, "sitting": sitting})
-                    told(f"{path.stem}: {summary['fps']:.1f} frames per second")
-                summary = json.loads(path.read_text(encoding="utf-8"))
-                results += cell_results(quality, store, radar, published[number], summary)
-    if folder is not None:
-        write_results(folder, results)
-        (folder / "results.md").write_text(table(results), encoding="utf-8")
-    return results
+                run, row = runs[run_name(quality, store, radar)], row_name(quality, store, radar)
+                about = {
+                    "world": "park", "frames": run["frames"],
+                    "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))), "width": 320, "height": 240,
+                    "workers": os.cpu_count(), "getting_ready_s": round(run["start_s"], 2), "sitting": run["sitting"],
+                }  # fmt: skip
+                cells.append(Cell("Table 5", row, "", published[number], run["fps"], "1/s", conditions=about))
+                for stage in STAGES:
+                    spent = run["core_ms_per_frame"][stage]
+                    cells.append(Cell("stages", row, stage, None, spent, "core-ms", conditions=about))
+        return cells
+
+    def write(self, folder: Path, plan: OfflinePlan, runs: dict[str, Run], cells: Sequence[Cell]) -> None:
+        rates = [
+            [cell.row, f"{cell.published:g}", f"{cell.ours:.1f}", f"{cell.ours / cell.published:.1f}"]
+            for cell in cells
+            if cell.published is not None
+        ]
+        by = Cells(cells)
+        spent = [[row, *(by.shown(row, stage, ".1f") for stage in STAGES)] for row in rows_of(cells)]
+        text = table(["recording", "paper, 1/s", "here, 1/s", "times"], rates, right=1)
+        text = f"# Table 5 of airloop\n\n{text}\n{table(['core-ms per frame', *HEADS], spent, right=1)}"
+        (folder / "results.md").write_text(text, encoding="utf-8")
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        by = Cells(cells)
+        return {"measured": _frames(by), "stages": _stages(by), "sitting": _sitting(cells)}
 
 
-def cell_results(quality: str, store: bool, radar: bool, published: float, summary: dict[str, Any]) -> list[Result]:
-    """A cell of the table, and the processor time by stage."""
-    name = f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
-    conditions = {
-        "world": "park", "frames": summary["frames"], "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))),
-        "width": 320, "height": 240, "workers": os.cpu_count(), "getting_ready_s": round(summary["start_s"], 2),
-        "sitting": summary["sitting"],
-    }  # fmt: skip
-    made = [Result(PAPER, "Table 5", name, published, summary["fps"], "1/s", conditions=conditions)]
-    for stage in STAGES:
-        spent = summary["core_ms_per_frame"][stage]
-        made.append(Result(PAPER, "stages", f"{name}: {stage}", None, spent, "core-ms", conditions=conditions))
-    return made
+EXPERIMENT = Offline()
 
 
-def table(results: list[Result]) -> str:
-    """Markdown: frames per second beside the paper's, then the stages."""
-    lines = ["# Table 5 of airloop", "", "| recording | paper, 1/s | here, 1/s | times |", "|---|---:|---:|---:|"]
-    for result in results:
-        if result.published is not None:
-            times = result.measured / result.published
-            lines.append(f"| {result.cell} | {result.published:g} | {result.measured:.1f} | {times:.1f} |")
-    heads = [stage.replace("_", " ") for stage in STAGES]
-    lines += ["", f"| core-ms per frame | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
-    spent = [result for result in results if result.table == "stages"]
-    for first in range(0, len(spent), len(STAGES)):
-        row = spent[first : first + len(STAGES)]
-        values = " | ".join(f"{result.measured:.1f}" for result in row)
-        lines.append(f"| {row[0].cell.rpartition(':')[0]} | {values} |")
-    return "\n".join(lines) + "\n"
+def _frames(cells: Cells) -> str:
+    """Our figure, and the paper's in brackets."""
+    rows = []
+    for (store, radar), published in TABLE_5.items():
+        label = f"{'radar' if radar else 'no radar'}, {'with' if store else 'without'} storage"
+        ours = [cells.value(row_name(quality, store, radar)) for quality in QUALITIES]
+        rows.append([label, *(f"{here:.1f} ({there:g})" for here, there in zip(ours, published, strict=True))])
+    return table(["frames per second, here (paper)", *QUALITIES], rows, right=1)
+
+
+def _stages(cells: Cells) -> str:
+    rows = [
+        [quality, *(cells.shown(row_name(quality, True, False), stage, ".1f") for stage in STAGES)]
+        for quality in QUALITIES
+    ]
+    return table(["core-ms per frame, no radar, with storage", *HEADS], rows, right=1)
+
+
+def _sitting(cells: Sequence[Cell]) -> str:
+    found = [cell for cell in cells if cell.table == "Table 5"]
+    sittings = max(cell.conditions["sitting"] for cell in found)
+    how = "in one go" if sittings == 1 else f"in {sittings} goes"
+    frames, workers = found[0].conditions["frames"], found[0].conditions["workers"]
+    return paragraph(
+        f"All {len(found)} recordings are of one command, {how}: {frames} frames each, {workers} workers, no GPU."
+    )

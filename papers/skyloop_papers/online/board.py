@@ -71,14 +71,14 @@ class Gathering:
             session.close()
 
 
-def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
+def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
     """Seconds of this machine's clock: questions sent, bundles pulled, bundles handed to the CUT."""
-    streams, frames, warm = told["streams"], told["frames"], told["warm"]
-    period_ns = round(NS_PER_S / told["rate_hz"])
+    streams, frames, warm = task["streams"], task["frames"], task["warm"]
+    period_ns = round(NS_PER_S / task["rate_hz"])
     asked, decoded, handed, size = [], [], [], 0
     with connect(address, timeout=PATIENCE_S) as session:
         gathering = Gathering(address, streams)
-        pilot = Turning(streams, min(FASTEST, math.tau * told["rate_hz"] / frames))
+        pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))
         t_ns = session.now()
         # a radar's burst arrives after its stamp; the pulling threads wait for it, so time must reach it

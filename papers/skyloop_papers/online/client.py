@@ -41,13 +41,13 @@ class Turning:
         return self._setpoint
 
 
-def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
+def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
     """Seconds of this machine's clock at which each question was sent and each bundle was decoded."""
-    streams, frames, warm = told["streams"], told["frames"], told["warm"]
-    spread = streams if told["ports"] > 1 else ()
+    streams, frames, warm = task["streams"], task["frames"], task["warm"]
+    spread = streams if task["ports"] > 1 else ()
     asked, decoded = [], []
     with connect(address, spread=spread, timeout=60.0) as session:
-        pilot = Turning(streams, min(FASTEST, math.tau * told["rate_hz"] / frames))
+        pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))
         for number in range(warm + frames):
             asked.append(time.perf_counter())
@@ -65,9 +65,9 @@ def answer_parent(taken: Callable[[str, dict[str, Any]], dict[str, Any]]) -> Non
     """The whole of a client process: says that it is ready, reads what to fly, and prints what it measured."""
     # the parent process may have to connect a cable before there is an address
     print("ready", flush=True)
-    told = json.loads(sys.stdin.readline())
+    task = json.loads(sys.stdin.readline())
     try:
-        print(json.dumps(taken(told["address"], told)))
+        print(json.dumps(taken(task["address"], task)))
     except SkyloopError as error:
         sys.exit(f"the CUT failed: {error}")
 

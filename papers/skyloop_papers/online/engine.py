@@ -28,42 +28,42 @@ WARM_FRAMES = 5
 """Taken first and not counted, because a renderer's first images take longer."""
 
 
-def scenario_of(told: dict[str, Any]) -> Scenario:
+def scenario_of(task: dict[str, Any]) -> Scenario:
     """The rig with a fix per frame. All samples of one instant arrive together."""
-    sensors = ("rgb", "depth", "lidar", "gps", *(["radar"] if told["radar"] else []))
+    sensors = ("rgb", "depth", "lidar", "gps", *(["radar"] if task["radar"] else []))
     changes = {
         "vehicles.0.pilot": None,
         "vehicles.0.sensors.rgb0.truth": [],
-        "vehicles.0.sensors.gps0.rate_hz": told["rate_hz"],
+        "vehicles.0.sensors.gps0.rate_hz": task["rate_hz"],
         "vehicles.0.sensors.gps0.latency": 0.0,
     }
-    return rig_scenario(RecordOptions(world=told["world"], rate_hz=told["rate_hz"], sensors=sensors), changes)
+    return rig_scenario(RecordOptions(world=task["world"], rate_hz=task["rate_hz"], sensors=sensors), changes)
 
 
-def fly(told: dict[str, Any]) -> dict[str, Any]:
+def fly(task: dict[str, Any]) -> dict[str, Any]:
     """Rows of t1a, t1b, t2, t3 in s, one per frame. They add up to the time from the first question to the last."""
-    streams = [*STREAMS, *(["radar0/raw"] if told["radar"] else [])]
-    cable = Cable() if told["apart"] else None
+    streams = [*STREAMS, *(["radar0/raw"] if task["radar"] else [])]
+    cable = Cable() if task["apart"] else None
     link_gate = LinkGate()
-    listener = Listener(link_gate.inbox, HERE if told["apart"] else "127.0.0.1", (0,) * told["ports"])
-    client = "board" if told["board"] else "client"
+    listener = Listener(link_gate.inbox, HERE if task["apart"] else "127.0.0.1", (0,) * task["ports"])
+    client = "board" if task["board"] else "client"
     command = [sys.executable, "-m", f"skyloop_papers.online.{client}"]
     pipe = subprocess.PIPE
     cut = subprocess.Popen(
         ["unshare", "--net", *command] if cable else command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )
-    stuck = threading.Timer(told["patience_s"], cut.kill)
+    stuck = threading.Timer(task["patience_s"], cut.kill)
     stuck.start()
     try:
         # images of the climb are not needed
-        with build(scenario_of(told), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
+        with build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
             link_gate.links["link"] = link = Coordinator(listener, LinkOptions())
             link_gate.attach(simulation.port)
             simulation.clock.gates = (link_gate,)
             address = f"{listener.host}:{listener.ports[0]}"
-            say_go(cut, cable, {**told, "streams": streams, "warm": WARM_FRAMES, "address": address})
+            say_go(cut, cable, {**task, "streams": streams, "warm": WARM_FRAMES, "address": address})
             while not link.over and cut.poll() is None:
                 simulation.step()
             out, err = cut.communicate()
@@ -77,14 +77,14 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
     return rows_of(json.loads(out), link)
 
 
-def say_go(cut: subprocess.Popen[str], cable: Cable | None, told: dict[str, Any]) -> None:
+def say_go(cut: subprocess.Popen[str], cable: Cable | None, task: dict[str, Any]) -> None:
     said: IO[str] | None = cut.stdout
     assert said is not None and cut.stdin is not None
     if said.readline() != "ready\n":
         raise LinkError(f"the CUT did not start: {(cut.communicate()[1].strip().splitlines() or ['no message'])[-1]}")
     if cable is not None:
         cable.plug_in(cut.pid)
-    cut.stdin.write(json.dumps(told) + "\n")
+    cut.stdin.write(json.dumps(task) + "\n")
     cut.stdin.flush()
 
 

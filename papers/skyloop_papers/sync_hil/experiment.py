@@ -1,197 +1,196 @@
 """Tables I to V of synchronised-hil: the same software on the host, on a slow board, and there without synchronisation.
 
-The flights and their evaluation are in `sync_hil_protocol`. Every finished run is written to the folder at once, so a
-stopped command continues where it was."""
+Every finished run is written to the folder at once, so a stopped command continues where it was."""
 
 from __future__ import annotations
 
-import json
 import statistics
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
-from skyloop.apps.loop import run_loop
-from skyloop.campaigns.pools import local_pool
-from skyloop.core.results import Result
-from skyloop_client.errors import LinkError, SkyloopError
-from skyloop_papers.missing_runs import Job, make_missing
-from skyloop_papers.result_files import begin_or_go_on, write_results
-from skyloop_papers.sync_hil.claims import Samples, claims
-from skyloop_papers.sync_hil.protocol import (
-    COMPUTING_S,
+import numpy as np
+
+from skyloop_client.messages import Array
+from skyloop_papers.experiment import Cell, Cells, Experiment, Rule, rows_of
+from skyloop_papers.runs import Progress, Run, Workers
+from skyloop_papers.sync_hil.claims import Samples, claims, equal, larger, power
+from skyloop_papers.sync_hil.flights import BOARD_RUNS, board_speed, described, fly_all, runs_of, scores
+from skyloop_papers.sync_hil.plan import (
+    CLAIMS,
     DELAYED,
-    DELAYED_RATE_HZ,
     FREE,
     HOST,
-    PAPER,
-    SAMPLES,
+    LEVEL,
+    OSCILLATIONS,
+    PUBLISHED,
     SENSORS,
     TABLES,
     TARGET,
-    Protocol,
-    Table,
-    run_of,
+    Claim,
+    SyncPlan,
 )
-from skyloop_papers.sync_hil.published import PUBLISHED
-from skyloop_papers.sync_hil.scores import SCORES, read_run
-from skyloop_papers.sync_hil.targets import computer, options_for, speed_for, told
+from skyloop_papers.texts import paragraph, table
 
-AT_ONCE = {FREE: 12}
-"""Runs at a tenth of real time mostly sleep. All others run two at a time, one for each core."""
-BOARD_RUNS = "Table II", HOST
-"""The runs whose processor time gives the board's speed."""
+NUMBERS = ("i", "ii", "iii", "iv", "v")
+Draw = Callable[[np.random.Generator, int], Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One run to be flown."""
-
-    table: Table
-    setup: str
-    k: int
-    stream: str = ""
-    """The sensor, for Table I."""
-
-    @property
-    def name(self) -> str:
-        words = [self.table.name, self.setup, self.stream, str(self.k)]
-        return "-".join(word.lower().replace(", ", "-").replace(" ", "-") for word in words if word)
-
-    @property
-    def arguments(self) -> list[str]:
-        more = ["--stream", self.stream, "--samples", str(SAMPLES)] if self.stream else []
-        return [self.table.task, *self.table.arguments, *more]
+class Flown:
+    board: float
+    """The board's speed, 1 is this machine."""
+    samples: Samples
 
 
-def reproduce(
-    *,
-    quick: bool = False,
-    folder: Path | None = None,
-    told: Callable[[str], None] = lambda line: None,
-    tables: tuple[Table, ...] = TABLES,
-) -> list[Result]:
-    """All five tables. The quick form flies two runs each of Tables I to III."""
-    protocol = Protocol(_shortened(tables) if quick else tables)
-    if folder is None:
-        with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
-            return _reproduce(protocol, Path(made), told)
-    return _reproduce(protocol, folder, told)
-
-
-def _shortened(tables: tuple[Table, ...]) -> tuple[Table, ...]:
-    return tuple(replace(table, runs=dict.fromkeys(table.runs, 2)) for table in tables[:3])
-
-
-def _reproduce(protocol: Protocol, folder: Path, told: Callable[[str], None]) -> list[Result]:
-    begin_or_go_on(folder, protocol.plain())
-    runs = list(runs_of(protocol))
-    on_host = [run for run in runs if (run.table.name, run.setup) == BOARD_RUNS]
-    fly_all(on_host, 1.0, folder, told)
-    board = board_speed(on_host, folder)
-    told(f"the board has {board:g} of this machine's speed")
-    for setup in (HOST, TARGET, DELAYED, FREE):
-        fly_all([run for run in runs if run.setup == setup], board, folder, told)
-    return finish(protocol, folder, board)
-
-
-def runs_of(protocol: Protocol) -> Iterator[Run]:
-    for table in protocol.tables:
-        streams = SENSORS if table.task == "sensor-characterisation" else ("",)
-        for setup, count in table.runs.items():
-            yield from (Run(table, setup, k, stream) for stream in streams for k in range(count))
-
-
-def fly_all(runs: list[Run], board: float, folder: Path, told: Callable[[str], None] = lambda line: None) -> None:
-    """Fly the missing runs, which all have one set-up."""
-    if not runs:
-        return
-    jobs = [Job(f"{run.table.name}, {run.setup}, run {run.k}", _kept(run, folder), fly, (run, board)) for run in runs]
-    make_missing(jobs, local_pool(AT_ONCE.get(runs[0].setup, 2)), told, _in_words)
-
-
-def _in_words(score: dict[str, Any]) -> str:
-    return score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
-
-
-def _kept(run: Run, folder: Path) -> Path:
-    return folder / "runs" / f"{run.name}.json"
-
-
-def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
-    """Its scores, or why it is unfinished. `pace` is the simulator's, if it differs from that of the set-up."""
-    scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
-    runs_on = computer(run.arguments, speed_for(run.setup, board))
-    with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
-        folder = Path(made) / "run"
-        try:
-            summary = run_loop(scenario, folder, options_for(run.table, run.setup, pace), runs_on)
-            how = runs_on.ended()
-            if how is not None and not how.startswith("exit code 0"):
-                raise LinkError(f"{how}, after {summary['simulated_s']:.0f} s of simulated time")
-            return SCORES[run.table.task](read_run(folder, summary), scenario)
-        except SkyloopError as error:
-            return {"unfinished": str(error)}
-
-
-def scores(run: Run, folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_kept(run, folder).read_text(encoding="utf-8"))
-    return found
-
-
-def board_speed(on_host: list[Run], folder: Path) -> float:
-    """Measured once, from Table II on the host alone, and then kept."""
-    path = folder / "board.json"
-    if path.exists():
-        return float(json.loads(path.read_text(encoding="utf-8"))["speed"])
-    flown = [scores(run, folder) for run in on_host]
-    if not flown or any("unfinished" in score for score in flown):
-        raise LinkError(f"Table II came to no end on the host: see {folder / 'runs'}/table-ii-host-*.json")
-    mean = statistics.mean(score["computing (s)"] for score in flown)
-    speed = float(f"{mean / COMPUTING_S:.2g}")
-    path.write_text(
-        json.dumps({"speed": speed, "computing_on_host_s": mean, "computing_on_board_s": COMPUTING_S}) + "\n",
-        encoding="utf-8",
+class SynchronisedHil(Experiment[SyncPlan, Flown]):
+    paper = "synchronised-hil"
+    rules = (
+        Rule("other", "a property of the computer: theirs was another", table="Table I", row="(host|target): .*"),
+        Rule("same", table="Table I", row="real delays: .*"),
+        Rule("claim", "the page says what came out instead", table="claims"),
+        Rule("same", "vehicle, world and board are others; the claims are compared", table="Table (II|III|IV|V)"),
     )
-    return speed
+    not_run_by_run = "its targets keep the pace of this machine's clock"
+
+    def plan(self, *, quick: bool = False) -> SyncPlan:
+        """The quick form flies two runs each of Tables I to III."""
+        shortened = (replace(each, runs=dict.fromkeys(each.runs, 2)) for each in TABLES[:3])
+        return SyncPlan(tuple(shortened)) if quick else SyncPlan()
+
+    def fly(self, plan: SyncPlan, folder: Path, progress: Progress, workers: Workers) -> Flown:
+        runs = list(runs_of(plan))
+        on_host = [run for run in runs if (run.table.name, run.setup) == BOARD_RUNS]
+        fly_all(on_host, 1.0, folder, progress)
+        board = board_speed(on_host, folder)
+        progress(f"the board has {board:g} of this machine's speed")
+        for setup in (HOST, TARGET, DELAYED, FREE):
+            fly_all([run for run in runs if run.setup == setup], board, folder, progress)
+        samples: Samples = {}
+        for run in runs:
+            name = run.setup if not run.stream else f"{run.setup}: {SENSORS[run.stream]}"
+            samples.setdefault(run.table.name, {}).setdefault(name, []).append(scores(run, folder))
+        return Flown(board, samples)
+
+    def judge(self, plan: SyncPlan, runs: Flown) -> list[Cell]:
+        cells = [cell for name, by_setup in runs.samples.items() for cell in table_cells(name, by_setup, runs.board)]
+        return cells + [claim.cell() for claim in claims(runs.samples, plan.claims, plan.level)]
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        tables = {
+            f"table-{number}": _table([cell for cell in cells if cell.table == f"Table {number.upper()}"])
+            for number in NUMBERS
+        }
+        return {**tables, "claims": _tested([cell for cell in cells if cell.table == "claims"]), "board": _board(cells)}
+
+    def plan_page(self) -> dict[str, str]:
+        return {"flown": _flown(), "claims": _claims(), "power": _powers()}
 
 
-def samples_of(protocol: Protocol, folder: Path) -> Samples:
-    """By table and set-up, the runs in order of k."""
-    samples: Samples = {}
-    for run in runs_of(protocol):
-        name = run.setup if not run.stream else f"{run.setup}: {SENSORS[run.stream]}"
-        samples.setdefault(run.table.name, {}).setdefault(name, []).append(scores(run, folder))
-    return samples
+EXPERIMENT = SynchronisedHil()
 
 
-def finish(protocol: Protocol, folder: Path, board: float) -> list[Result]:
-    """Tables and verdicts from the runs in the folder."""
-    samples = samples_of(protocol, folder)
-    results = [result for table, by_setup in samples.items() for result in cells(table, by_setup, board)]
-    results += [verdict.result(PAPER) for verdict in claims(samples, protocol.claims, protocol.level)]
-    write_results(folder, results)
-    return results
-
-
-def cells(table: str, by_setup: dict[str, list[dict[str, Any]]], board: float) -> list[Result]:
+def table_cells(name: str, by_setup: dict[str, list[Run]], board: float) -> list[Cell]:
     """Mean and standard deviation over the finished runs, and their number."""
-    results = []
+    cells = []
     for setup, rows in by_setup.items():
-        whole = [row for row in rows if "unfinished" not in row]
-        conditions = {"sut": told(setup.partition(":")[0], board), "runs": len(rows), "finished": len(whole)}
-        if not whole:
-            results.append(Result(PAPER, table, f"{setup}: finished", None, 0.0, "1", len(rows), None, conditions))
-        for what in whole[0] if whole else ():
-            values = [row[what] for row in whole]
-            published, sd = PUBLISHED.get(table, {}).get(setup, {}).get(what, (None, None))
+        good = [row for row in rows if "unfinished" not in row]
+        conditions = {"sut": described(setup.partition(":")[0], board), "runs": len(rows), "finished": len(good)}
+        if not good:
+            cells.append(Cell(name, setup, "finished", None, 0.0, "1", len(rows), None, conditions))
+        for what in good[0] if good else ():
+            values = [row[what] for row in good]
+            published, sd = PUBLISHED.get(name, {}).get(setup, {}).get(what, (None, None))
             extra = {} if sd is None else {"published_sd": sd}
             unit = what.rpartition("(")[2].rstrip(")") if "(" in what else "1"
             spread = statistics.stdev(values) if len(values) > 1 else None
-            mean, cell = statistics.mean(values), f"{setup}: {what}"
-            results.append(
-                Result(PAPER, table, cell, published, mean, unit, len(values), spread, {**conditions, **extra})
-            )
-    return results
+            mean, about = statistics.mean(values), {**conditions, **extra}
+            cells.append(Cell(name, setup, what, published, mean, unit, len(values), spread, about))
+    return cells
+
+
+# ---- the pages
+
+
+def _table(cells: Sequence[Cell]) -> str:
+    """A row for each set-up, two columns for each score."""
+    by = Cells(cells)
+    shown = [column for column in dict.fromkeys(cell.column for cell in cells) if column != "finished"]
+    head = ["software on", "finished", *(f"{score}{which}" for score in shown for which in (", paper", ", here"))]
+    rows = []
+    for setup in rows_of(cells):
+        about = next(cell for cell in cells if cell.row == setup).conditions
+        row = [setup, f"{about['finished']} of {about['runs']}"]
+        for score in shown:
+            cell = by.get((setup, score))
+            row += ["", ""] if cell is None else [_published(cell), _measured(cell)]
+        rows.append(row)
+    return table(head, rows, right=1)
+
+
+def _published(cell: Cell) -> str:
+    if cell.published is None:
+        return ""
+    sd = cell.conditions.get("published_sd")
+    return f"{cell.published:g}" + ("" if sd is None else f" ± {sd:g}")
+
+
+def _measured(cell: Cell) -> str:
+    return f"{cell.ours:.3g}" + ("" if cell.sd is None else f" ± {cell.sd:.2g}")
+
+
+def _tested(cells: Sequence[Cell]) -> str:
+    rows = []
+    for cell in cells:
+        c = cell.conditions
+        verdict = "holds" if cell.ours else "not shown"
+        rows.append([str(c["number"]), cell.name, c["test"], verdict, f"{c['p']:g}", f"{c['p_holm']:g}", c["seen"]])
+    return table(["", "claim", "test", "verdict", "p", "p, Holm", "seen"], rows)
+
+
+def _board(cells: Sequence[Cell]) -> str:
+    target = next(cell for cell in cells if cell.row.startswith("target: "))
+    computing = Cells(cell for cell in cells if cell.table == "Table II").value("host", "computing (s)")
+    return paragraph(
+        f"The board is {target.conditions['sut']}:",
+        f"a relative position takes {1e3 * computing:.2f} ms of processor time on the host.",
+    )
+
+
+def _flown() -> str:
+    rows = []
+    for one in TABLES:
+        runs = ", ".join(f"{setup} {one.runs[setup]}" for setup in (HOST, TARGET, FREE, DELAYED) if setup in one.runs)
+        rows.append([one.name, one.about, runs, f"{one.limit:g} s"])
+    return table(["table", "task", "runs", "limit"], rows)
+
+
+def _claims() -> str:
+    rows = [[str(c.number), f"{c.table}: {c.text} ({c.one} against {c.other}, {c.score})", c.test] for c in CLAIMS]
+    return table(["", "claim", "test"], rows)
+
+
+@cache
+def _powers() -> str:
+    """Power with the paper's own means and standard deviations, with independent pairs."""
+    rows = []
+    levels = [LEVEL / len(CLAIMS), LEVEL]
+    by_name = {one.name: one for one in TABLES}
+    for claim in CLAIMS:
+        pairs = min(by_name[claim.table].runs[setup] for setup in (claim.one, claim.other))
+        test = larger if claim.margin is None else partial(equal, margin=claim.margin)
+        worst, best = power(test, _drawn(claim, claim.one), _drawn(claim, claim.other), pairs, levels, trials=600)
+        rows.append([str(claim.number), claim.table, claim.test, str(pairs), f"{worst:.0%}", f"{best:.0%}"])
+    return table(["claim", "table", "test", "pairs", "power at worst", "power at best"], rows, right=3)
+
+
+def _drawn(claim: Claim, setup: str) -> Draw:
+    """Random runs with the published mean and standard deviation: counts, or positive numbers."""
+    mean, sd = PUBLISHED[claim.table][setup][claim.score]
+    if not mean or not sd:
+        return lambda rng, n: np.full(n, mean)
+    if claim.score == OSCILLATIONS:
+        share = mean / sd**2
+        return lambda rng, n: rng.negative_binomial(mean * share / (1.0 - share), share, n).astype(float)
+    return lambda rng, n: rng.gamma((mean / sd) ** 2, sd**2 / mean, n)

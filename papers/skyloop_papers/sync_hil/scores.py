@@ -16,7 +16,7 @@ from skyloop.core.frames import matrix_from_quat, yaw_from_quat
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
-from skyloop_papers.sync_hil.protocol import ESTIMATE, OSCILLATIONS, POSITION, PRECISION, SAMPLES, TIME
+from skyloop_papers.sync_hil.plan import ESTIMATE, OSCILLATIONS, POSITION, PRECISION, SAMPLES, TIME
 
 BOARD_THICKNESS = 0.04
 """m by which the front of the anchor stands out from its wall."""

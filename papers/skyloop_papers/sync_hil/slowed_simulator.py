@@ -15,8 +15,8 @@ from pathlib import Path
 
 from skyloop.core.interrupts import end_with_parent
 from skyloop_client.errors import LinkError
-from skyloop_papers.sync_hil.experiment import BOARD_RUNS, Run, board_speed, fly, fly_all
-from skyloop_papers.sync_hil.protocol import FREE, HOST, TABLES, TARGET, TIME
+from skyloop_papers.sync_hil.flights import BOARD_RUNS, Run, board_speed, fly, fly_all
+from skyloop_papers.sync_hil.plan import FREE, HOST, TABLES, TARGET, TIME
 
 SLOWED = (1, 3, 10)
 """Factors by which the simulator is slower than real time."""
@@ -27,7 +27,7 @@ Times = dict[int, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AcidTest:
     task: str
     sync: Times
     none: Times
@@ -75,7 +75,7 @@ def acid_test(
     slowed: Sequence[int] = SLOWED,
     modes: Sequence[str] = ("sync", "none"),
     most_at_once: int = 6,
-) -> Verdict:
+) -> AcidTest:
     """Several runs fly at once, because slowed simulators mostly sleep."""
     found: dict[str, Times] = {"sync": {}, "none": {}}
     board = _board()
@@ -85,7 +85,7 @@ def acid_test(
             with ProcessPoolExecutor(at_once, get_context("spawn"), end_with_parent) as pool:
                 jobs = [pool.submit(time_of, task, mode, times, k, board) for k in range(runs)]
                 found[mode][times] = [job.result() for job in jobs]
-    return Verdict(task, found["sync"], found["none"])
+    return AcidTest(task, found["sync"], found["none"])
 
 
 def _board(runs: int = 3) -> float:
@@ -93,7 +93,6 @@ def _board(runs: int = 3) -> float:
     table = next(one for one in TABLES if one.name == BOARD_RUNS[0])
     on_host = [Run(table, HOST, k) for k in range(runs)]
     with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:
-        (Path(folder) / "runs").mkdir()
         fly_all(on_host, 1.0, Path(folder))
         return board_speed(on_host, Path(folder))
 

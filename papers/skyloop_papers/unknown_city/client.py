@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from skyloop.navigation.grid_slam.localiser import GridLocaliser
+from skyloop_autonomy.grid_slam.localiser import GridLocaliser
 from skyloop_client import connect
 from skyloop_client.onboard import run_onboard
 from skyloop_papers.online.client import answer_parent
@@ -40,9 +40,9 @@ class Stamped:
         return bundle
 
 
-def taken(address: str, told: dict[str, Any]) -> dict[str, Any]:
-    pilot = ClockedPilot(**told["options"])
-    how = {"clock": "cpu", "speed": told["speed"], "timeout": PATIENCE_S}
+def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
+    pilot = ClockedPilot(**task["options"])
+    how = {"clock": "cpu", "speed": task["speed"], "timeout": PATIENCE_S}
     with connect(address, estimator="slam", role="pilot", **how) as session:
         stamped = Stamped(session, "drone/lidar")
         run_onboard(stamped, GridLocaliser, pilot, RATE_HZ)

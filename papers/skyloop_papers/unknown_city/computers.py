@@ -5,22 +5,16 @@ Section V-E2 of airloop has the client under test (CUT) on an on-board computer.
 
 from __future__ import annotations
 
-import statistics
 import time
 from typing import Any
 
-import numpy as np
-
-from skyloop.core.results import Result
 from skyloop_papers.two_machines import run_engine, why_not_apart
 from skyloop_papers.unknown_city.flight import STACK, fly
-from skyloop_papers.unknown_city.protocol import COMPUTERS, PAPER, Computer
+from skyloop_papers.unknown_city.plan import COMPUTERS, Computer
 from skyloop_papers.unknown_city.stack import STAMPS
 
 ENGINE = "skyloop_papers.unknown_city.engine"
 PATIENCE_S = 3600.0
-TABLE = "CUT"
-STAGES = ("t1", "t2", "t3")
 OWN_STACK = {
     "vehicles.0.estimators.slam.kind": f"{STACK}:StampedLocaliser", "vehicles.0.pilot.kind": f"{STACK}:StampedPilot",
 }  # fmt: skip
@@ -53,36 +47,12 @@ def _inside(seed: int, duration: float, picture: str) -> dict[str, Any]:
 def _outside(name: str, computer: Computer, seed: int, duration: float, picture: str) -> dict[str, Any]:
     why_not = why_not_apart() if computer.apart else ""
     apart = computer.apart and not why_not
-    told = {
+    task = {
         "seed": seed, "duration": duration, "apart": apart, "speed": computer.speed, "picture": picture, "what": name,
     }  # fmt: skip
-    scored: dict[str, Any] = run_engine(f"unknown-city, {name}", ENGINE, told, apart=apart, patience_s=PATIENCE_S)
+    scored: dict[str, Any] = run_engine(f"unknown-city, {name}", ENGINE, task, apart=apart, patience_s=PATIENCE_S)
     if not computer.apart:
         network = "loopback"
     else:
         network = "network namespaces joined by veth" if apart else f"loopback, for two machines: {why_not}"
     return {**scored, "network": network}
-
-
-def results_of(runs: list[dict[str, Any]]) -> list[Result]:
-    results = []
-    for run in runs:
-        name = run["computer"]
-        conditions = {"network": run["network"], "failed": run.get("failed", ""), "seed": run["seed"]}
-        reached = Result(
-            PAPER, TABLE, f"{name}: goal reached", None, float("failed" not in run), "1", 1, None, conditions
-        )
-        results.append(reached)
-        for what, key in (("way", "way_m"), ("error", "error_rms_m"), ("least clearance", "clearance_m")):
-            if key in run:
-                results.append(Result(PAPER, TABLE, f"{name}: {what}", None, run[key], "m", 1))
-        for stage, values in run["times"].items():
-            for q in (50, 99) if values else ():
-                value = float(np.percentile(values, q))
-                results.append(Result(PAPER, TABLE, f"{name}: {stage}, p{q}", None, value, "ms", len(values)))
-    return results
-
-
-def in_words(run: dict[str, Any]) -> str:
-    times = ", ".join(f"{stage} {statistics.median(values):.1f} ms" for stage, values in run["times"].items() if values)
-    return f"{run.get('failed', 'at the goal')}; {times}"

@@ -24,12 +24,12 @@ from skyloop.sim.simulation import Simulation
 from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Message
-from skyloop_papers.collisions import first_collision
+from skyloop_papers.flight_watch import first_collision
 from skyloop_papers.online.engine import say_go
 from skyloop_papers.two_machines import HERE, Cable
 from skyloop_papers.unknown_city.flight import cause_of, changes_of, scores_of, watch
+from skyloop_papers.unknown_city.plan import BAND, GOAL, HEIGHT, SPEED
 from skyloop_papers.unknown_city.plot import Flown, draw_flight
-from skyloop_papers.unknown_city.protocol import BAND, GOAL, HEIGHT, SPEED
 from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map
 
 PILOT = {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND}
@@ -37,13 +37,13 @@ WAIT_S = 300.0
 """Wall s until the CUT has loaded its code."""
 
 
-def fly(told: dict[str, Any]) -> dict[str, Any]:
+def fly(task: dict[str, Any]) -> dict[str, Any]:
     """Fly one flight and score it, with the times of each sweep."""
-    own = load_scenario("unknown-city", changes_of(told["seed"], "gnss", told["duration"]))
+    own = load_scenario("unknown-city", changes_of(task["seed"], "gnss", task["duration"]))
     scenario = without_pilots(outside_estimator(own, "slam")[0])
-    cable = Cable() if told["apart"] else None
+    cable = Cable() if task["apart"] else None
     link_gate = LinkGate()
-    listener = Listener(link_gate.inbox, HERE if told["apart"] else "127.0.0.1", (0,))
+    listener = Listener(link_gate.inbox, HERE if task["apart"] else "127.0.0.1", (0,))
     command, pipe = [sys.executable, "-m", "skyloop_papers.unknown_city.client"], subprocess.PIPE
     cut = subprocess.Popen(
         ["unshare", "--net", *command] if cable else command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
@@ -55,8 +55,8 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
             link_gate.attach(simulation.port, Path(folder))
             simulation.clock.gates = (link_gate,)
             address = f"{listener.host}:{listener.ports[0]}"
-            say_go(cut, cable, {"address": address, "options": PILOT, "speed": told["speed"]})
-            _fly(simulation, link, cut, told["duration"], flown)
+            say_go(cut, cable, {"address": address, "options": PILOT, "speed": task["speed"]})
+            _fly(simulation, link, cut, task["duration"], flown)
             link_gate.finish("the flight is over")
             out, err = cut.communicate(timeout=WAIT_S)
             with (Path(folder) / "timeline.csv").open(encoding="utf-8") as file:
@@ -68,7 +68,7 @@ def fly(told: dict[str, Any]) -> dict[str, Any]:
         raise LinkError((err.strip().splitlines() or [f"the CUT ended with {cut.returncode}"])[-1])
     seen = json.loads(out)
     violations = link.timeline.violations
-    return {**_scored(flown, seen, told), "times": times_of(seen["rows"], served, link.began), "violations": violations}
+    return {**_scored(flown, seen, task), "times": times_of(seen["rows"], served, link.began), "violations": violations}
 
 
 def _fly(simulation: Simulation, link: Coordinator, cut: Any, duration: float, flown: Flown) -> None:
@@ -89,22 +89,22 @@ def _fly(simulation: Simulation, link: Coordinator, cut: Any, duration: float, f
     flown.lasted = simulation.now
 
 
-def _scored(flown: Flown, seen: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-    model = UrbanWalls(told["seed"]).model
+def _scored(flown: Flown, seen: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+    model = UrbanWalls(task["seed"]).model
     model.freeze()
     city = TrueCity(model)
     if seen["reached"]:
         # the pilot lands at once when it believes to be there, so the last instant at flight height is that one
-        flown.reached_ns = next((t for t, place in reversed(flown.truth) if place[2] > HEIGHT - 1.0), None)
-    scored = {"seed": told["seed"], "what": told["what"], **scores_of(flown, city), "retreats": seen["retreats"]}
+        flown.reached_ns = next((t for t, position in reversed(flown.truth) if position[2] > HEIGHT - 1.0), None)
+    scored = {"seed": task["seed"], "what": task["what"], **scores_of(flown, city), "retreats": seen["retreats"]}
     if flown.grid is not None:
         scored |= scores_of_map(model, flown.grid)
-    cause = cause_of(flown, seen["doing"], told["duration"])
+    cause = cause_of(flown, seen["doing"], task["duration"])
     if cause:
         scored["failed"] = cause
     scored["simulated_s"] = flown.lasted
-    if told["picture"]:
-        draw_flight(Path(told["picture"]), flown, city, scored)
+    if task["picture"]:
+        draw_flight(Path(task["picture"]), flown, city, scored)
     return scored
 
 

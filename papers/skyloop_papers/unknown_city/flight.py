@@ -16,16 +16,15 @@ from skyloop.sim.simulation import Simulation
 from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import EventKind, Message
-from skyloop_papers.collisions import first_collision
-from skyloop_papers.stage_clock import SPENT, clocked
+from skyloop_papers.flight_watch import SPENT, clocked, first_collision
+from skyloop_papers.unknown_city.plan import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
 from skyloop_papers.unknown_city.plot import Flown, draw_flight
-from skyloop_papers.unknown_city.protocol import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
 from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map, way_length
 from skyloop_papers.unknown_city.stack import ClockedPilot
 
 STACK = "skyloop_papers.unknown_city.stack"
 SLAM = "vehicles.0.estimators.slam"
-KISS = "skyloop.navigation.grid_slam.kiss_localiser:KissLocaliser"
+KISS = "skyloop_autonomy.grid_slam.kiss_localiser:KissLocaliser"
 WITHOUT_GNSS = ["imu", "barometer", "below", "lidar"]
 
 
@@ -47,14 +46,14 @@ def city_scenario(seed: int, group: str, duration: float, more: dict[str, Any] |
         "vehicles.0.pilot.kind": f"{STACK}:ClockedPilot",
         "vehicles.0.pilot.options": {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND},
     }
-    told = {**changes_of(seed, group, duration), "duration": duration, **clocked_kind, **pilot, **(more or {})}
-    return load_scenario("unknown-city", told)
+    changes = {**changes_of(seed, group, duration), "duration": duration, **clocked_kind, **pilot, **(more or {})}
+    return load_scenario("unknown-city", changes)
 
 
 def again(changes: dict[str, Any]) -> str:
     """The command that flies the same once more, and leaves a run folder to look at."""
-    told = " ".join(f"--set '{key}={_plain(value)}'" for key, value in changes.items())
-    return f"skyloop run unknown-city {told}"
+    options = " ".join(f"--set '{key}={_plain(value)}'" for key, value in changes.items())
+    return f"skyloop run unknown-city {options}"
 
 
 def _plain(value: Any) -> str:

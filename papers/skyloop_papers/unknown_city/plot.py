@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from skyloop_client.messages import Array, Event, GridMap
-from skyloop_papers.drag.plot import INK, STYLE
-from skyloop_papers.unknown_city.protocol import GOAL, GROUPS
+from skyloop_papers.drag.plots import INK, STYLE
+from skyloop_papers.unknown_city.plan import GOAL, GROUPS
 from skyloop_papers.unknown_city.scores import TrueCity
 
 TRACK, BELIEF, OPTIMUM, PLAN, TRUTH = "#1f77b4", "#d1495b", "#2a9d5c", "#b5832f", (0.91, 0.63, 0.25)

@@ -6,14 +6,14 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from skyloop.navigation.grid_slam.kiss_localiser import KissLocaliser
-from skyloop.navigation.grid_slam.localiser import GridLocaliser
-from skyloop.tasks.unknown_city import CityPilot
+from skyloop_autonomy.grid_slam.kiss_localiser import KissLocaliser
+from skyloop_autonomy.grid_slam.localiser import GridLocaliser
+from skyloop_autonomy.pilots.unknown_city import CityPilot
 from skyloop_client.bundle import Bundle
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GridMap, LidarScan, Message
 from skyloop_client.streams import NS_PER_S
-from skyloop_papers.stage_clock import clocked
+from skyloop_papers.flight_watch import clocked
 
 
 class ClockedLocaliser(GridLocaliser):
