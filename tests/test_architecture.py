@@ -24,7 +24,6 @@ WALL_CLOCK_ALLOWED = (
     "apps",
     "datasets",
     "campaigns",
-    "benchmarks",
     "cli",
     "core/clock.py",
 )
