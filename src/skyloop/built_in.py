@@ -19,7 +19,7 @@ PLUGIN = Plugin(
         "optical_flow": "skyloop.sensors.optical_flow:OpticalFlow",
         "radar": "skyloop.sensors.radar.radar:Radar",
     },
-    processors={"RadarScan": "skyloop.perception.radar_processing.processor:RadarProcessor"},
+    processors={"RadarScan": "skyloop.sensors.radar.processing.processor:RadarProcessor"},
     worlds={
         "flat": "skyloop.world.worlds.flat:Flat",
         "hills": "skyloop.world.worlds.hills:Hills",
@@ -45,11 +45,9 @@ PLUGIN = Plugin(
         "link": "skyloop.sim.estimator_assembly:outside_part",
     },
     pilots={
-        "hover": "skyloop.tasks.pilots:HoverPilot",
-        "trajectory": "skyloop.tasks.pilots:TrajectoryPilot",
-        "waypoints": "skyloop.tasks.pilots:WaypointPilot",
-        "navigate": "skyloop.tasks.navigate:NavigatePilot",
-        "landing": "skyloop.tasks.landing:LandingPilot",
+        "hover": "skyloop.vehicle.pilots.pilots:HoverPilot",
+        "trajectory": "skyloop.vehicle.pilots.pilots:TrajectoryPilot",
+        "waypoints": "skyloop.vehicle.pilots.pilots:WaypointPilot",
     },
     formats={
         "asl": "skyloop.recording.formats.registry:ASL",
@@ -67,17 +65,9 @@ PLUGIN = Plugin(
         "campaign": "skyloop.cli.campaign:app",
         "cockpit": "skyloop.cli.cockpit:app",
         "datasets": "skyloop.cli.datasets:app",
-        "detection": "skyloop.cli.detection:app",
-        "land": "skyloop.cli.land:app",
-        "localise": "skyloop.cli.localise:app",
         "loop": "skyloop.cli.loop:app",
         "mavlink": "skyloop.cli.mavlink:app",
         "serve": "skyloop.cli.serve:app",
-    },
-    reports={
-        "navigation": "skyloop.apps.navigation_report:NavigationReport",
-        "landing": "skyloop.apps.landing_report:LandingReport",
-        "people": "skyloop.apps.people_report:PeopleReport",
     },
     catalogues={
         "benches": "skyloop.benchmarks.registry:listed",

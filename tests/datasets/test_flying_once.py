@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import record_here
 from test_recording_run import assert_same
 
+from in_process import record_here
 from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.worker_processes import descendants

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.datasets.people_set import read_people
-from skyloop.perception.detection.classes import CLASSES
-from skyloop.perception.detection.finding import Found
-from skyloop.perception.detection.samples import Sample
+from skyloop_detect.classes import CLASSES
+from skyloop_detect.finding import Found
+from skyloop_detect.samples import Sample
+from skyloop_detect.training_data.people_set import read_people
 from skyloop_papers.detection.experiment import EXPERIMENT, TRAINING, job_name, score_jobs, speed_jobs
 from skyloop_papers.detection.plan import PARTS, PLAIN, QUICK, SHOWN, WAYS, DetectionPlan
 from skyloop_papers.detection.plots import draw_curves
@@ -84,7 +84,7 @@ def test_every_way_is_run_on_every_part(tmp_path: Path) -> None:
 
 
 def test_the_test_images_are_of_places_that_are_not_trained_on(tmp_path: Path) -> None:
-    from skyloop.datasets.people_set import IMAGES, places_of, plan_tests
+    from skyloop_detect.training_data.people_set import IMAGES, places_of, plan_tests
 
     plan_tests(tmp_path / "data", 100, 5)
     chosen = read_people(tmp_path / "data")["places"]

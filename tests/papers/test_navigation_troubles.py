@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.datasets.navigation_troubles import TROUBLES, Door, trouble_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
+from skyloop_autonomy.evaluation.navigation_troubles import TROUBLES, Door, trouble_scenario
 from skyloop_client.errors import ScenarioError, UnknownNameError
 from skyloop_papers.e2es_missions.navigation_troubles import close, fly_trouble, open_door, table
 

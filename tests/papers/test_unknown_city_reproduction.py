@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from skyloop.cli.console import load
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.mapping.judging import compared
 from skyloop.sim.assembly import build
 from skyloop.world.worlds.urban_walls import UrbanWalls
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.judging import compared
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Contact, Event, EventKind, GridMap
 from skyloop_papers.runner import folder_of_runs, reproduce

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
-from skyloop.datasets.people_set import IMAGES, make_people, places_of, plan_tests
-from skyloop.perception.detection.detector import load_detector
+from skyloop_detect.detector import load_detector
+from skyloop_detect.training_data.people_set import IMAGES, make_people, places_of, plan_tests
 from skyloop_papers.detection.loop import loop_cell, loop_jobs
 from skyloop_papers.detection.plan import (
     AIM_8_BITS,

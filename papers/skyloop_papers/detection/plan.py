@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.datasets.people_set import IMAGES, NEW_WORLDS, WORLDS
-from skyloop.perception.detection.detector import LEAST_SCORE, SHIPPED
-from skyloop.perception.detection.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
+from skyloop_detect.detector import LEAST_SCORE, SHIPPED
+from skyloop_detect.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
+from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS
 from skyloop_papers.experiment import ExperimentPlan
 
 PARTS = {"held-out seeds": "", "new world": "new-world", "bad weather": "bad-weather"}

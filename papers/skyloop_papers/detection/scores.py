@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import LEAST_SCORE, load_detector
-from skyloop.perception.detection.finding import Found
-from skyloop.perception.detection.image_files import read_image
-from skyloop.perception.detection.samples import Sample
-from skyloop.perception.detection.scoring import MOST_HIDDEN, OVERLAP, counts, scored
-from skyloop.perception.scoring.boxes import overlaps
+from skyloop.core.boxes import overlaps
+from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import LEAST_SCORE, load_detector
+from skyloop_detect.finding import Found
+from skyloop_detect.image_files import read_image
+from skyloop_detect.samples import Sample
+from skyloop_detect.scoring import MOST_HIDDEN, OVERLAP, counts, scored
 
 FAINTEST = 0.02
 HEIGHTS = (16, 24, 40, 80, 10_000)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.links.loop.targets import agent_command
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import MODELS
 from skyloop_client.errors import SetupError
+from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import MODELS
 from skyloop_papers.experiment import Cell
 
 SLOWED = 0.2
@@ -50,8 +50,8 @@ def seconds_per_image(data: Path, steps: int, classes: Sequence[str], clock: Cal
     """Of a training on this machine with one thread; large and small images as they come."""
     import torch
 
-    from skyloop.perception.detection.image_store import load_images
-    from skyloop.perception.detection.training import TrainingOptions, one_epoch
+    from skyloop_detect.image_store import load_images
+    from skyloop_detect.training import TrainingOptions, one_epoch
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -9,11 +9,11 @@ import numpy as np
 
 from skyloop.apps.run import fly
 from skyloop.core.frames import rotate_inverse
-from skyloop.navigation.speed_profile import PEAK_SLOPE
 from skyloop.sim.assembly import build, load_airframe
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop.tasks.pilots import TrajectoryPilot
+from skyloop.vehicle.pilots.pilots import TrajectoryPilot
+from skyloop.vehicle.trajectories.speed_profile import PEAK_SLOPE
 from skyloop.world.atmosphere import density
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from skyloop.datasets.hard_cases import CASES
-from skyloop.datasets.vio_flights import FLIGHTS, TRAJECTORY, WAYS
-from skyloop.navigation.vio import VioSettings
+from skyloop_autonomy.evaluation.hard_cases import CASES
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, TRAJECTORY, WAYS
+from skyloop_autonomy.vio import VioSettings
 from skyloop_papers.experiment import ExperimentPlan
 
 SEEDS = tuple(range(31, 41))

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.apps.run import run_scenario
-from skyloop.datasets.click_missions import mission_scenario
-from skyloop.datasets.map_scores import true_voxels
-from skyloop.datasets.vio_flights import ON_THE_ESTIMATE, checked_flight
-from skyloop.navigation.map_builder import MapBuilder
-from skyloop.navigation.mapping import Mapper, MapperSettings, judge
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.visual_localiser import VisualLocaliser
 from skyloop.recording.flight_plot import STYLE
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation import Simulation
-from skyloop.tasks.navigate import NavigatePilot
 from skyloop.world.world import build_world
+from skyloop_autonomy.evaluation.click_missions import mission_scenario
+from skyloop_autonomy.evaluation.map_scores import true_voxels
+from skyloop_autonomy.evaluation.vio_flights import ON_THE_ESTIMATE, checked_flight
+from skyloop_autonomy.mapping import Mapper, MapperSettings, judge
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.map_builder import MapBuilder
+from skyloop_autonomy.pilots.navigate import NavigatePilot
+from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.estimator import Answer

@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.navigation_report import NavigationReport
 from skyloop.apps.run import SETTLE_S, summarise
 from skyloop.core.frames import quat_from_euler
-from skyloop.datasets.navigation_troubles import TROUBLES, Door, trouble_scenario
 from skyloop.recording.flight_log import FlightLog
 from skyloop.recording.flight_plot import plot_flight
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.world_view import WorldView
+from skyloop_autonomy.evaluation.navigation_troubles import TROUBLES, Door, trouble_scenario
+from skyloop_autonomy.reports.navigation_report import NavigationReport
 from skyloop_client.errors import ScenarioError, SkyloopError
 from skyloop_client.messages import EventKind
 

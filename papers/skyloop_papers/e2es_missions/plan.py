@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.datasets.click_missions import FARTHEST, GOAL_CLEARANCE, GOALS, NEAREST, WORLDS
-from skyloop.navigation.mapping import MapperSettings
-from skyloop.navigation.planning.replanning import NavigatorConfig
+from skyloop_autonomy.evaluation.click_missions import FARTHEST, GOAL_CLEARANCE, GOALS, NEAREST, WORLDS
+from skyloop_autonomy.mapping import MapperSettings
+from skyloop_autonomy.planning.replanning import NavigatorConfig
 from skyloop_papers.experiment import ExperimentPlan
 
 SEEDS = tuple(range(81, 91))

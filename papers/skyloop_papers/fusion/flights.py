@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.apps.people_scores import (
+from skyloop.apps.run import fly
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import Scenario, load_scenario
+from skyloop_autonomy.people.config import TrackerConfig
+from skyloop_autonomy.people.people_scores import (
     IN_RANGE,
     LEAST_CLIMB,
     LEAST_HEIGHT_PX,
@@ -14,14 +18,10 @@ from skyloop.apps.people_scores import (
     box_scores,
     track_scores,
 )
-from skyloop.apps.run import fly
-from skyloop.perception.people.config import TrackerConfig
-from skyloop.recording.people_log import PeopleLog
-from skyloop.sim.assembly import build
-from skyloop.sim.scenario import Scenario, load_scenario
+from skyloop_autonomy.reports.people_log import PeopleLog
 from skyloop_papers.experiment import ExperimentPlan
 
-TRACKER = "skyloop.perception.people.people_tracker:PeopleTracker"
+TRACKER = "skyloop_autonomy.people.people_tracker:PeopleTracker"
 SCENARIO = "park-people"
 DURATION = 60.0
 """s of simulated time: take-off and one lap."""

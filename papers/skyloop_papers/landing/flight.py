@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.land import landing_pilot, start_of
-from skyloop.apps.landing_boards import BoardOptions, make_board
 from skyloop.apps.run import fly, without_pilots
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
-from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.sim.assembly import build
@@ -23,6 +20,9 @@ from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.weather import weather_at
 from skyloop_client.messages import Array, Event, LandingStatus, Message
+from skyloop_landing.board.choice import BoardOptions, make_board
+from skyloop_landing.board.landing_link import LandingLink, LandingOptions
+from skyloop_landing.land import landing_pilot, start_of
 from skyloop_papers.landing.plan import DURATION, ON_MARKER
 
 TRACK_EVERY = 0.25
@@ -167,7 +167,7 @@ def _draw_failure(witness: Witness, title: str, folder: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
-    from skyloop.perception.landing.object_list import dark, grey, smoothed, tiles_of
+    from skyloop_landing.vision.object_list import dark, grey, smoothed, tiles_of
 
     folder.mkdir(parents=True, exist_ok=True)
     smooth = smoothed(grey(witness.image.colour))

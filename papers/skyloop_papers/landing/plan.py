@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.perception.landing.control import LandingControlConfig
+from skyloop_landing.vision.control import LandingControlConfig
 from skyloop_papers.experiment import ExperimentPlan
 
 PUBLISHED_MSE = {"x": 0.3375, "y": 0.8672, "heading": 0.7505}

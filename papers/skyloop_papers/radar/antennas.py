@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import rotate_inverse
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.perception.radar_processing import range_spectrum
+from skyloop.sensors.radar.processing import range_spectrum
 from skyloop.world.views import Pinhole
 from skyloop_papers.radar.setup import RadarSetup, Walk
 from skyloop_papers.radar.walks import radars

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.perception.radar_processing import Antennas, ProcessingConfig, cramer_rao, detections
 from skyloop.sensors.radar.config import RadarConfig, RadarTarget
+from skyloop.sensors.radar.processing import Antennas, ProcessingConfig, cramer_rao, detections
 from skyloop.sensors.radar.radar import Radar
 from skyloop_client.messages import Array, RadarDetections, RadarScan
 from skyloop_papers.radar.setup import RadarSetup

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.perception.radar_processing import paper_image
-from skyloop.perception.radar_processing.spectra import speed_cell
+from skyloop.sensors.radar.processing import paper_image
+from skyloop.sensors.radar.processing.spectra import speed_cell
 from skyloop_papers.radar.antennas import AntennaCheck
 from skyloop_papers.radar.noise import NoiseCurve
 from skyloop_papers.radar.recording import Pairs

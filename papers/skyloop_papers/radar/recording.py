@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.perception.radar_processing import (
+from skyloop.sensors.radar.processing import (
     Antennas,
     ProcessingConfig,
     detections,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.perception.radar_processing import (
+from skyloop.sensors.radar.config import RadarConfig
+from skyloop.sensors.radar.pattern import AnyPattern, Beam
+from skyloop.sensors.radar.processing import (
     RadarProcessor,
     normalised_cross_correlation,
     paper_image,
     spectrogram,
 )
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import AnyPattern, Beam
 from skyloop.sensors.radar.radar import Radar
 from skyloop_client.messages import Array, RadarDetections, RadarScan
 from skyloop_papers.radar.setup import PERSON_AND_GROUND, RadarSetup, Walk

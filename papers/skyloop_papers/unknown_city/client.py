@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from skyloop.navigation.grid_slam.localiser import GridLocaliser
+from skyloop_autonomy.grid_slam.localiser import GridLocaliser
 from skyloop_client import connect
 from skyloop_client.onboard import run_onboard
 from skyloop_papers.online.client import answer_parent

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from skyloop.navigation.grid_slam.kiss_localiser import KissLocaliserSettings
-from skyloop.navigation.grid_slam.localiser import LocaliserSettings
+from skyloop_autonomy.grid_slam.kiss_localiser import KissLocaliserSettings
+from skyloop_autonomy.grid_slam.localiser import LocaliserSettings
 from skyloop_papers.experiment import ExperimentPlan
 
 SEEDS = tuple(range(101, 121))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.navigation.grid_slam.ways import Ways
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.mapping.judging import Agreement, compared
 from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
+from skyloop_autonomy.grid_slam.ways import Ways
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.judging import Agreement, compared
 from skyloop_client.messages import Array, GridMap
 from skyloop_papers.unknown_city.plan import BAND, GOAL, HEIGHT, LOOSE, TOUCHING
 

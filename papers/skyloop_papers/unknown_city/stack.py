@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from skyloop.navigation.grid_slam.kiss_localiser import KissLocaliser
-from skyloop.navigation.grid_slam.localiser import GridLocaliser
-from skyloop.tasks.unknown_city import CityPilot
+from skyloop_autonomy.grid_slam.kiss_localiser import KissLocaliser
+from skyloop_autonomy.grid_slam.localiser import GridLocaliser
+from skyloop_autonomy.pilots.unknown_city import CityPilot
 from skyloop_client.bundle import Bundle
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GridMap, LidarScan, Message

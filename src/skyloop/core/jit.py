@@ -16,13 +16,17 @@ import hashlib
 import importlib
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 import numba
@@ -48,10 +52,11 @@ FIRST, MIDDLE, LAST, WHEN_CALLED = range(4)
 has its turn. WHEN_CALLED is left alone until it is called or a caller of it is compiled."""
 
 
-def _sources_fingerprint() -> str:
+@cache
+def _sources_fingerprint(package: Path) -> str:
     """Of all files that hold compiled code: Numba itself only watches the file of the entry point, not the pieces."""
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
         if path.name == "jit.py" or any(mark in text for mark in COMPILED_CODE):
             digest.update(text)
@@ -59,7 +64,7 @@ def _sources_fingerprint() -> str:
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(CACHE_FOLDER / "kernels" / _sources_fingerprint())
+    numba.config.CACHE_DIR = str(CACHE_FOLDER / "kernels" / _sources_fingerprint(PACKAGE))
 
 
 class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
@@ -69,12 +74,23 @@ class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
 
     def __init__(self, function: Any, file: str) -> None:
         super().__init__(function, file)
-        self._cache_path = str(kernel_cache_folder() / function.__module__)
+        folder, package = kernel_cache_folder(), _package_of(file)
+        if package is not None and package != PACKAGE:
+            folder /= f"{package.name}-{_sources_fingerprint(package)}"
+        self._cache_path = str(folder / function.__module__)
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Any:
-        """None for kernels of others, which Numba then keeps in its usual way."""
-        return super().from_function(function, file) if Path(file).is_relative_to(PACKAGE) else None
+        """None for kernels in no package, which Numba then keeps in its usual way."""
+        return super().from_function(function, file) if _package_of(file) else None
+
+
+def _package_of(file: str) -> Path | None:
+    """The folder of the outermost package that the file is in."""
+    folder, package = Path(file).parent, None
+    while (folder / "__init__.py").exists():
+        folder, package = folder.parent, folder
+    return package
 
 
 @contextmanager
@@ -126,7 +142,7 @@ class _Kernel:
             if self.begun:
                 return
             self.begun = True
-            with _no_garbage_collection(), _quiet_when_interrupted():
+            with _no_garbage_collection(), _interruptible():
                 for signature in self.signatures:
                     self.dispatcher.compile(signature)
             self.dispatcher.disable_compile()
@@ -260,20 +276,40 @@ def compile_unclaimed(names: Sequence[str], claims: str) -> None:
 
 
 @contextmanager
-def _quiet_when_interrupted() -> Iterator[None]:
-    """Ctrl-C may strike inside a constructor of LLVM's Python binding. What it leaves half made complains on stderr
-    when it is freed, long after; of these complaints, and no others, the user hears nothing."""
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends it for certain, and quietly.
+
+    The compiler calls Python from C, where a KeyboardInterrupt may be cleared like any error: a lookup in a dict does
+    so. One that got lost is raised again at the end. It may also strike inside a constructor of LLVM's Python binding.
+    What that leaves half made complains on stderr when it is freed, long after; of these complaints, and no others,
+    the user hears nothing."""
+    asked = False
+    before: Any = signal.getsignal(signal.SIGINT)
+    handled = callable(before) and threading.current_thread() is threading.main_thread()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        before(number, frame)
+
+    if handled:
+        signal.signal(signal.SIGINT, note)
     try:
         yield
+        if asked:
+            raise KeyboardInterrupt
     except KeyboardInterrupt:
-        told = sys.unraisablehook
+        usual = sys.unraisablehook
 
         def tell(complaint: Any) -> None:
             if not str(getattr(complaint.object, "__module__", "")).startswith("llvmlite."):
-                told(complaint)
+                usual(complaint)
 
         sys.unraisablehook = tell
         raise
+    finally:
+        if handled:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

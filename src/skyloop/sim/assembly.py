@@ -50,12 +50,12 @@ from skyloop.sim.spawning import join
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
-from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
+from skyloop.vehicle.pilots.pilots import build_pilot
 from skyloop.vehicle.vehicle_mover import VehicleMover
 from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.earth import Earth
@@ -139,7 +139,7 @@ def needed_rooms(scenario: Scenario) -> list[str]:
         rooms += ["skyloop.vehicle"]
     for vehicle in scenario.vehicles:
         kinds = {estimator.kind for estimator in vehicle.estimators.values()}
-        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" or "ekf" in kinds else []
+        rooms += ["skyloop.vehicle.estimation"] if vehicle.state == "ekf" or "ekf" in kinds else []
         for config in vehicle.sensors.values():
             if not isinstance(config, UserSensor):
                 sensor = SENSORS[config.kind]

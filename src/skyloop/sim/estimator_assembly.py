@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.navigation.localisation import EkfLocaliser
 from skyloop.sim.estimation import EkfPart, OutsideEstimator, OutsideEstimatorPart, UserEstimatorPart
-from skyloop.sim.estimator_config import ESTIMATORS, EstimatorConfig
+from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.parts import Context, Part
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.estimation.localisation import EkfLocaliser
 from skyloop.world.earth import Earth
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.estimator import EstimatorSetup
@@ -40,7 +40,7 @@ def estimator_parts(
         infos = _inputs(vehicle, config, place, context)
         setup = EstimatorSetup(vehicle.name, name, infos, _start(autopilot, earth, context))
         make = load_plugin(config.kind, folder) if is_plugin(config.kind) else ESTIMATORS[config.kind]
-        if make in (ekf_part, outside_part):
+        if config.kind in PARTS_OF_THE_SIMULATION:
             parts.append(make(vehicle, config, setup, earth, context))
             continue
         estimator = made(place, make, setup, **config.options)

@@ -11,14 +11,12 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 
 from skyloop.core.plugins import Files
 from skyloop.core.validation import kind_of, read_yaml, validated
-from skyloop.navigation.ekf import EkfConfig
-from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.sensors.observer import ObserverConfig
+from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.estimator_config import EstimatorConfig
 from skyloop.sim.px4_choice import Px4Choice
-from skyloop.tasks.pilots import AnyPilotConfig
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
@@ -28,8 +26,10 @@ from skyloop.vehicle.airframe import (
     Positive,
     Vector,
 )
+from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, RotorFault, Wrench
+from skyloop.vehicle.pilots.pilots import AnyPilotConfig
 from skyloop.world.earth import EarthConfig
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.wind import Calm, Wind

@@ -37,8 +37,8 @@ SUFFIXES = {
 }  # fmt: skip
 """Units that a name ends with; see CONVENTIONS.md."""
 FAMILIES = {
-    "skyloop.tasks.pilots": "pilot",
-    "skyloop.navigation.trajectories": "trajectory",
+    "skyloop.vehicle.pilots.pilots": "pilot",
+    "skyloop.vehicle.trajectories.trajectories": "trajectory",
     "skyloop.world.wind": "wind",
     "skyloop.sensors.radar.pattern": "pattern",
 }
