@@ -20,8 +20,8 @@ from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.worker_processes import descendants
 from skyloop.recording.recording import open_recording
 from skyloop.sim.assembly import build
-from skyloop.sim.deferred_sensing import DeferredSensing, Looks
 from skyloop.sim.scenario import make_scenario
+from skyloop.sim.sensing import DeferredSensing, Looks
 from skyloop_client.errors import DatasetError
 
 pytestmark = pytest.mark.renders

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import LoopOptions, outside_estimator, run_loop
-from skyloop.core.virtual_screen import has_screen, screen
+from skyloop.core.system_packages import has_screen, screen
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError

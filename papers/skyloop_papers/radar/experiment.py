@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import Beam, Vira, pattern_table
+from skyloop.sensors.radar.config import Beam, RadarConfig, Vira, pattern_table
 from skyloop_client.messages import Array
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.radar.antennas import PLACES, AntennaCheck, check_antennas

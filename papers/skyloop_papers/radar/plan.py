@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import Beam
+from skyloop.sensors.radar.config import Beam, RadarConfig
 from skyloop_papers.experiment import ExperimentPlan
 from skyloop_papers.radar.noise import SNR_DB, TRIALS
 from skyloop_papers.radar.walks import FRAME_TIMES, FRAMES_PER_SECOND, GAIT, WALKS

@@ -13,13 +13,11 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multi
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.radar.radar import Radar
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
-from skyloop.world.scenery.actors.clothes import draw_person
 from skyloop.world.scenery.actors.gait import PARTS, Gait
 from skyloop.world.scenery.actors.paths import Path as Way
-from skyloop.world.scenery.actors.people import Walker, part_shapes
-from skyloop.world.terrain import place_terrain
+from skyloop.world.scenery.actors.people import Walker, draw_person, part_shapes
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import Weather, WeatherConfig, weather_at
 from skyloop_client.messages import Array, Kinematics

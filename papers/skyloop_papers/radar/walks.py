@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.pattern import AnyPattern, Beam
+from skyloop.sensors.radar.config import AnyPattern, Beam, RadarConfig
 from skyloop.sensors.radar.processing import (
     RadarProcessor,
     normalised_cross_correlation,

@@ -24,7 +24,7 @@ from skyloop_papers.unknown_city.stack import ClockedPilot
 
 STACK = "skyloop_papers.unknown_city.stack"
 SLAM = "vehicles.0.estimators.slam"
-KISS = "kiss-icp"
+KISS = "skyloop_autonomy.grid_slam.kiss_localiser:KissLocaliser"
 WITHOUT_GNSS = ["imu", "barometer", "below", "lidar"]
 
 

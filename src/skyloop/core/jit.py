@@ -34,7 +34,7 @@ from numba import types
 from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.interrupts import kept_from_children
 
 log = logging.getLogger(__name__)

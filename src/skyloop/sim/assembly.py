@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.bus import Bus
-from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime
+from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime, Schedule
 from skyloop.core.jit import prepare
 from skyloop.core.plugins import Registry
-from skyloop.core.schedule import Schedule
 from skyloop.core.validation import read_yaml, validated
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
@@ -53,16 +52,15 @@ from skyloop.sim.world_editor import WorldEditor
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
-from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.fleet import Fleet, VehicleMover
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
 from skyloop.vehicle.pilots.pilots import build_pilot
-from skyloop.vehicle.vehicle_mover import VehicleMover
-from skyloop.world.basic_shapes import basic_shapes
+from skyloop.world.atmosphere import wind_field
 from skyloop.world.earth import Earth
+from skyloop.world.model import basic_shapes
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
-from skyloop.world.wind import wind_field
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin, made, require

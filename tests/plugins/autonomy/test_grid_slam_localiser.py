@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skyloop.sim.assembly import build
-from skyloop.sim.estimation import UserEstimatorPart
+from skyloop.sim.estimator_assembly import UserEstimatorPart
 from skyloop.sim.scenario import load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_autonomy.grid_slam.localiser import GridLocaliser

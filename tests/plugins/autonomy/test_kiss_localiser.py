@@ -10,7 +10,7 @@ import pytest
 from walled_city import WALLS, motion_between, sweep
 
 from skyloop.sim.assembly import build
-from skyloop.sim.estimation import UserEstimatorPart
+from skyloop.sim.estimator_assembly import UserEstimatorPart
 from skyloop.sim.scenario import load_scenario
 from skyloop_autonomy.grid_slam.kiss_localiser import KissLocaliser
 from skyloop_autonomy.grid_slam.kiss_odometry import KissOdometry, KissSettings

@@ -7,7 +7,7 @@ import pytest
 
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
-from skyloop.world.scenery.actors.watchful import WatchfulWalker
+from skyloop.world.scenery.actors.indoor_walks import WatchfulWalker
 from skyloop_autonomy.reports.navigation_log import VehicleNavigation
 from skyloop_autonomy.reports.navigation_report import people_met
 

@@ -112,7 +112,7 @@ def test_other_sizes_are_refused(tmp_path):
 
 WINDOW = """
 import numpy as np, sys
-sys.path.insert(0, {tests!r})
+sys.path[:0] = {tests!r}
 from test_landing_video import image
 from skyloop_landing.board.video_outputs import open_video
 video = open_video("window")
@@ -128,7 +128,9 @@ print(video.name, np.array_equal(seen, image(2)))
 @needs_screen
 @pytest.mark.processes
 def test_a_window_shows_the_pixels():
-    assert said_before_a_screen(WINDOW.format(tests=str(Path(__file__).parent))).endswith("True")
+    assert said_before_a_screen(
+        WINDOW.format(tests=[str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    ).endswith("True")
 
 
 @pytest.mark.processes

@@ -1,4 +1,4 @@
-"""The cascade controller and the mixer: `vehicle/controller.py` and `vehicle/mixer.py` for arrays of numbers.
+"""The cascade controller and the mixer: `vehicle/controller.py` and `vehicle/rotors.py` for arrays of numbers.
 
 The kind of setpoint is the same for all vehicles and known when the flight is compiled. Positions are points at rest,
 as the actions of the environments give them: there are no derivatives to feed forward.

@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from skyloop.vehicle.drag import BOX_THRESHOLD
 from skyloop.vehicle.kernel_records import (
     DRAG_BOX,
     DRAG_LINEAR,
@@ -22,7 +21,7 @@ from skyloop.vehicle.kernel_records import (
     DRAG_ROTOR_LINEAR,
     DRAG_ROTOR_LUMPED,
 )
-from skyloop.vehicle.rigid_body import REFERENCE_DENSITY
+from skyloop.vehicle.rigid_body import BOX_THRESHOLD, REFERENCE_DENSITY
 from skyloop.world import atmosphere
 from skyloop_jax.contact import contact_wrench, settle_anchors
 from skyloop_jax.craft import Craft

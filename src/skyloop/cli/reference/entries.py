@@ -30,8 +30,8 @@ from skyloop.vehicle.airframe import Airframe
 from skyloop.vehicle.pilots.pilots import PILOTS
 from skyloop.vehicle.pilots.sortie import PilotConfig
 from skyloop.vehicle.trajectories.trajectories import TrajectoryConfig
+from skyloop.world.atmosphere import Wind
 from skyloop.world.imported import Imported
-from skyloop.world.wind import Wind
 from skyloop.world.world import WORLDS, WorldConfig
 from skyloop_client import messages
 from skyloop_client.bundle import Bundle
@@ -284,7 +284,7 @@ def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[E
 
 def _has_a_place(model: type[BaseModel]) -> bool:
     named = (SensorConfig, PilotConfig, UserPilot, Airframe, WorldConfig)
-    modules = ("skyloop.vehicle.trajectories.trajectories", "skyloop.world.wind")
+    modules = ("skyloop.vehicle.trajectories.trajectories", "skyloop.world.atmosphere")
     return issubclass(model, named) or model.__module__ in modules or model in SECTIONS.values()
 
 

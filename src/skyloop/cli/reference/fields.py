@@ -39,8 +39,8 @@ SUFFIXES = {
 FAMILIES = {
     "skyloop.vehicle.pilots.pilots": "pilot",
     "skyloop.vehicle.trajectories.trajectories": "trajectory",
-    "skyloop.world.wind": "wind",
-    "skyloop.sensors.radar.pattern": "pattern",
+    "skyloop.world.atmosphere": "wind",
+    "skyloop.sensors.radar.config": "pattern",
 }
 """Modules whose models have the discriminator `kind`, and the word for any of them."""
 STAMP = "ns, the simulated time the record describes."

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from skyloop.core.cache import CACHE_FOLDER
-from skyloop.core.files import write_whole
+from skyloop.core.files import CACHE_FOLDER, write_whole
 from skyloop.core.validation import validated
 from skyloop.sensors.camera import PRESETS, CameraConfig
 from skyloop.sensors.sensor import numbers_of

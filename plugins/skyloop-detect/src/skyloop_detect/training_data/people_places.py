@@ -18,11 +18,11 @@ from skyloop.world.ground import Ground
 from skyloop.world.model import Model, Motion
 from skyloop.world.rays import RayTracer
 from skyloop.world.scenery.actors.cars import park_car
-from skyloop.world.scenery.actors.forklifts import COLOURS, forklift_shape
 from skyloop.world.scenery.actors.paths import Path
 from skyloop.world.scenery.actors.people import add_stander, add_walker
 from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop.world.scenery.street_furniture import bench_shape
+from skyloop.world.scenery.warehouse_equipment import COLOURS, forklift_shape
 from skyloop.world.world import Randomised, WorldConfig, build_world
 from skyloop_client.messages import Array
 

@@ -12,7 +12,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop_client.errors import SetupError
 from skyloop_landing.fpga.config import FabricConfig
 from skyloop_landing.fpga.yosys import run_yosys, write_rtlil

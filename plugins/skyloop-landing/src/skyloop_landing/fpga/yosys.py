@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop_client.errors import MissingExtra, SetupError
 from skyloop_landing.fpga.config import FabricConfig
 from skyloop_landing.fpga.design import LandingFabric

@@ -9,17 +9,20 @@ import numpy as np
 
 from skyloop.world.mesh import Colour, Mesh, box, circle, loft, merged, mesh_of
 from skyloop.world.model import Shape
-from skyloop.world.scenery.plants.branches import Points, bent, limb, unit
-from skyloop.world.scenery.plants.foliage import (
+from skyloop.world.scenery.foliage import (
     Light,
+    Points,
     Sprays,
+    bent,
     box_mapped,
     coloured,
     directions,
+    limb,
     lumps,
     speckle,
     spray_mesh,
     together,
+    unit,
 )
 
 SMALL_LEAVES: Final = 1

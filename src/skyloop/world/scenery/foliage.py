@@ -1,4 +1,6 @@
-"""Leaves as small folded kites, and lumpy hulls that replace many of them at a distance."""
+"""What plants consist of: boughs as tapered skins around curved lines, leaves as small folded kites, and lumpy hulls
+that replace many of them at a distance; and random positions for plants.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,93 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
-from skyloop.world.mesh import Mesh, mesh_of
-from skyloop.world.scenery.plants.branches import Points, unit
+from skyloop.world.mesh import Colour, Mesh, mesh_of
+
+Tint = tuple[float, float, float]
+Points = NDArray[np.float64]
+
+
+def limbs(lines: ArrayLike, radii: ArrayLike, sides: int, **look: Any) -> Mesh:
+    """Skins of `sides` faces around m lines, (m, k, 3) points with (m, k) radii; open at their ends."""
+    points, widths = np.asarray(lines, float), np.asarray(radii, float)
+    m, k = widths.shape
+    along = unit(np.gradient(points, axis=1))
+    # one reference direction for a whole limb, so that its rings are not twisted against each other
+    steep = np.abs(unit(points[:, -1] - points[:, 0])[:, 2:]) > 0.7
+    first = unit(np.cross(along, np.where(steep, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])[:, None]))
+    second = np.cross(along, first)
+    # a seam: the first point of a ring is repeated at its end, so that u continues
+    angle = 2.0 * np.pi * np.arange(sides + 1) / sides
+    ring = np.cos(angle)[:, None] * first[:, :, None] + np.sin(angle)[:, None] * second[:, :, None]
+    steps = np.linalg.norm(np.diff(points, axis=1), axis=2)
+    height = np.concatenate([np.zeros((m, 1)), np.cumsum(steps, axis=1)], axis=1)
+    uv = np.stack([widths[..., None] * angle, np.broadcast_to(height[..., None], ring.shape[:3])], axis=-1)
+    index = np.arange(m * k * (sides + 1)).reshape(m, k, sides + 1)
+    a, b, c, d = index[:, :-1, :-1], index[:, :-1, 1:], index[:, 1:, 1:], index[:, 1:, :-1]
+    return mesh_of(
+        (points[:, :, None] + widths[..., None, None] * ring).reshape(-1, 3),
+        np.concatenate([np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)]),
+        uv=uv.reshape(-1, 2),
+        normals=ring.reshape(-1, 3),
+        **look,
+    )
+
+
+def limb(line: ArrayLike, radii: ArrayLike, sides: int, **look: Any) -> Mesh:
+    """A skin of `sides` faces around (k, 3) points with (k,) radii."""
+    return limbs(np.asarray(line)[None], np.asarray(radii)[None], sides, **look)
+
+
+def bent(start: ArrayLike, end: ArrayLike, sag: ArrayLike, n: int) -> Points:
+    """(n, 3) points of a parabola from start to end whose middle is shifted by `sag`."""
+    t = np.linspace(0.0, 1.0, n)[:, None]
+    a, b = np.asarray(start, float), np.asarray(end, float)
+    line: Points = a + (b - a) * t + 4.0 * t * (1.0 - t) * np.asarray(sag, float)
+    return line
+
+
+def unit(vectors: Any) -> Points:
+    """The vectors scaled to length 1."""
+    array = np.asarray(vectors, float)
+    return np.asarray(array / np.maximum(np.linalg.norm(array, axis=-1, keepdims=True), 1e-12))
+
+
+class Spots:
+    """Discs that are taken, stored by grid square for fast search."""
+
+    def __init__(self, cell: float = 4.0) -> None:
+        self._cell = cell
+        self._widest = 0.0
+        self._squares: dict[tuple[int, int], list[tuple[float, float, float]]] = {}
+
+    def add(self, x: float, y: float, radius: float) -> None:
+        self._widest = max(self._widest, radius)
+        key = (int(np.floor(x / self._cell)), int(np.floor(y / self._cell)))
+        self._squares.setdefault(key, []).append((x, y, radius))
+
+    def free(self, x: float, y: float, radius: float) -> bool:
+        """Whether a disc here touches no taken one."""
+        reach = int((radius + self._widest) / self._cell) + 1
+        i, j = int(np.floor(x / self._cell)), int(np.floor(y / self._cell))
+        for a in range(i - reach, i + reach + 1):
+            for b in range(j - reach, j + reach + 1):
+                for u, v, r in self._squares.get((a, b), ()):
+                    if (x - u) ** 2 + (y - v) ** 2 < (r + radius) ** 2:
+                        return False
+        return True
+
+
+def spread_out(candidates: ArrayLike, n: int, spots: Spots, radius: float) -> Points:
+    """The first (≤ n, 2) candidates that are 2·radius apart and off all `spots`, to which they are added."""
+    found: list[tuple[float, float]] = []
+    for x, y in np.asarray(candidates, float).tolist():
+        if len(found) == n:
+            break
+        if spots.free(x, y, radius):
+            spots.add(x, y, radius)
+            found.append((x, y))
+    return np.array(found).reshape(-1, 2)
+
 
 FOLD = 0.25
 """How far a kite's sides hang down, as a share of its half width."""
@@ -197,3 +284,9 @@ def speckle(n: int, generator: np.random.Generator) -> Points:
     """(n, 3) factors: each spray differs a little from its neighbour in brightness and hue."""
     hue = 1.0 + generator.normal(0.0, [0.05, 0.02, 0.04], (n, 3))
     return np.asarray(hue * generator.normal(0.97, 0.06, (n, 1)))
+
+
+def tinted(colour: Colour, tint: Tint) -> Colour:
+    """A colour multiplied and kept within 0 to 255."""
+    r, g, b = (int(np.clip(c * t, 0, 255)) for c, t in zip(colour, tint, strict=True))
+    return r, g, b
