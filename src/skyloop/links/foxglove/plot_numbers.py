@@ -34,8 +34,17 @@ ATTITUDE = ("quat_wxyz", "attitude_deg")
 """Shown as Euler angles, because a plotted quaternion is hard to read."""
 MOST_NUMBERS = 64
 """Largest array that is plotted."""
+UNPLOTTED = {
+    "CameraImage", "DepthImage", "ImageTruth", "LidarScan", "RadarScan", "RadarDetections", "RangeDopplerImage",
+    "Event", "Detections", "GridMap", "VoxelMap", "Path", "PointCloud", "KeyPose", "Goal",
+    "GoalStatus", "Image", "Markers", "Movers",
+}  # fmt: skip
 NUMBER = {"type": "number"}
 STAMP = {"type": "object", "title": "time", "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}}}
+
+
+def is_plotted(record_name: str) -> bool:
+    return record_name not in UNPLOTTED
 
 
 def plotted(record: Any) -> dict[str, Any]:
