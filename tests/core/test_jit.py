@@ -5,9 +5,11 @@ When a new Numba fails here, read the top of core/jit.py before widening the ran
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -246,7 +248,7 @@ class Ours:
         raise ValueError("ours is told")
 
 try:
-    with jit._quiet_when_interrupted():
+    with jit._interruptible():
         half_made = ObjectRef.__new__(ObjectRef)
         raise KeyboardInterrupt
 except KeyboardInterrupt:
@@ -262,3 +264,13 @@ def test_ctrl_c_inside_the_compiler_leaves_no_complaints_of_its_half_made_object
     told = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=True).stderr
     assert "ObjectRef" not in told
     assert "ours is told" in told
+
+
+def test_ctrl_c_that_the_compiler_swallows_ends_it_all_the_same() -> None:
+    went_on = False
+    with pytest.raises(KeyboardInterrupt), jit._interruptible():
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        went_on = True
+    assert went_on
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -16,13 +16,16 @@ import hashlib
 import importlib
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 import numba
@@ -126,7 +129,7 @@ class _Kernel:
             if self.begun:
                 return
             self.begun = True
-            with _no_garbage_collection(), _quiet_when_interrupted():
+            with _no_garbage_collection(), _interruptible():
                 for signature in self.signatures:
                     self.dispatcher.compile(signature)
             self.dispatcher.disable_compile()
@@ -260,20 +263,40 @@ def compile_unclaimed(names: Sequence[str], claims: str) -> None:
 
 
 @contextmanager
-def _quiet_when_interrupted() -> Iterator[None]:
-    """Ctrl-C may strike inside a constructor of LLVM's Python binding. What it leaves half made complains on stderr
-    when it is freed, long after; of these complaints, and no others, the user hears nothing."""
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C ends it for certain, and quietly.
+
+    The compiler calls Python from C, where a KeyboardInterrupt may be cleared like any error: a lookup in a dict does
+    so. One that got lost is raised again at the end. It may also strike inside a constructor of LLVM's Python binding.
+    What that leaves half made complains on stderr when it is freed, long after; of these complaints, and no others,
+    the user hears nothing."""
+    asked = False
+    before: Any = signal.getsignal(signal.SIGINT)
+    handled = callable(before) and threading.current_thread() is threading.main_thread()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        before(number, frame)
+
+    if handled:
+        signal.signal(signal.SIGINT, note)
     try:
         yield
+        if asked:
+            raise KeyboardInterrupt
     except KeyboardInterrupt:
-        told = sys.unraisablehook
+        usual = sys.unraisablehook
 
         def tell(complaint: Any) -> None:
             if not str(getattr(complaint.object, "__module__", "")).startswith("llvmlite."):
-                told(complaint)
+                usual(complaint)
 
         sys.unraisablehook = tell
         raise
+    finally:
+        if handled:
+            signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
