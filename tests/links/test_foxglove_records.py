@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, fields
-from typing import Any, get_type_hints
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from foxglove_client import decoder, pixels_of, points_of
 
 import skyloop_client.messages
-from skyloop.links.foxglove.plot_numbers import UNITS, UNPLOTTED, plotted, schema_of
+from skyloop.links.foxglove.plot_numbers import UNPLOTTED, plot_name, plotted, schema_of
 from skyloop.links.foxglove.views import ANNOTATIONS, payload, views_of
 from skyloop.recording.ros2.types import schema_text
 from skyloop_client.messages import (
     Array,
+    BarometerSample,
     ImageTruth,
-    ImuSample,
     Label,
     RadarDetections,
     RangeDopplerImage,
 )
+from skyloop_client.schema import record_fields
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
 
 def test_every_number_has_its_unit() -> None:
     """In its own name, in ours, or none because it is a count, a share or a ratio."""
-    bare = {"state_of_charge", "fix_type", "hdop", "vdop", "satellites", "quality", "index", "instance"}
+    bare = {"state_of_charge", "fix_type", "hdop", "vdop", "satellites", "quality", "quat_wxyz", "t_ns", "covariance"}
     for name in dir(skyloop_client.messages):
-        schema = schema_of(name) if name.endswith(("Sample", "State", "Estimate", "Fix", "Bias", "Status")) else None
-        if schema is None or name in UNPLOTTED:
+        if name in UNPLOTTED or not name.endswith(("Sample", "State", "Estimate", "Fix", "Bias", "Status")):
             continue
-        for field, hint in get_type_hints(getattr(skyloop_client.messages, name)).items():
-            if hint in (float, int, Array) and field not in ("t_ns", "quat_wxyz", *bare):
-                assert field in UNITS or field.endswith(("_deg", "_us", "_tesla")), f"{name}.{field}"
-    assert {field.name for field in fields(ImuSample)} - {"t_ns"} <= set(UNITS)
+        for field in record_fields(getattr(skyloop_client.messages, name)).values():
+            if (field.dtype or field.type in (float, int)) and field.name not in bare:
+                assert field.note.unit, f"{name}.{field.name}"
+    names = [plot_name(field) for field in record_fields(BarometerSample).values()]
+    assert names == ["t_ns", "pressure_pa", "altitude_m", "temperature_k"]
 
 
 def view(message: str, topic: str, record: Any, **info: Any) -> Any:
