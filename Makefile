@@ -33,7 +33,7 @@ ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
 .PHONY: $(SET_UP)
 endif
 
-$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
+$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml papers/pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@sh tools/set_up.sh "$(PYTHON)"
 
 setup: $(SET_UP)
@@ -45,7 +45,7 @@ fly: setup
 	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
 
 firmware:
-	@$(MAKE) --no-print-directory -s -C boards/landing/firmware
+	@$(MAKE) --no-print-directory -s -C plugins/skyloop-landing/firmware
 
 # lint beside the tests: a sixth of their time is waiting
 test: $(TORCH)

@@ -25,7 +25,6 @@ WALL_CLOCK_ALLOWED = (
     "datasets",
     "campaigns",
     "benchmarks",
-    "reproductions",
     "cli",
     "core/clock.py",
 )

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import record_here
 from test_recording_run import assert_same
 
+from in_process import record_here
 from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.worker_processes import descendants
 from skyloop.recording.recording import open_recording
 from skyloop.sim.assembly import build
-from skyloop.sim.deferred_sensing import DeferredSensing, Looks
 from skyloop.sim.scenario import make_scenario
+from skyloop.sim.sensing import DeferredSensing, Looks
 from skyloop_client.errors import DatasetError
 
 pytestmark = pytest.mark.renders

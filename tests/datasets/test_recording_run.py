@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from in_process import record_here, worker_here
 
+from in_process import record_here, worker_here
 from left_out import leave_out
 from skyloop.cli import main
 from skyloop.cli.verbs import execute

@@ -14,8 +14,7 @@ from skyloop.apps.autopilot import AutopilotOptions, autopilot_link, prepared
 from skyloop.links.autopilots.launching import AutopilotSpec
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.assembly import build
-from skyloop.sim.px4_choice import Px4Choice
-from skyloop.sim.scenario import make_scenario
+from skyloop.sim.scenario import Px4Choice, make_scenario
 
 THINGS = str(Path(__file__).parents[1] / "published_things.py")
 

@@ -21,7 +21,7 @@ from skyloop.core.system_packages import install_command, missing_packages
 ENOUGH_MEMORY_GIB = 2.0
 
 WHAT_FOR = {
-    "batch": "for skyloop.gym.device, hover and gate on a GPU",
+    "batch": "for skyloop_jax, hover and gate on a GPU",
     "bench": "for `skyloop bench`",
     "campaign": "for `skyloop campaign`",
     "cockpit": "for `skyloop cockpit` and --cockpit",

@@ -12,8 +12,7 @@ from typing import Any
 from skyloop.campaigns.scores import Metrics, measured
 from skyloop.campaigns.verdict import Made, Row, hint, judged, one_run
 from skyloop.recording.run_folder import plain
-from skyloop_client.plugins import load_plugin
-from skyloop_client.user_code import call_user_code
+from skyloop_client.plugins import call_user_code, load_plugin
 
 
 def task_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> Made:

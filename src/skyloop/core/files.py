@@ -1,11 +1,28 @@
-"""Files that are complete or absent, even if the writer is killed."""
+"""The cache folder of kernels, textures and built programs, and files that are complete or absent even if the writer is
+killed. Loads nothing heavy, so that anything may import it.
+"""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from skyloop_client.errors import DatasetError
+
+
+def cache_folder() -> Path:
+    """Of this user. One without a home, as in a container, has a folder among the temporary ones."""
+    if named := os.environ.get("XDG_CACHE_HOME"):
+        return Path(named) / "skyloop"
+    try:
+        return Path.home() / ".cache" / "skyloop"
+    except RuntimeError:
+        return Path(tempfile.gettempdir()) / f"skyloop-{os.getuid()}"
+
+
+CACHE_FOLDER = cache_folder()
+
 
 PARTIAL = ".partial"
 """Suffix of files and folders that are not complete yet."""

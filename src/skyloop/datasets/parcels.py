@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from skyloop.sim.deferred_sensing import Instant, Looks
+from skyloop.sim.sensing import Instant, Looks
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import DatasetError
 

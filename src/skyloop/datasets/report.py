@@ -32,10 +32,10 @@ from skyloop.datasets.report_html import (
     verdict,
 )
 from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
-from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.recording import Recording, open_recording
 from skyloop.recording.stream_colours import id_picture
 from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, scan_picture
+from skyloop.sensors.radar.processing.processor import RadarProcessor
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import CameraImage, Event, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop_client.streams import NS_PER_S

@@ -20,7 +20,7 @@ from skyloop.datasets.worker import planned
 from skyloop.datasets.worker_profile import WorkerProfile
 from skyloop.datasets.worker_reports import run_reporting, tell
 from skyloop.sim.assembly import build
-from skyloop.sim.deferred_sensing import DeferredSensing
+from skyloop.sim.sensing import DeferredSensing
 from skyloop_client.messages import Message
 
 

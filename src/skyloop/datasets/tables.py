@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.files import write_whole
-from skyloop.perception.radar_processing.processor import RadarProcessor
 from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.label_images import emptied
 from skyloop.recording.formats.registry import Format
 from skyloop.recording.recording import Recording
 from skyloop.sensors.labels import box_in_space
+from skyloop.sensors.radar.processing.processor import RadarProcessor
 from skyloop.sim.scenario import make_scenario
 from skyloop.world.model import Model
 from skyloop.world.semantics import CLASS_ID

@@ -19,9 +19,9 @@ from skyloop.datasets.worker_profile import WorkerProfile
 from skyloop.datasets.worker_reports import run_reporting, tell
 from skyloop.recording.recording import NAME, add_stream, create_recording, locked
 from skyloop.sim.assembly import build
-from skyloop.sim.deferred_sensing import DeferredSensing
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop.sim.sensing import DeferredSensing
 from skyloop.sim.simulation import Simulation
 from skyloop.world.semantics import CLASSES
 from skyloop_client.messages import Message

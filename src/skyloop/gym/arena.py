@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 from skyloop.gym.episodes import BAR, HEIGHT, OPENING
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.mesh import Colour, box, cylinder, merged
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.landing_marker import LandingMarker
-from skyloop.world.terrain import place_terrain
 
 POSTS = 12
 AROUND = 22.0

@@ -22,10 +22,10 @@ ITS_DEFAULTS = "its defaults"
 SEE_BELOW = "see below"
 """Shown as the default of a key that has keys of its own."""
 FAMILIES = {
-    "skyloop.tasks.pilots": "pilot",
-    "skyloop.navigation.trajectories": "trajectory",
-    "skyloop.world.wind": "wind",
-    "skyloop.sensors.radar.pattern": "pattern",
+    "skyloop.vehicle.pilots.pilots": "pilot",
+    "skyloop.vehicle.trajectories.trajectories": "trajectory",
+    "skyloop.world.atmosphere": "wind",
+    "skyloop.sensors.radar.config": "pattern",
 }
 """Modules whose models have the discriminator `kind`, and the word for any of them."""
 

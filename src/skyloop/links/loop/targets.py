@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.system_packages import find_program
 from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError
