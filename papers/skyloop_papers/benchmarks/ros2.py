@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.links.ros2.settings import Ros2Settings
-from skyloop.recording.formats.ros2_definitions import encode_in_place
-from skyloop.recording.formats.ros2_messages import Translator
-from skyloop.recording.formats.ros2_topics import topics_of
+from skyloop.recording.ros2.frames import header
+from skyloop.recording.ros2.types import encode, sensor_msgs
+from skyloop.recording.ros2.views import views_of
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import CameraImage, DepthImage, ImuSample, LidarScan
 from skyloop_client.streams import Rate, StreamInfo
@@ -66,9 +66,11 @@ def _stream(seconds: float) -> tuple[float, float, int, int]:
         "drone/imu": StreamInfo("drone/imu", "ImuSample", Rate(IMU_HZ), "drone"),
     }
     records = _records()
-    translator, participant = Translator(infos), _participant()
+    participant = _participant()
     writers = {
-        topic: participant.writer(topic, kind, "sensor") for info in infos.values() for topic, kind in topics_of(info)
+        view.topic_of(info): participant.writer(view.topic_of(info), view.kind, "sensor")
+        for info in infos.values()
+        for view in views_of(info)
     }
     kinds = {topic: kind for topic, kind in KINDS.items() if topic != "/big"}
     with closing(participant), _node(dds_subscriber, kinds) as listener:
@@ -82,9 +84,11 @@ def _stream(seconds: float) -> tuple[float, float, int, int]:
             if k * IMAGES_HZ // IMU_HZ != (k - 1) * IMAGES_HZ // IMU_HZ:
                 streams += ["drone/rgb", "drone/depth", "drone/lidar"]
             for stream in streams:
-                for topic, kind, values in translator.translated(stream, replace(records[stream], t_ns=time.time_ns())):
-                    if writers[topic].is_wanted:
-                        writers[topic].send(encode_in_place(kind, values))
+                record = replace(records[stream], t_ns=time.time_ns())
+                for view in views_of(infos[stream]):
+                    writer = writers[view.topic_of(infos[stream])]
+                    if writer.is_wanted:
+                        writer.send(encode(view.make(infos[stream], record)))
                         sent += 1
         share = (time.process_time() - used) / (time.perf_counter() - began)
         heard = result_of(listener, "bench ros2: the subscriber")
@@ -126,12 +130,12 @@ def _send_encoded() -> None:
     """As the link does: from a record, with our encoder."""
     with closing(_participant()) as participant:
         # a flight drops what a slow subscriber has no room for; here every message must come, as from the bare writer
-        writer = participant.writer("/big", KINDS["/big"], "whole")
+        writer = participant.writer("/big", "sensor_msgs/msg/CompressedImage", "whole")
         pixels = np.zeros(BIG, np.uint8)
         _wait(lambda: writer.is_wanted)
         time.sleep(0.3)
         for k in range(BIG_COUNT):
-            writer.send(encode_in_place(KINDS["/big"], (((k, 0), ""), "jpeg", pixels)))
+            writer.send(encode(sensor_msgs.CompressedImage(header(k * 10**9, ""), "jpeg", pixels)))
         time.sleep(0.5)
 
 

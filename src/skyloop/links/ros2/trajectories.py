@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.recording.formats.ros2_decoding import Values
+from skyloop.recording.ros2.types import RosMessage
 from skyloop.vehicle.behaviours import Cubics
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
@@ -13,17 +13,17 @@ from skyloop_client.streams import NS_PER_S
 MOST_POINTS = 10_000
 
 
-def trajectory_from(message: Values) -> Cubics:
+def trajectory_from(message: RosMessage) -> Cubics:
     """Raises ValueError with one line if it cannot be flown."""
-    points = message["points"]
+    points = message.points
     if not 0 < len(points) <= MOST_POINTS:
         raise ValueError(f"a trajectory has 1 to {MOST_POINTS} points, not {len(points)}")
-    if any(not point["transforms"] for point in points):
+    if any(not point.transforms for point in points):
         raise ValueError("every point of a trajectory needs a transform")
-    places = [point["transforms"][0] for point in points]
-    times = np.array([p["time_from_start"]["sec"] + p["time_from_start"]["nanosec"] / NS_PER_S for p in points])
-    positions = np.array([[place["translation"][axis] for axis in "xyz"] for place in places])
-    turns = np.array([[place["rotation"][axis] for axis in "wxyz"] for place in places])
+    places = [point.transforms[0] for point in points]
+    times = np.array([p.time_from_start.sec + p.time_from_start.nanosec / NS_PER_S for p in points])
+    positions = np.array([[place.translation.x, place.translation.y, place.translation.z] for place in places])
+    turns = np.array([[turn.w, turn.x, turn.y, turn.z] for turn in (place.rotation for place in places)])
     if np.any(np.diff(times) <= 0.0) or times[0] < 0.0:
         raise ValueError("time_from_start must rise from point to point")
     velocities = _velocities(points, times, positions)
@@ -35,10 +35,11 @@ def trajectory_from(message: Values) -> Cubics:
     return Cubics(times, positions, velocities, np.asarray(yaws))
 
 
-def _velocities(points: list[Values], times: Array, positions: Array) -> Array:
+def _velocities(points: list[RosMessage], times: Array, positions: Array) -> Array:
     """As given, or from the neighbouring points."""
-    if all(point["velocities"] for point in points):
-        return np.array([[point["velocities"][0]["linear"][axis] for axis in "xyz"] for point in points])
+    if all(point.velocities for point in points):
+        linear = [point.velocities[0].linear for point in points]
+        return np.array([[velocity.x, velocity.y, velocity.z] for velocity in linear])
     if len(points) == 1:
         return np.zeros((1, 3))
     found = np.gradient(positions, times, axis=0)

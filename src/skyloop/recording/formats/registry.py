@@ -38,7 +38,7 @@ COCO = Format(
     "skyloop.recording.formats.coco:Coco", "coco", False, "COCO: instances with masks, one JSON per split", True
 )
 YOLO = Format("skyloop.recording.formats.yolo:Yolo", "yolo", False, "YOLO as Ultralytics reads it: data.yaml", True)
-MCAP = Format("skyloop.recording.formats.ros2_bag:Mcap", "ros2", False, "MCAP with ROS 2 definitions (rosbag2)")
+MCAP = Format("skyloop.recording.ros2.bag:Mcap", "ros2", False, "MCAP with ROS 2 definitions (rosbag2)")
 TUM = Format("skyloop.recording.formats.tum:Tum", "tum", False, "TUM RGB-D: trajectory, colour and depth images", True)
 KITTI = Format("skyloop.recording.formats.kitti:Kitti", "kitti", False, "KITTI: clouds, images, labels, poses", True)
 

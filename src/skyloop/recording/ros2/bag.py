@@ -13,10 +13,9 @@ import yaml
 from mcap.writer import CompressionType, Writer
 
 from skyloop.core.files import PARTIAL, write_whole
-from skyloop.recording.formats.ros2_definitions import encode, schema_name, schema_text
-from skyloop.recording.formats.ros2_messages import Translator
-from skyloop.recording.formats.ros2_names import Outgoing
 from skyloop.recording.recording import Recording
+from skyloop.recording.ros2.types import encode, schema_text
+from skyloop.recording.ros2.views import check_topics, mounts, views_of
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 
@@ -51,7 +50,8 @@ class Mcap:
     first_group = 0
 
     def __init__(self, recording: Recording) -> None:
-        self._translator = Translator(recording.infos)
+        check_topics(recording.infos)
+        self._infos = recording.infos
         self._folder = recording.formats_folder / FOLDER
         self._path = self._folder / f"{FOLDER}_0.mcap"
         self._partial = self._path.with_name(self._path.name + PARTIAL)
@@ -72,10 +72,13 @@ class Mcap:
             for message in messages:
                 if not self._began:
                     self._began, self._first_ns = True, message.arrival_ns
-                    self._write(self._translator.mounts(message.t_ns), 0, message.t_ns, message.arrival_ns)
+                    static = mounts(self._infos.values(), message.t_ns)
+                    self._write("/tf_static", static, 0, message.t_ns, message.arrival_ns)
                 self._last_ns = message.arrival_ns
-                for outgoing in self._translator.translated(message.stream, message.data):
-                    self._write(outgoing, message.index, message.t_ns, message.arrival_ns)
+                info = self._infos[message.stream]
+                for view in views_of(info):
+                    if view.in_bag and (made := view.make(info, message.data)) is not None:
+                        self._write(view.topic_of(info), made, message.index, message.t_ns, message.arrival_ns)
 
     def finish(self) -> None:
         with self._reported():
@@ -85,15 +88,14 @@ class Mcap:
             self._partial.replace(self._path)
         write_whole(self._folder / "metadata.yaml", yaml.safe_dump(self._metadata(), sort_keys=False))
 
-    def _write(self, outgoing: Outgoing, index: int, t_ns: int, arrival_ns: int) -> None:
-        topic, kind, values = outgoing
-        channel = self._channels.get(topic) or self._new_channel(topic, kind)
+    def _write(self, topic: str, made: Any, index: int, t_ns: int, arrival_ns: int) -> None:
+        channel = self._channels.get(topic) or self._new_channel(topic, made.__msgtype__)
         channel.count += 1
-        self._writer.add_message(channel.number, arrival_ns, encode(kind, values), t_ns, index)
+        self._writer.add_message(channel.number, arrival_ns, bytes(encode(made)), t_ns, index)
 
     def _new_channel(self, topic: str, kind: str) -> Channel:
         if kind not in self._schemas:
-            self._schemas[kind] = self._writer.register_schema(schema_name(kind), "ros2msg", schema_text(kind).encode())
+            self._schemas[kind] = self._writer.register_schema(kind, "ros2msg", schema_text(kind).encode())
         quality = {"offered_qos_profiles": _quality(topic)}
         number = self._writer.register_channel(topic, "cdr", self._schemas[kind], quality)
         self._channels[topic] = Channel(number, kind)
@@ -104,7 +106,7 @@ class Mcap:
             {
                 "topic_metadata": {
                     "name": topic,
-                    "type": schema_name(channel.kind),
+                    "type": channel.kind,
                     "serialization_format": "cdr",
                     "offered_qos_profiles": _quality(topic),
                 },
