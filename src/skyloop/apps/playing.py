@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.cockpit_beside import about
 from skyloop.core.interrupts import Interruption
 from skyloop.core.validation import read_yaml
 from skyloop.recording.indexed_stream import IndexedStreams
@@ -17,6 +16,7 @@ from skyloop.recording.recording_reader import is_recording, open_indexed
 from skyloop.recording.run_reader import read_run
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop.ui.cockpit_beside import about
 from skyloop.ui.courier import Courier
 from skyloop.ui.player import Player
 from skyloop.ui.server_start import PORT, CockpitServer

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.cockpit_beside import Beside
 from skyloop.apps.run import run_scenario
 from skyloop.benchmarks.cockpit_screen import screen_figures
 from skyloop.core.results import Figure
-from skyloop.links.link_gate import LinkGate
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
+from skyloop.ui.cockpit_beside import CockpitBeside
 from skyloop.ui.world_frame import world_frame
 
 VIEWER = """
@@ -112,11 +111,10 @@ def _hz(told: dict[str, Any], stream: str) -> float:
 
 
 def _flown(scenario: Scenario, viewers: int) -> Flown:
-    gate, processes = LinkGate(), []
-    beside = Beside(port=0) if viewers else None
+    processes = []
+    beside = CockpitBeside(scenario, port=0) if viewers else None
     if beside is not None:
-        link = gate.links["cockpit"] = beside.link_for(scenario)
-        link.run_unlimited()
+        beside.run_unlimited()
         words = [sys.executable, "-c", VIEWER, str(beside.server.port), f"{TRUTH},{CAMERA}", "600"]
         processes = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(viewers)]
         # a viewer that is still starting would count as part of the flight
@@ -124,7 +122,7 @@ def _flown(scenario: Scenario, viewers: int) -> Flown:
     try:
         with tempfile.TemporaryDirectory() as folder:
             began = time.process_time()
-            run_scenario(scenario, Path(folder) / "run", links=gate if beside is not None else None)
+            run_scenario(scenario, Path(folder) / "run", links=[] if beside is None else [beside])
             spent = time.process_time() - began
     finally:
         if beside is not None:

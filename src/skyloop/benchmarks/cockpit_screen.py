@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.cockpit_beside import Beside
 from skyloop.apps.run import run_scenario
 from skyloop.core.results import Figure
-from skyloop.links.link_gate import LinkGate
 from skyloop.sim.scenario import Scenario
+from skyloop.ui.cockpit_beside import CockpitBeside
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SETTLE_S, LOOK_S = 4.0, 12.0
@@ -29,20 +28,17 @@ def screen_figures(scenario: Scenario) -> list[Figure]:
     program = shutil.which("chromium")
     if program is None or importlib.util.find_spec("playwright") is None:
         return []
-    beside = Beside(port=0)
-    gate = LinkGate()
     # until it is ended, at real time: the page needs a while to settle
-    link = gate.links["cockpit"] = beside.link_for(scenario.model_copy(update={"duration": 600.0}))
+    link = CockpitBeside(scenario.model_copy(update={"duration": 600.0}), port=0)
     with tempfile.TemporaryDirectory() as folder:
-        flight = threading.Thread(target=run_scenario, args=(scenario, Path(folder) / "run"), kwargs={"links": gate})
+        flight = threading.Thread(target=run_scenario, args=(scenario, Path(folder) / "run"), kwargs={"links": [link]})
         flight.start()
         try:
-            told = _looked(program, f"http://127.0.0.1:{beside.server.port}")
+            told = _looked(program, f"http://127.0.0.1:{link.server.port}")
         finally:
             link.run_unlimited()
             link.deliver({"kind": "order", "id": None, "name": "stop", "arguments": {}})
             flight.join()
-            beside.close()
     where = "Chromium without a GPU on the same machine, 1280 by 720 px, 3-D view and two camera panes"
     return [
         Figure("screen_hz", told["drawn"], "Hz", None, f"pictures of the 3-D view; {where}"),

@@ -18,7 +18,7 @@ from skyloop.benchmarks.link_client import STREAM, take
 from skyloop.core.results import Figure
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.links.pace import Pace
@@ -114,7 +114,7 @@ def _exchanges(
     """Seconds of bundles over the link and of the same bytes on a plain socket, and the bytes of one answer."""
     streams = tuple(f"{next(iter(simulation.autopilots))}/{name}" for name in RIG)
     feeder = Feeder(simulation, streams, 100 + sizes.bundles * (1 + sizes.rounds), is_large=is_large)
-    with _link(simulation, LinkOptions(), (feeder,)) as (link, address):
+    with _link(simulation, SessionOptions(), (feeder,)) as (link, address):
         answer = _example_answer(simulation, feeder)
         with _Plain(answer) as plain:
             told = {
@@ -182,7 +182,7 @@ def _round_trips(simulation: Simulation, sizes: Sizes) -> list[Figure]:
         told = {"port": int(echo.stdout.readline()), "seconds": sizes.trip_s}
         images = simulation.bus.counts[f"{next(iter(simulation.autopilots))}/rgb0"]
         began_ns = simulation.clock.now_ns
-        with _link(simulation, LinkOptions(mode="none")) as (link, address):
+        with _link(simulation, SessionOptions(mode="none")) as (link, address):
             seen = _run_client("round_trips", address, told, simulation, link)
         images = simulation.bus.counts[f"{next(iter(simulation.autopilots))}/rgb0"] - images
     finally:
@@ -210,7 +210,7 @@ def _round_trips(simulation: Simulation, sizes: Sizes) -> list[Figure]:
 
 @contextmanager
 def _link(
-    simulation: Simulation, options: LinkOptions, further_gates: tuple[Any, ...] = ()
+    simulation: Simulation, options: SessionOptions, further_gates: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Coordinator, str]]:
     """A listener and a coordinator on the simulation's clock."""
     link_gate = LinkGate(Pace(None if options.mode == "sync" else 1.0))

@@ -10,12 +10,12 @@ import numpy as np
 
 from skyloop.apps.land import landing_pilot, start_of
 from skyloop.apps.landing_boards import BoardOptions, make_board
-from skyloop.apps.run import fly, without_pilots
+from skyloop.apps.run import fly
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop.links.landing_board.landing_link import LandingLink, LandingOptions
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import LinkGate, without_pilots
 from skyloop.links.pace import Pace
 from skyloop.reproductions.landing_protocol import DURATION, ON_MARKER
 from skyloop.sim.assembly import build

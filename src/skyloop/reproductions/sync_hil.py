@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import run_loop
+from skyloop.apps.run import run_scenario
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.results import Result
 from skyloop.reproductions.missing_runs import Job, make_missing
@@ -127,7 +127,8 @@ def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
         folder = Path(made) / "run"
         try:
-            summary = run_loop(scenario, folder, options_for(run.table, run.setup, pace), runs_on)
+            outside = options_for(run.table, run.setup, pace).model_copy(update={"target": runs_on})
+            summary = run_scenario(scenario, folder, links=[outside])
             how = runs_on.ended()
             if how is not None and not how.startswith("exit code 0"):
                 raise LinkError(f"{how}, after {summary['simulated_s']:.0f} s of simulated time")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from skyloop.apps.loop import LoopOptions
 from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess, PowerModel
 from skyloop.reproductions.sync_hil_protocol import DELAYED, FREE, HOST, SLOW_SIMULATOR, Table
 from skyloop_client.errors import SetupError
@@ -32,14 +32,14 @@ def computer(arguments: Sequence[str], speed: float) -> LocalProcess:
     return LocalProcess([source(), *arguments], clock="cpu", speed=speed, freeze=True, name=f"board of speed {speed:g}")
 
 
-def options_for(table: Table, setup: str, pace: float | None = None) -> LoopOptions:
+def options_for(table: Table, setup: str, pace: float | None = None) -> LoopConfig:
     """The time mode. In Table I samples are acquired as they come, in real time."""
     delays = REAL_DELAYS if table.delays or setup == DELAYED else {}
     if table.name == "Table I" and setup != DELAYED:
-        return LoopOptions(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
+        return LoopConfig(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
     if setup == FREE:
-        return LoopOptions(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
-    return LoopOptions(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
+        return LoopConfig(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
+    return LoopConfig(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
 
 
 def speed_for(setup: str, board: float) -> float:

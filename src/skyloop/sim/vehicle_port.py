@@ -93,6 +93,7 @@ class VehiclePort:
         self.faults = VehicleFaults(name, autopilot.index, context, clock)
         """What may go wrong with it, at once."""
         self._clock = clock
+        self._reserved_for = ""
         row = self._fleet.params[autopilot.index]
         self._own_power = float(row["hotel_power"])
         n = int(row["n_rotors"])
@@ -259,10 +260,16 @@ class VehiclePort:
         Returns why the last refused one was refused; empty if all are obeyed.
         """
         refusal = ""
+        if self._reserved_for not in ("", by):
+            return f"{self._reserved_for} flies {self.name}; command it through {self._reserved_for}"
         for item in items:
             self._autopilot.send(item, self.now_ns, by)
             refusal = self._autopilot.refusal or refusal
         return refusal
+
+    def reserve(self, by: str) -> None:
+        """Nobody else may command from now on, because `by` drives the motors itself; with no name, anybody may."""
+        self._reserved_for = by
 
     def claim(self, by: str) -> None:
         """Take command before the first order; whoever commanded gives way."""
