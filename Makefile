@@ -22,7 +22,7 @@ help:
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
-	@echo "make pages      the numbers on the pages anew from docs/results, and which of them are stale"
+	@echo "make pages      the numbers on the pages anew from docs/results"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -33,7 +33,7 @@ ifneq ($(shell cat $(SET_UP) 2>/dev/null),$(CURDIR))
 .PHONY: $(SET_UP)
 endif
 
-$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml
+$(SET_UP): requirements.lock pyproject.toml clients/python/pyproject.toml papers/pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@sh tools/set_up.sh "$(PYTHON)"
 
 setup: $(SET_UP)
@@ -45,7 +45,7 @@ fly: setup
 	@.venv/bin/skyloop record --world park --frames 100 --size 320x240
 
 firmware:
-	@$(MAKE) --no-print-directory -s -C boards/landing/firmware
+	@$(MAKE) --no-print-directory -s -C plugins/skyloop-landing/firmware
 
 # lint beside the tests: a sixth of their time is waiting
 test: $(TORCH)

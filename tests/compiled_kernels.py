@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import importlib
 import tempfile
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from skyloop.core import jit
+from skyloop.core.plugins import GROUP
 
 
 def import_kernels() -> None:
-    package = Path(jit.__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        if b"\n@kernel" in path.read_bytes():
-            importlib.import_module(".".join(path.relative_to(package.parent).with_suffix("").parts))
+    plugins = [each.module.partition(".")[0] for each in entry_points(group=GROUP)]
+    for name in ("skyloop", *plugins):
+        package = Path(str(importlib.import_module(name).__file__)).parent
+        for path in sorted(package.rglob("*.py")):
+            if b"\n@kernel" in path.read_bytes():
+                importlib.import_module(".".join(path.relative_to(package.parent).with_suffix("").parts))
 
 
 if __name__ == "__main__":

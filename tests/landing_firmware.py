@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ROOT / "boards" / "landing" / "firmware"
+SOURCES = ROOT / "plugins" / "skyloop-landing" / "firmware"
 needs_board = pytest.mark.needs("arm-none-eabi-gcc", "qemu-system-arm", "make")
 
 

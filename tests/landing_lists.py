@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from skyloop.perception.landing.object_list import HEIGHT, WIDTH, ObjectList
+from skyloop_landing.vision.object_list import HEIGHT, WIDTH, ObjectList
 
 RING, INNER = 1.7135 / 2.0, 0.70
 SQUARE = 0.343

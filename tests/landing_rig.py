@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.perception.landing.control import (
+from skyloop_landing.vision.control import (
     GIVEN_UP,
     LAND,
     STAGES,
@@ -18,7 +18,7 @@ from skyloop.perception.landing.control import (
     advance,
     measured,
 )
-from skyloop.perception.landing.figures import SQUARE, Figure, Marker
+from skyloop_landing.vision.figures import SQUARE, Figure, Marker
 
 DT = 1.0 / 60.0
 LAG = 0.5

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
-from skyloop.perception.landing.figures import Detection, Marker, Rules, find_marker, min_area
-from skyloop.perception.landing.object_list import HEIGHT, WIDTH, ObjectFinder
 from skyloop.world.scenery.landing_marker import LandingMarker
+from skyloop_landing.vision.figures import Detection, Marker, Rules, find_marker, min_area
+from skyloop_landing.vision.object_list import HEIGHT, WIDTH, ObjectFinder
 
 FOCAL_PX = 640.0
 

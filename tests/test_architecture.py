@@ -20,12 +20,11 @@ CLIENT = ROOT / "clients" / "python" / "src" / "skyloop_client"
 WALL_CLOCK_ALLOWED = (
     "skyloop_client",
     "links",
-    "ui",
+    "cockpit",
     "apps",
     "datasets",
     "campaigns",
     "benchmarks",
-    "reproductions",
     "cli",
     "core/clock.py",
 )
@@ -91,7 +90,7 @@ def dotted(node: ast.AST) -> str:
     return ".".join([*([node.id] if isinstance(node, ast.Name) else []), *reversed(parts)])
 
 
-OUTSIDE = ("links", "ui", "apps", "gym", "datasets", "cli")
+OUTSIDE = ("links", "cockpit", "apps", "gym", "datasets", "cli")
 """Rooms that fly or watch a simulation through its ports."""
 BEHIND_THE_PORTS = {"fleet", "autopilot", "autopilots", "stage"}
 BEHIND_THE_EDITOR = {"scene", "model", "fleet"}

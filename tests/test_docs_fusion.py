@@ -13,10 +13,10 @@ import yaml
 
 import skyloop
 from page_runs import plot_nothing
-from skyloop.apps import people_scores
 from skyloop.cli import main
-from skyloop.perception.people.config import TrackerConfig
 from skyloop.sim.scenario import Scenario
+from skyloop_autonomy.people import people_scores
+from skyloop_autonomy.people.config import TrackerConfig
 
 PAGE = (Path(__file__).parent.parent / "docs" / "how-to" / "fusion.md").read_text(encoding="utf-8")
 CHEAP = {

@@ -12,10 +12,9 @@ import yaml
 
 import skyloop
 from skyloop.sensors.camera import Truth
-from skyloop.world.classes_by_name import CLASS_WORDS, MATERIAL_WORDS, told_by
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
-from skyloop.world.semantics import CLASSES
+from skyloop.world.semantics import CLASS_WORDS, CLASSES, MATERIAL_WORDS, told_by
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.world import WORLDS, Randomised
 

@@ -17,9 +17,9 @@ from page_runs import README as README_PAGE
 from page_runs import PageRun, plot_nothing
 from skyloop.apps.run import fly
 from skyloop.cli import app
-from skyloop.reproductions.registry import REPRODUCTIONS
 from skyloop.sim.scenario import AIRFRAMES
 from skyloop.world.world import WORLDS
+from skyloop_papers.catalogue import listed
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -120,6 +120,6 @@ def test_airframes_and_worlds_told_are_those_shipped() -> None:
 
 def test_every_reproduction_has_its_page() -> None:
     linked = set(re.findall(r"\(docs/reproductions/([a-z0-9-]+)\.md\)", README))
-    assert linked == {*REPRODUCTIONS, "report"}
+    assert linked == {*listed(), "report"}
     index = (ROOT / "docs" / "reproductions" / "index.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`skyloop reproduce ([a-z0-9-]+)`", index)) == {*REPRODUCTIONS, "all"}
+    assert set(re.findall(r"`skyloop reproduce ([a-z0-9-]+)`", index)) == {*listed(), "all"}

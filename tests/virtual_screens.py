@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from skyloop.core.virtual_screen import virtual_screen
+from skyloop.core.system_packages import virtual_screen
 
 needs_screen = pytest.mark.needs("Xvfb")
 

@@ -11,12 +11,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skyloop.datasets.map_scores import true_voxels
-from skyloop.navigation.mapping import judge, projected
-from skyloop.navigation.mapping.counting import FREE, OCCUPIED
-from skyloop.navigation.mapping.distance_fields import signed_distance
 from skyloop.recording.journal import read_group
 from skyloop.world.world import WorldConfig, build_world
+from skyloop_autonomy.evaluation.map_scores import true_voxels
+from skyloop_autonomy.mapping import judge, projected
+from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
+from skyloop_autonomy.mapping.distance_fields import signed_distance
 
 OUT = Path(__file__).parents[1] / "docs" / "images" / "room-map.png"
 

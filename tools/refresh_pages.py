@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from skyloop.core.system_packages import SYSTEM_PACKAGES
-from skyloop.reproductions import pages
+from skyloop_papers import pages
 
 INSTALL = pages.DOCS / "how-to" / "install.md"
 PACKAGES = re.compile(r"(?<=<!-- system packages -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -40,8 +40,9 @@ echo "set-up 2/4: installing $(grep -c '==' requirements.lock) pinned packages (
 pip install --no-deps --no-compile -r requirements.lock ||
     fail "pip could not install requirements.lock (see above); is there a network, and a package index pip may use?"
 
-echo "set-up 3/4: installing skyloop and its client"
-pip install --no-deps --no-build-isolation -e clients/python -e . || fail "pip could not install skyloop from this folder (see above)"
+echo "set-up 3/4: installing skyloop, its client and its plugins"
+pip install --no-deps --no-build-isolation -e clients/python -e . -e plugins/skyloop-autonomy \
+    -e plugins/skyloop-landing -e plugins/skyloop-detect -e plugins/skyloop-jax -e papers || fail "pip could not install skyloop from this folder (see above)"
 
 echo "set-up 4/4: looking for system packages"
 .venv/bin/python tools/system_packages.py flights

@@ -4,7 +4,7 @@
 //     const skyloop::Detections found = detector.find(pixels, 3);             // red, green, blue; top row first
 //
 // The file holds the layers one after the other, with the normalisations in the convolutions, and the anchors for one
-// size of images. src/skyloop/perception/detection/board_file.py writes it, in the encoding of the link's messages.
+// size of images. skyloop_detect/board_file.py writes it, in the encoding of the link's messages.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

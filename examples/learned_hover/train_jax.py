@@ -10,8 +10,8 @@ import jax
 import numpy as np
 from fly import CALM, TRUTH, distances
 
-from skyloop.gym.device import DeviceEnv
-from skyloop.gym.device.learning import Learner, save_policy
+from skyloop_jax import DeviceEnv
+from skyloop_jax.learning import Learner, save_policy
 
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
 WEIGHTS = Path(sys.argv[2] if len(sys.argv) > 2 else "weights_jax.npz").resolve()

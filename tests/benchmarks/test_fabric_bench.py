@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from skyloop.benchmarks import fabric
-from skyloop.fabric.config import small_config
-from skyloop.fabric.synthesis import Resources, Synthesis
-from skyloop.fabric.timing import LongestPath
+from skyloop_landing.fpga.config import small_config
+from skyloop_landing.fpga.synthesis import Resources, Synthesis
+from skyloop_landing.fpga.timing import LongestPath
 
 
-@pytest.mark.slow("compiles the logic; tests/fabric does so in the fast suite")
+@pytest.mark.slow("compiles the logic; tests/plugins/landing does so in the fast suite")
 @pytest.mark.needs("g++")
 def test_figures_follow_the_synthesis_and_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Synthesis(Resources(53_200 / 4, 106_400 / 2, 105, 22), LongestPath(14.0, ("FDRE", "LUT2", "FDRE")))

@@ -9,7 +9,7 @@ import pytest
 
 from skyloop.benchmarks import maps
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
-from skyloop.navigation.mapping import DepthLens
+from skyloop_autonomy.mapping import DepthLens
 from skyloop_client.errors import MissingExtra
 
 LENS = DepthLens(87.0, 87.0, 79.5, 44.5)

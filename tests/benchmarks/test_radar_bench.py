@@ -107,7 +107,7 @@ def test_a_gpu_is_named(figures: dict[str, Figure]) -> None:
 
 @pytest.mark.slow("runs the benchmark")
 def test_without_a_gpu_a_line_says_so(flight: radar.Flight, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skyloop.sensors.radar.backends._gpu", lambda: (None, "CuPy is not installed"))
+    monkeypatch.setattr("skyloop.sensors.radar.radar._gpu", lambda: (None, "CuPy is not installed"))
     found, why = radar.gpu_radar(TINY)
     assert found is None and "CuPy is not installed" in why and "\n" not in why
     keys = {figure.key: figure for figure in radar.measured_on(flight, TINY)}

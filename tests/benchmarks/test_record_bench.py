@@ -11,8 +11,7 @@ import pytest
 from page_runs import record_here
 from skyloop.benchmarks.record import Sizes, figures, overlap
 from skyloop.datasets.recording_run import plan_recording, record
-from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.datasets.trial_recording import STAGES
+from skyloop.datasets.rig import STAGES, RecordOptions, rig_scenario
 from skyloop_client.errors import DatasetError
 
 

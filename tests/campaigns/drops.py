@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from skyloop.reproductions.missing_runs import Job
+from skyloop_papers.runs import Job
 
 
 def drop(height: float, log: str, folder: str, doomed: float | None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import pytest
 from campaign_rig import HERE, WINDY, campaign
 
 from left_out import leave_out
-from skyloop.reproductions.two_machines import APART, why_not_apart
+from skyloop_papers.two_machines import APART, why_not_apart
 
 RUNS = int(os.environ.get("SKYLOOP_MANY_RUNS", "300"))
 KILL_EVERY_S = float(os.environ.get("SKYLOOP_KILL_EVERY_S", "8"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skyloop.core.cache import cache_folder
+from skyloop.core.files import cache_folder
 
 
 def homeless() -> Path:

@@ -173,7 +173,7 @@ def test_a_second_checkout_loads_what_the_first_compiled(tmp_path: Path) -> None
     package = Path(jit.__file__).parents[1]
     for name in ("first", "second"):
         (tmp_path / name / "skyloop" / "core").mkdir(parents=True)
-        for file in ("__init__.py", "core/__init__.py", "core/cache.py", "core/interrupts.py", "core/jit.py"):
+        for file in ("__init__.py", "core/__init__.py", "core/files.py", "core/interrupts.py", "core/jit.py"):
             shutil.copy(package / file, tmp_path / name / "skyloop" / file)
         (tmp_path / name / "skyloop" / "__init__.py").write_text("")
         (tmp_path / name / "skyloop" / "kernels.py").write_text(ONE_KERNEL)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from skyloop.core.schedule import Schedule
+from skyloop.core.clock import Schedule
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, Rate
 

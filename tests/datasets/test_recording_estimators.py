@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import record_here
 from test_recording_run import assert_same
 
+from in_process import record_here
 from skyloop.datasets.checking import check
 from skyloop.datasets.export import export
 from skyloop.datasets.recording_run import plan_recording, record

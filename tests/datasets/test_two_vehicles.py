@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import yaml
-from in_process import record_here
 from numpy.typing import NDArray
 from pycocotools.coco import COCO
 from rosbags.highlevel import AnyReader
 from test_recording_run import assert_same, killed_in_writes
 
+from in_process import record_here
 from skyloop.core.frames import matrix_from_quat
 from skyloop.datasets.check_noise import NoiseCheck
 from skyloop.datasets.checking import check, repair

@@ -8,7 +8,7 @@ import numpy as np
 
 from goal_flights import scenario
 from link_rig import Computer, flying
-from skyloop.tasks.navigate import NavigatePilot
+from skyloop_autonomy.pilots.navigate import NavigatePilot
 from skyloop_client.messages import Goal, GoalStatus, VehicleState
 from skyloop_client.session import fly
 

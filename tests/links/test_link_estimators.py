@@ -19,7 +19,7 @@ from link_rig import ONE, Computer, Rig, eventually, flying
 from published_things import FromTruth, Listener, estimate
 from skyloop.cli import main
 from skyloop.sim.assembly import build
-from skyloop.sim.estimation import UserEstimatorPart
+from skyloop.sim.estimator_assembly import UserEstimatorPart
 from skyloop.sim.scenario import make_scenario
 from skyloop_client import Session
 from skyloop_client.errors import LinkError, PartError

@@ -17,6 +17,7 @@ from ros2_rig import DOMAIN, Node
 from cockpit_rig import CockpitRig, Viewer, until
 from skyloop.apps.run import run_scenario
 from skyloop.cli.console import links_from
+from skyloop.cockpit.cockpit_beside import CockpitConfig
 from skyloop.links.autopilots.configs import ArdupilotConfig, Px4Config
 from skyloop.links.foxglove.link import FoxgloveConfig
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Onlooker
@@ -28,7 +29,6 @@ from skyloop.links.ros2.simulation_services import QUITTING
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop.ui.cockpit_beside import CockpitConfig
 from skyloop_client.errors import LinkError, ScenarioError, SkyloopError, UnknownNameError
 from skyloop_client.messages import Hover
 

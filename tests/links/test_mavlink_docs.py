@@ -21,7 +21,7 @@ from skyloop.links.mavlink.telemetry import Telemetry
 from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
 from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import PX4_MODES, Geography
-from skyloop.world.home_positions import HOMES
+from skyloop.world.earth import HOMES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "mavlink.md").read_text(encoding="utf-8")
 

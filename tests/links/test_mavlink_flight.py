@@ -19,10 +19,10 @@ from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
-from skyloop.reproductions.mission import Desk
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import LinkError, SetpointError
 from skyloop_client.messages import Arm, TakeOff
+from skyloop_papers.mission.flight import Desk
 
 ARM, START = 400, 300
 WAYPOINT, LOITER_TIME, RTL, LAND, TAKEOFF, DELAY, JUMP, SPEED = 16, 19, 20, 21, 22, 93, 177, 178

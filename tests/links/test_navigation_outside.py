@@ -16,7 +16,7 @@ from link_rig import Computer, flying
 from skyloop.apps.loop import pilot_outside
 from skyloop.cli import main
 from skyloop.sim.scenario import load_scenario
-from skyloop.tasks.navigate import NavigatePilot
+from skyloop_autonomy.pilots.navigate import NavigatePilot
 from skyloop_client.__main__ import main as client
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import ScenarioError
@@ -34,7 +34,7 @@ def test_the_scenarios_pilot_is_made_again_from_its_options() -> None:
     assert isinstance(pilot, NavigatePilot)
     assert pilot._config == told.vehicles[0].pilot
     kind, arguments = pilot_outside(load_scenario("unknown-city"))
-    assert kind == "skyloop.tasks.unknown_city:CityPilot" and json.loads(arguments[-1])["goal"] == [70, 60]
+    assert kind == "skyloop_autonomy.pilots.unknown_city:CityPilot" and json.loads(arguments[-1])["goal"] == [70, 60]
     with pytest.raises(ScenarioError, match="has 0 pilots; it must have exactly one"):
         pilot_outside(told.model_copy(update={"vehicles": [told.vehicles[0].model_copy(update={"pilot": None})]}))
 
@@ -66,7 +66,7 @@ def test_a_pilot_gets_the_streams_that_it_names_and_no_others() -> None:
 
 
 def test_options_that_are_no_object_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert client(["pilot", "skyloop.tasks.pilots:pilot_from", "--options", "[1]"]) == 1
+    assert client(["pilot", "skyloop.vehicle.pilots.pilots:pilot_from", "--options", "[1]"]) == 1
     assert "--options [1]: give a JSON object" in capsys.readouterr().err
 
 

@@ -201,7 +201,7 @@ def test_a_person_is_told_what_to_start_on_the_remote_machine() -> None:
         (["--pilot", "mine.py:Pilot"], "skyloop-client pilot mine.py:Pilot --connect"),
         (
             ["--pilot", "scenario", "--set", "vehicles.drone.pilot.altitude=3"],
-            "skyloop-client pilot skyloop.tasks.pilots:pilot_from --rate 10.0 --vehicle drone --options "
+            "skyloop-client pilot skyloop.vehicle.pilots.pilots:pilot_from --rate 10.0 --vehicle drone --options "
             '\'{"kind": "hover", "altitude": 3.0, "duration": 10.0}\' --connect',
         ),
         (["--task", "face-anchor"], "python3 -m skyloop_client.tasks face-anchor --connect"),

@@ -25,7 +25,7 @@ from option_flights import (
 from skyloop.sim.scenario import DragChoice
 from skyloop.vehicle.airframe import Drag, DragModel
 from skyloop.vehicle.kernel_packing import RotorFault, Wrench
-from skyloop.world.wind import Calm, ConstantWind, DrydenWind, FieldWind
+from skyloop.world.atmosphere import Calm, ConstantWind, DrydenWind, FieldWind
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Arm
 

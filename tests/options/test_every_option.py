@@ -33,7 +33,7 @@ FILES = {
 }
 BY_KIND: dict[str, tuple[str, ...]] = {
     "sensor": ("skyloop.sensors.",),
-    "pilot": ("skyloop.tasks.pilots", "skyloop.navigation.trajectories"),
+    "pilot": ("skyloop.vehicle.pilots.pilots", "skyloop.vehicle.trajectories.trajectories"),
 }
 """Enumerated from their registries in test_<name>_options.py."""
 

@@ -14,11 +14,9 @@ from option_flights import fields_of
 from landing_rig import Drop
 from marker_pictures import as_pixels, picture
 from skyloop.core.frames import quat_from_yaw
-from skyloop.perception.landing.control import LandingControlConfig
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
-from skyloop.tasks.landing import LandingPilot, LandingPilotConfig, LandingStart
 from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import UnknownNameError
@@ -34,6 +32,8 @@ from skyloop_client.messages import (
     VehicleStatus,
     Velocity,
 )
+from skyloop_landing.pilot import LandingPilot, LandingPilotConfig, LandingStart
+from skyloop_landing.vision.control import LandingControlConfig
 
 Measure = Callable[[Drop], float]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from option_flights import ALOFT, DRONE, Flight, Script, fields_of, fly
 
-from skyloop.navigation.trajectories import TrajectoryConfig
-from skyloop.tasks.pilots import PILOTS
+from skyloop.vehicle.pilots.pilots import PILOTS
+from skyloop.vehicle.trajectories.trajectories import TrajectoryConfig
 
 PILOT = DRONE + "pilot"
 FIELD = Script((), 9.0, ALOFT)

@@ -13,8 +13,7 @@ from pymavlink.dialects.v20 import common
 from skyloop.links.autopilots.configs import Px4Config
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.assembly import build
-from skyloop.sim.px4_choice import Px4Choice
-from skyloop.sim.scenario import make_scenario
+from skyloop.sim.scenario import Px4Choice, make_scenario
 
 THINGS = str(Path(__file__).parents[1] / "published_things.py")
 

@@ -9,9 +9,18 @@ import pytest
 from option_flights import fields_of
 from option_views import DASH, EVERY, Pair, Seen, cases, check_pair, more_samples
 
-from skyloop.sensors.radar import backends
-from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarTarget
-from skyloop.sensors.radar.pattern import Beam, CsvPattern, Isotropic, PicturePattern, Vira, pattern_table
+from skyloop.sensors.radar import radar
+from skyloop.sensors.radar.config import (
+    PRESETS,
+    Beam,
+    CsvPattern,
+    Isotropic,
+    PicturePattern,
+    RadarConfig,
+    RadarTarget,
+    Vira,
+    pattern_table,
+)
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
@@ -228,13 +237,13 @@ def test_the_picture_of_another_file_is_another_pattern(tmp_path: Any) -> None:
 
 def test_backend(monkeypatch: pytest.MonkeyPatch) -> None:
     waveform = RadarConfig().waveform()
-    assert isinstance(backends.backend_on("cpu", waveform)[1], Synthesis)
-    monkeypatch.setattr(backends, "_gpu", lambda: (None, "CuPy is not installed"))
-    assert isinstance(backends.backend_on("auto", waveform)[1], Synthesis)
+    assert isinstance(radar.backend_on("cpu", waveform)[1], Synthesis)
+    monkeypatch.setattr(radar, "_gpu", lambda: (None, "CuPy is not installed"))
+    assert isinstance(radar.backend_on("auto", waveform)[1], Synthesis)
     with pytest.raises(SetupError, match="CuPy is not installed; install cupy"):
-        backends.backend_on("gpu", waveform)
-    monkeypatch.setattr(backends, "_gpu", lambda: ("a device", ""))
-    monkeypatch.setattr(backends, "GpuSum", lambda _, cupy: f"sums on {cupy}")
-    monkeypatch.setattr(backends, "GpuEchoes", lambda cupy: f"finds on {cupy}")
-    made: list[Any] = [backends.backend_on(backend, waveform) for backend in ("auto", "gpu")]
+        radar.backend_on("gpu", waveform)
+    monkeypatch.setattr(radar, "_gpu", lambda: ("a device", ""))
+    monkeypatch.setattr(radar, "GpuSum", lambda _, cupy: f"sums on {cupy}")
+    monkeypatch.setattr(radar, "GpuEchoes", lambda cupy: f"finds on {cupy}")
+    made: list[Any] = [radar.backend_on(backend, waveform) for backend in ("auto", "gpu")]
     assert made == [("finds on a device", "sums on a device")] * 2

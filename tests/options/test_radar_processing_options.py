@@ -12,7 +12,7 @@ import pytest
 from option_flights import DRONE, Script, fields_of, fly
 
 from radar_reference import DETAILS, RX, TABLE_2, TX, place, reference_volts
-from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor, TrackingConfig
+from skyloop.sensors.radar.processing import ProcessingConfig, RadarProcessor, TrackingConfig
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, RadarDetections, RadarScan, RangeDopplerImage

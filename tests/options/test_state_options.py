@@ -10,8 +10,8 @@ import pytest
 from option_flights import DRONE, Flight, Script, fields_of, fly
 
 import skyloop
-from skyloop.navigation.ekf import EkfConfig
 from skyloop.sim.estimator_config import EstimatorConfig
+from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop_client.messages import Arm, TakeOff
 
 SENSORS = {

@@ -16,7 +16,7 @@ from skyloop.sim.scenario import make_scenario
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
-from skyloop.world.scenery.actors.watchful import WatchfulWalker
+from skyloop.world.scenery.actors.indoor_walks import WatchfulWalker
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.world import WORLDS, World, WorldConfig, build_world
 from skyloop_client.errors import ScenarioError

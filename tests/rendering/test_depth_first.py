@@ -8,10 +8,10 @@ import pytest
 from photography import looking, weather
 from skyloop.core.frames import matrix_from_quat
 from skyloop.rendering import painter as painting
+from skyloop.rendering.buffers import pack_model, used_textures
 from skyloop.rendering.painter import Painter, Shot
 from skyloop.rendering.process import open_context
 from skyloop.rendering.textures import texture_layers
-from skyloop.rendering.vertex_buffers import pack_model, used_textures
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skyloop.rendering.kept_targets import KeptTargets
+from skyloop.rendering.post_processing import KeptTargets
 
 
 def test_however_many_sizes_are_asked_for_the_bytes_are_bounded() -> None:

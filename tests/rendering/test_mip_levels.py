@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from skyloop.rendering.mip_levels import build_mip_levels
+from skyloop.rendering.programs import build_mip_levels
 from skyloop_client.messages import Array
 
 pytestmark = pytest.mark.renders

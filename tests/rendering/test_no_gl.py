@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from painted_world import panel, shape
-from skyloop.rendering import answer_watchdog, client
+from skyloop.rendering import client
 from skyloop.rendering.client import HOW_TO_INSTALL, Renderer
 from skyloop.world.model import Model
 from skyloop_client.errors import RendererError
@@ -69,7 +69,7 @@ def test_a_driver_that_crashes_is_reported(model: Model, tmp_path: Path, monkeyp
 
 def test_a_driver_that_hangs_is_given_up(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_moderngl(tmp_path, monkeypatch, "import time\ntime.sleep(600)\n")
-    monkeypatch.setattr(answer_watchdog, "LOOK_S", 0.01)
+    monkeypatch.setattr(client, "LOOK_S", 0.01)
     monkeypatch.setattr(client, "LOOK_S", 0.01)
     assert trouble_of(model) == "the renderer gave no answer for 1 s and was ended"
 

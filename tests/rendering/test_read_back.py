@@ -11,8 +11,7 @@ import moderngl
 import numpy as np
 import pytest
 
-from skyloop.rendering.process import serve
-from skyloop.rendering.read_back import BufferedReadBack, DirectReadBack
+from skyloop.rendering.process import BufferedReadBack, DirectReadBack, serve
 from skyloop.rendering.wire import decode, encode
 
 SHOTS = [

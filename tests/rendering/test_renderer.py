@@ -17,7 +17,7 @@ import pytest
 from painted_world import panel, shape
 from photography import looking, number_of, shot, weather
 from skyloop.core.frames import matrix_from_quat
-from skyloop.rendering import answer_watchdog, shadows
+from skyloop.rendering import client, shadows
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
 from skyloop.world.rays import RayTracer
@@ -381,7 +381,7 @@ def test_a_renderer_that_is_stopped_is_told_of_and_ended(
     blind = Renderer(model)
     try:
         blind.wait_ready()
-        monkeypatch.setattr(answer_watchdog, "LOOK_S", 0.02)
+        monkeypatch.setattr(client, "LOOK_S", 0.02)
         os.kill(blind.process_id, signal.SIGSTOP)
         looks = []
 
@@ -409,7 +409,7 @@ def test_a_stopped_renderer_is_noticed_by_a_client_that_only_asks_now_and_then(
     blind = Renderer(model)
     try:
         blind.wait_ready()
-        monkeypatch.setattr(answer_watchdog, "LOOK_S", 0.01)
+        monkeypatch.setattr(client, "LOOK_S", 0.01)
         os.kill(blind.process_id, signal.SIGSTOP)
         blind.submit([AHEAD], SKY)
         for _ in range(2000):

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.renders
 
 NICENESS = """
 import os
-from skyloop.rendering.thread_priority import take_short_turns
+from skyloop.rendering.process import take_short_turns
 os.nice({first})
 take_short_turns(10)
 print(os.nice(0))

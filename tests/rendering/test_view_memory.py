@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from skyloop.rendering.view_memory import MOST_LENT, ViewMemory
+from skyloop.rendering.buffers import MOST_LENT, ViewMemory
 from skyloop.world.views import without_alpha
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from skyloop.sensors.camera_effects import image_motion
 from skyloop.sensors.camera_lens import FISHEYE_SIGHT, Lens, Mosaic
-from skyloop.sensors.camera_motion import image_motion
 from skyloop_client.errors import ScenarioError
 
 EUROC = (-0.28340811, 0.07395907, 0.00019359, 1.76187114e-05)

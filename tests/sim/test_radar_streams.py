@@ -17,7 +17,7 @@ from skyloop.apps import run as running
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.scenery.actors.gait import PARTS
-from skyloop.world.worlds.radar_lab import RadarLab
+from skyloop.world.worlds.open_ground import RadarLab
 from skyloop_client.messages import Message, RadarDetections, RadarScan, RangeDopplerImage
 
 pytestmark = pytest.mark.renders

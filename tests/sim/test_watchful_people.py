@@ -10,7 +10,7 @@ import pytest
 
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
-from skyloop.world.scenery.actors.watchful import WatchfulWalker
+from skyloop.world.scenery.actors.indoor_walks import WatchfulWalker
 
 
 def scene(**vehicle: Any) -> Any:

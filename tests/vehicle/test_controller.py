@@ -22,7 +22,7 @@ from skyloop.vehicle.kernel_records import (
     SET_VELOCITY_BODY,
     SET_VELOCITY_WORLD,
 )
-from skyloop.vehicle.mixer import mix
+from skyloop.vehicle.rotors import mix
 from skyloop_client.messages import Array, VehicleState
 
 WEIGHT = IRIS.mass * GRAVITY

@@ -4,8 +4,8 @@ from embree_probe import Probe
 
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Shape
+from skyloop.world.scenery.building_parts import RECESS
 from skyloop.world.scenery.buildings import STYLES, house_colours, house_shape
-from skyloop.world.scenery.facades import RECESS
 from skyloop_client.errors import ScenarioError
 
 WIDTH, DEPTH = 10.0, 9.0

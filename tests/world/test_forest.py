@@ -11,7 +11,7 @@ import pytest
 from skyloop.world.generation import generator
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model
-from skyloop.world.scenery.plants.foliage import LEAF_SLOT
+from skyloop.world.scenery.foliage import LEAF_SLOT
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.worlds.forest import Forest
 from skyloop_client.errors import ScenarioError

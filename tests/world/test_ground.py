@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
 from skyloop.world.rays import RayTracer
-from skyloop.world.terrain import place_terrain
 from skyloop_client.errors import ScenarioError
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skyloop.world.earth import EarthConfig
-from skyloop.world.home_positions import HOMES, home_from
+from skyloop.world.earth import HOMES, EarthConfig, home_from
 from skyloop_client.errors import ScenarioError
 
 

@@ -14,10 +14,9 @@ from PIL import Image
 from trimesh.visual import TextureVisuals
 from trimesh.visual.material import PBRMaterial
 
-from skyloop.world.classes_by_name import CLASS_WORDS, told_by, words_of
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
-from skyloop.world.semantics import CLASSES
+from skyloop.world.semantics import CLASS_WORDS, CLASSES, told_by, words_of
 from skyloop_client.errors import ScenarioError
 
 
@@ -231,7 +230,7 @@ def test_bad_files_are_told_in_one_line(tmp_path: Path) -> None:
 
 
 def test_too_many_triangles_are_refused(glb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skyloop.world.mesh_files.MOST_TRIANGLES", 100)
+    monkeypatch.setattr("skyloop.world.imported.MOST_TRIANGLES", 100)
     assert "simplify" in refusal(glb)
 
 

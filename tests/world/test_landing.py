@@ -9,12 +9,12 @@ import pytest
 from model_rays import cast, triangles
 
 from marker_pictures import FOCAL_PX, detect, picture
-from skyloop.perception.landing.figures import RECTANGLE, RING, SQUARE
 from skyloop.world.materials import MATERIALS
 from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.landing import COVERS, Landing
 from skyloop_client.errors import ScenarioError
+from skyloop_landing.vision.figures import RECTANGLE, RING, SQUARE
 
 MARKER = LandingMarker()
 

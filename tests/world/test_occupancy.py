@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.mesh import Mesh, box, cylinder, ellipsoid, merged, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.occupancy import BOTTOMLESS, CLOSED, OPEN, closure, occupancy
-from skyloop.world.terrain import place_terrain
 from skyloop_client.errors import ScenarioError
 
 

@@ -13,8 +13,7 @@ from skyloop.world.generation import generator
 from skyloop.world.model import Model, Shape
 from skyloop.world.semantics import CLASSES
 from skyloop.world.worlds.park import Park
-from skyloop.world.worlds.park_layout import PARK, Plan
-from skyloop.world.worlds.park_paths import STREET
+from skyloop.world.worlds.park_layout import PARK, STREET, Plan
 from skyloop_client.errors import ScenarioError
 
 SPECIES = ("oak", "birch", "spruce", "poplar", "willow", "cherry")

@@ -8,11 +8,10 @@ from skyloop.world.model import Model
 from skyloop.world.scenery.actors import body, people
 from skyloop.world.scenery.actors.body import BOTTOMS, TOPS, Outfit
 from skyloop.world.scenery.actors.body_tables import BMI, LENGTH, SOLE, STATURE, Build
-from skyloop.world.scenery.actors.clothes import draw_person
 from skyloop.world.scenery.actors.gait import PARTS, Gait, stride_of
 from skyloop.world.scenery.actors.heads import HAIR_STYLES
 from skyloop.world.scenery.actors.paths import Path
-from skyloop.world.scenery.actors.stances import STANCES, standing_poses
+from skyloop.world.scenery.actors.people import STANCES, draw_person, standing_poses
 from skyloop.world.semantics import CLASS_ID
 from skyloop_client.errors import ScenarioError
 

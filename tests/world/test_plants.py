@@ -10,12 +10,9 @@ import pytest
 from skyloop.world.generation import generator
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Shape
-from skyloop.world.scenery.plants import bushes
-from skyloop.world.scenery.plants.branches import bent, limb
-from skyloop.world.scenery.plants.foliage import LEAF_SLOT, directions, hull, lumps
-from skyloop.world.scenery.plants.scatter import Spots, spread_out
-from skyloop.world.scenery.plants.tree_species import OAK, PINE, SPECIES, in_autumn
-from skyloop.world.scenery.plants.trees import tinted, tree_shape
+from skyloop.world.scenery import bushes
+from skyloop.world.scenery.foliage import LEAF_SLOT, Spots, bent, directions, hull, limb, lumps, spread_out, tinted
+from skyloop.world.scenery.trees import OAK, PINE, SPECIES, in_autumn, tree_shape
 
 SMALL = {
     "bush": (bushes.bush_shape, 400),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skyloop.world.semantics import CLASS_ID
-from skyloop.world.worlds.radar_lab import RadarLab
+from skyloop.world.worlds.open_ground import RadarLab
 from skyloop_client.errors import ScenarioError
 
 

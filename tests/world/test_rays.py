@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import box, ellipsoid, mesh_of, quad
 from skyloop.world.model import Model, Shape
 from skyloop.world.rays import RayTracer
-from skyloop.world.terrain import place_terrain
 
 
 @dataclass

@@ -6,7 +6,7 @@ import pytest
 
 from skyloop.world.model import Shape
 from skyloop.world.scenery import street_furniture as furniture
-from skyloop.world.scenery.lettering import strokes
+from skyloop.world.scenery.panels import strokes
 
 SHAPES: dict[str, Any] = {
     "bench": lambda g: furniture.bench_shape(g),

@@ -2,11 +2,20 @@ import numpy as np
 import pytest
 from embree_probe import Probe, disc, visible_triangles
 
-from skyloop.world.scenery.actors.forklifts import FORK_TIP, HALF_WIDTH, TAIL, forklift_shape
-from skyloop.world.scenery.hall import HALF_X, HALF_Y, HEIGHT
-from skyloop.world.scenery.storage import LEVELS, PALLET, SLOTS, pallet_loads, pallet_shape, rack_bay_shape
+from skyloop.world.scenery.warehouse_equipment import (
+    FORK_TIP,
+    HALF_WIDTH,
+    LEVELS,
+    PALLET,
+    SLOTS,
+    TAIL,
+    forklift_shape,
+    pallet_loads,
+    pallet_shape,
+    rack_bay_shape,
+)
 from skyloop.world.semantics import CLASSES
-from skyloop.world.worlds.warehouse import ROWS, RUNS, STANDING, Warehouse
+from skyloop.world.worlds.warehouse import HALF_X, HALF_Y, HEIGHT, ROWS, RUNS, STANDING, Warehouse
 from skyloop_client.errors import ScenarioError
 
 WANTED = ("floor", "wall", "ceiling", "door", "lamp", "shelf", "pallet", "box", "barrel", "forklift")

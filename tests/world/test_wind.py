@@ -9,12 +9,12 @@ from scipy.signal import welch
 from scipy.special import gammainc
 
 from skyloop.core.keyed_random import stream_key
-from skyloop.world import wind
-from skyloop.world.wind import DrydenWind, FieldWind, Wind
+from skyloop.world import atmosphere
+from skyloop.world.atmosphere import DrydenWind, FieldWind, Wind
 from skyloop_client.errors import ScenarioError
 
-_advance, _initial, _velocity = wind.advance_gust, wind.initial_gust, wind.gust_velocity
-_scales, _gamma_tail = wind.dryden_scales, wind._gamma_tail
+_advance, _initial, _velocity = atmosphere.advance_gust, atmosphere.initial_gust, atmosphere.gust_velocity
+_scales, _gamma_tail = atmosphere.dryden_scales, atmosphere._gamma_tail
 W20 = 7.0
 """m/s."""
 
@@ -186,7 +186,7 @@ def test_gusts_turn_with_the_mean_wind():
 
 def test_configs_are_told_apart_by_kind():
     adapter = TypeAdapter(Wind)
-    assert adapter.validate_python({"kind": "calm"}) == wind.Calm()
+    assert adapter.validate_python({"kind": "calm"}) == atmosphere.Calm()
     assert adapter.validate_python({"kind": "constant", "velocity": [1, 2, 3]}).velocity == (1.0, 2.0, 3.0)
     dryden = adapter.validate_python({"kind": "dryden", "w20_kt": 30})
     assert isinstance(dryden, DrydenWind)
@@ -213,7 +213,7 @@ class Whirl:
 def test_a_wind_field_is_made_from_its_source(monkeypatch):
     module = SimpleNamespace(Whirl=Whirl, Nothing=object)
     monkeypatch.setitem(sys.modules, "someones_winds", module)
-    field = wind.wind_field(FieldWind(source="someones_winds:Whirl", options={"rate": 0.5}))
+    field = atmosphere.wind_field(FieldWind(source="someones_winds:Whirl", options={"rate": 0.5}))
     np.testing.assert_allclose(field.velocity(np.array([1.0, 2.0, 3.0]), 4.0), [-4.0, 2.0, 0.0])
     for source, options in (
         ("no_such_module:Whirl", {}),
@@ -222,4 +222,4 @@ def test_a_wind_field_is_made_from_its_source(monkeypatch):
         ("someones_winds:Nothing", {}),
     ):
         with pytest.raises(ScenarioError, match=source.partition(":")[0]):
-            wind.wind_field(FieldWind(source=source, options=options))
+            atmosphere.wind_field(FieldWind(source=source, options=options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skyloop.sim.estimator_config import EstimatorConfig
+from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.scenario import Scenario, UserPilot
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
 from skyloop_client.plugins import is_plugin, load_plugin
@@ -35,8 +35,10 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
             raise ScenarioError(f"--estimator {told}: the scenario has no such one; {hint} Or give file.py:Class")
         vehicle, name = named[0]
         kind = vehicle.estimators[name].kind
+        if kind in PARTS_OF_THE_SIMULATION:
+            raise ScenarioError(f"--estimator {told}: it is of kind {kind}, which runs in the simulation only")
         if not is_plugin(kind):
-            raise ScenarioError(f"--estimator {told}: it is of kind {kind}; only a class of your own runs outside")
+            kind = ESTIMATORS.path(kind)
         if scenario.folder is not None and kind.partition(":")[0].endswith(".py"):
             kind = str(Path(scenario.folder) / kind)
     old = vehicle.estimators.get(name, EstimatorConfig(kind="link"))
@@ -67,7 +69,7 @@ def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:
     seeded = pilot if isinstance(pilot, UserPilot) else pilot.seeded(scenario.seed)
     config = seeded.model_dump(mode="json")
     rate = config.pop("rate_hz")
-    kind, options = "skyloop.tasks.pilots:pilot_from", config
+    kind, options = "skyloop.vehicle.pilots.pilots:pilot_from", config
     if is_plugin(pilot.kind):
         kind, options = pilot.kind, config["options"]
         if scenario.folder is not None and kind.partition(":")[0].endswith(".py"):

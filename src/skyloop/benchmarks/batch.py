@@ -46,7 +46,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
     try:
         import jax
 
-        from skyloop.gym.device import DeviceEnv
+        from skyloop_jax import DeviceEnv
     except (ImportError, MissingExtra):
         raise SetupError("bench batch needs JAX, which is not installed: pip install 'skyloop[batch]'") from None
     env = DeviceEnv("hover")
@@ -91,7 +91,7 @@ def figures(taken: dict[str, np.ndarray[Any, Any]], counts: tuple[int, ...], siz
 
 def learning_figures(env: Any, steps: int) -> list[Figure]:
     """From nothing to a policy that hovers, compiling of the learning included."""
-    from skyloop.gym.device.learning import Learner
+    from skyloop_jax.learning import Learner
 
     began = time.perf_counter()
     learner = Learner(env, seed=1)
@@ -131,9 +131,9 @@ class Flights:
     def __init__(self, env: Any, count: int) -> None:
         import jax
 
-        from skyloop.gym.device.advance import flown
-        from skyloop.gym.device.control import Setpoint
         from skyloop.vehicle.kernel_records import SET_RATES
+        from skyloop_jax.advance import flown
+        from skyloop_jax.control import Setpoint
 
         craft = env.craft
         state, _ = env.reset(1, count)

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.campaigns.campaign import Campaign, results
-from skyloop.campaigns.making import outcomes
 from skyloop.campaigns.plan import make_plan, planned_runs
-from skyloop.campaigns.pools import RayPool, ray_pool
-from skyloop.campaigns.run_process import Work
+from skyloop.campaigns.pools import RayPool, outcomes, ray_pool
+from skyloop.campaigns.run_process import RemoteCall
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure
 
@@ -71,7 +70,7 @@ def _rate(pool: RayPool, runs: int, cores: int) -> float:
         began = time.perf_counter()
         made = [outcome for _, outcome in outcomes(((run.number, campaign.work(run)) for run in part), pool, 0)]
         spent = time.perf_counter() - began
-        assert all(outcome.made is not None for outcome in made), [outcome.lost for outcome in made]
+        assert all(outcome.result is not None for outcome in made), [outcome.lost for outcome in made]
     return runs / spent
 
 
@@ -83,8 +82,8 @@ def _processor_s(pool: RayPool) -> float:
 
 def _with_a_killed_worker(pool: RayPool, runs: int) -> tuple[int, int]:
     """Runs without a verdict, and attempts that were made again, when a worker is killed in the middle."""
-    (_, outcome), *_ = outcomes([(0, Work.of(os.getppid, ()))], pool, 0)
-    killer = threading.Timer(2.0, os.kill, (outcome.made, signal.SIGKILL))
+    (_, outcome), *_ = outcomes([(0, RemoteCall.of(os.getppid, ()))], pool, 0)
+    killer = threading.Timer(2.0, os.kill, (outcome.result, signal.SIGKILL))
     killer.start()
     try:
         with tempfile.TemporaryDirectory() as folder:

@@ -15,16 +15,16 @@ import numpy as np
 
 from skyloop.apps.run import run_scenario
 from skyloop.benchmarks.cockpit_screen import screen_figures
+from skyloop.cockpit.cockpit_beside import CockpitBeside
+from skyloop.cockpit.world_frame import world_frame
 from skyloop.core.results import Figure
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
-from skyloop.ui.cockpit_beside import CockpitBeside
-from skyloop.ui.world_frame import world_frame
 
 VIEWER = """
 import json, sys, time
 from websockets.sync.client import connect
-from skyloop.ui.wire import unframed
+from skyloop.cockpit.wire import unframed
 port, streams, seconds = int(sys.argv[1]), sys.argv[2].split(","), float(sys.argv[3])
 counts, late, sizes = dict.fromkeys(streams, 0), [], {}
 with connect(f"ws://127.0.0.1:{port}/api/live", max_size=None) as peer:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.run import run_scenario
+from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.core.results import Figure
 from skyloop.sim.scenario import Scenario
-from skyloop.ui.cockpit_beside import CockpitBeside
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SETTLE_S, LOOK_S = 4.0, 12.0

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.apps.train import PARTS, score_model
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.results import Figure
-from skyloop.datasets.people_set import make_people, plan_tests
-from skyloop.perception.detection.dataset_reader import read_samples
-from skyloop.perception.detection.detector import Detector, load_detector, model_file
-from skyloop.perception.detection.image_files import read_image
+from skyloop_detect.commands.train import PARTS, score_model
+from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import Detector, load_detector, model_file
+from skyloop_detect.image_files import read_image
+from skyloop_detect.training_data.people_set import make_people, plan_tests
 
 PER_PART, PER_PLACE = 150, 10
 LOOKS = 200

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
-from skyloop.rendering.culling import Culler
+from skyloop.rendering.buffers import pack_model
 from skyloop.rendering.painter import Shot, projection
 from skyloop.rendering.quality import QUALITIES
-from skyloop.rendering.vertex_buffers import pack_model
+from skyloop.rendering.shadows import Culler
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model
 from skyloop.world.views import ViewRequest

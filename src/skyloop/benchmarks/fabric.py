@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 from skyloop.core.results import Figure
-from skyloop.fabric.config import PIXEL_CLOCK_HZ, FabricConfig
-from skyloop.fabric.simulated import SimulatedFabric
-from skyloop.fabric.synthesis import XC7Z020, synthesise
-from skyloop.fabric.timing import WIRE_NS
+from skyloop_landing.fpga.config import PIXEL_CLOCK_HZ, FabricConfig
+from skyloop_landing.fpga.simulated import SimulatedFabric
+from skyloop_landing.fpga.synthesis import XC7Z020, synthesise
+from skyloop_landing.fpga.timing import WIRE_NS
 
 MOST_PERCENT = 60.0
 IMAGES = 6

@@ -15,7 +15,7 @@ from skyloop.benchmarks.gtsam_import import bias_key, check_gtsam, gtsam, pose_k
 from skyloop.benchmarks.smoother_config import SmootherConfig
 from skyloop.benchmarks.smoother_points import Additions, PointFactors
 from skyloop.benchmarks.vio_steps import Beginning, BodyState, Step, body_attitude, body_levers
-from skyloop.navigation.vio.calibration import StereoCalibration
+from skyloop_autonomy.vio.calibration import StereoCalibration
 from skyloop_client.messages import Array
 
 _SAME_PLACE = 1e-8

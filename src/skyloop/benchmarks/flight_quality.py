@@ -12,7 +12,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation import Simulation
-from skyloop.tasks.pilots import TrajectoryPilot
+from skyloop.vehicle.pilots.pilots import TrajectoryPilot
 from skyloop_client.messages import Arm, Array, Position, TakeOff
 
 NOISY_SENSORS: dict[str, Any] = {

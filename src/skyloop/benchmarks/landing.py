@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from skyloop.core.frames import quat_from_matrix
 from skyloop.core.jit import prepare
 from skyloop.core.results import Figure
-from skyloop.navigation.vio.opencv import cv2
-from skyloop.perception.landing.figures import find_marker, min_area
-from skyloop.perception.landing.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
-from skyloop.perception.landing.pixel_kernels import TILE
 from skyloop.rendering.client import Renderer
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.worlds.landing import Landing
+from skyloop_autonomy.vio.opencv import cv2
+from skyloop_landing.vision.figures import find_marker, min_area
+from skyloop_landing.vision.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
+from skyloop_landing.vision.pixel_kernels import TILE
 
 Pixels = NDArray[np.uint8]
 STEPS = ("grey", "gauss", "tiles", "threshold", "components", "marker")
@@ -120,7 +120,7 @@ def _peer_binary(smooth: Pixels, tiles: NDArray[np.float32]) -> Pixels:
 def measure(sizes: Sizes | None = None) -> list[Figure]:
     """All figures of `skyloop bench landing`."""
     sizes = sizes or Sizes()
-    prepare("skyloop.perception.landing", when_called=True)
+    prepare("skyloop_landing.vision", when_called=True)
     seen = pictures(sizes)
     cv2.setNumThreads(1)
     for picture in seen[:2]:

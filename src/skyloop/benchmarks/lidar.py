@@ -14,11 +14,10 @@ from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.core.results import Figure
 from skyloop.sensors.lidar import Lidar, LidarConfig
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.mesh import box, ellipsoid, merged
 from skyloop.world.model import Model, Shape
 from skyloop.world.rays import RayHits, RayTracer
-from skyloop.world.terrain import place_terrain
 from skyloop.world.weather import Weather, WeatherConfig
 from skyloop_client.messages import Kinematics
 

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
 from skyloop.core.jit import prepare
 from skyloop.core.results import Figure
-from skyloop.datasets.vio_flights import flight_scenario
-from skyloop.navigation.mapping import (
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import make_scenario
+from skyloop_autonomy.evaluation.vio_flights import flight_scenario
+from skyloop_autonomy.mapping import (
     CylinderMap,
     DepthLens,
     DistanceField,
@@ -27,8 +29,6 @@ from skyloop.navigation.mapping import (
     points_from_depth,
     projected,
 )
-from skyloop.sim.assembly import build
-from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import MissingExtra
 from skyloop_client.messages import Array
 
@@ -110,7 +110,7 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
     if importlib.util.find_spec("octomap") is None:
         raise MissingExtra("bench maps compares with octomap, which is not installed: pip install 'skyloop[bench]'")
     sizes = sizes or Sizes()
-    prepare("skyloop.navigation.mapping", when_called=True)
+    prepare("skyloop_autonomy.mapping", when_called=True)
     seen, lens = shots(sizes)
     return [*own_figures(seen, lens), *octomap_figures(seen, lens)]
 

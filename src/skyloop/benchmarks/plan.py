@@ -14,10 +14,10 @@ from scipy.sparse.csgraph import dijkstra
 
 from skyloop.benchmarks.box_worlds import BoxWorld, box_world
 from skyloop.core.results import Figure
-from skyloop.navigation.planning.global_planner import GlobalPlannerConfig, find_way, sub_goal
-from skyloop.navigation.planning.grid import Grid, grid_from_distance, inflated
-from skyloop.navigation.planning.local_planner import LocalPlannerConfig, back_up, plan_motion
-from skyloop.navigation.planning.replanning import Surroundings, best_way
+from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig, find_way, sub_goal
+from skyloop_autonomy.planning.grid import Grid, grid_from_distance, inflated
+from skyloop_autonomy.planning.local_planner import LocalPlannerConfig, back_up, plan_motion
+from skyloop_autonomy.planning.replanning import Surroundings, best_way
 from skyloop_client.messages import Array
 
 SIDE = 22.0

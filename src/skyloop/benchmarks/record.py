@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyloop.core.results import Figure
-from skyloop.datasets.trial_recording import STAGES, recorded
+from skyloop.datasets.rig import STAGES, trial_recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ def measure(sizes: Sizes | None = None) -> list[Figure]:
     for turn in range(sizes.rounds):
         # the order also alternates within a pair, because a machine that warms up slows the second run
         for store in (True, False) if turn % 2 else (False, True):
-            (stored if store else thrown_away).append(recorded(radar=False, store=store, **given))
-    with_radar = _best([recorded(radar=True, store=True, **given) for _ in range(min(2, sizes.rounds))])
+            (stored if store else thrown_away).append(trial_recording(radar=False, store=store, **given))
+    with_radar = _best([trial_recording(radar=True, store=True, **given) for _ in range(min(2, sizes.rounds))])
     cost = statistics.median(1.0 - kept["fps"] / lost["fps"] for kept, lost in zip(stored, thrown_away, strict=True))
     return figures(_best(stored), _best(thrown_away), with_radar, cost, sizes)
 

@@ -11,8 +11,8 @@ import numpy as np
 from skyloop.benchmarks.gtsam_import import gtsam, point_key, pose_key
 from skyloop.benchmarks.smoother_config import SmootherConfig
 from skyloop.benchmarks.vio_steps import Step
-from skyloop.navigation.vio.calibration import StereoCalibration
-from skyloop.navigation.vio.measurement_kernels import LEFT_ONLY
+from skyloop_autonomy.vio.calibration import StereoCalibration
+from skyloop_autonomy.vio.measurement_kernels import LEFT_ONLY
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from skyloop.core.results import Figure
-from skyloop.datasets.flown_sources import flown
-from skyloop.datasets.localisation_scores import scores
-from skyloop.datasets.localising import localise
-from skyloop.datasets.vio_flights import FLIGHTS, checked_flight
+from skyloop_autonomy.evaluation.flown_sources import flown
+from skyloop_autonomy.evaluation.localisation_scores import scores
+from skyloop_autonomy.evaluation.localising import localise
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight
 from skyloop_client.errors import DatasetError
 
 

@@ -21,13 +21,13 @@ from skyloop.benchmarks.gtsam_import import check_gtsam
 from skyloop.benchmarks.smoother_config import SmootherConfig
 from skyloop.benchmarks.vio_steps import BodyState, StepRecord, StepTap
 from skyloop.core.results import Figure
-from skyloop.datasets.flown_sources import flown
-from skyloop.datasets.localising import Source, localise, open_source
-from skyloop.datasets.vio_flights import FLIGHTS, checked_flight
-from skyloop.navigation.estimate_log import Estimates, Truths, errors_from_start
-from skyloop.navigation.trajectory_error import absolute_errors, together
-from skyloop.navigation.vio import VioSettings
-from skyloop.navigation.visual_localiser import VisualLocaliser
+from skyloop_autonomy.evaluation.estimate_log import Estimates, Truths, errors_from_start
+from skyloop_autonomy.evaluation.flown_sources import flown
+from skyloop_autonomy.evaluation.localising import Source, localise, open_source
+from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight
+from skyloop_autonomy.vio import VioSettings
+from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import Array, Message
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix
-from skyloop.navigation.vio.calibration import StereoCalibration
-from skyloop.navigation.vio.imu_kernels import ordinary_covariance
-from skyloop.navigation.vio.odometry import VisualInertialOdometry
-from skyloop.navigation.vio.settings import VioSettings
+from skyloop_autonomy.vio.calibration import StereoCalibration
+from skyloop_autonomy.vio.imu_kernels import ordinary_covariance
+from skyloop_autonomy.vio.odometry import VisualInertialOdometry
+from skyloop_autonomy.vio.settings import VioSettings
 from skyloop_client.messages import Array
 
 

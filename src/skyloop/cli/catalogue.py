@@ -13,8 +13,8 @@ from skyloop.recording.formats.registry import FORMATS
 from skyloop.sensors.registry import SENSORS
 from skyloop.sim.estimator_config import ESTIMATORS
 from skyloop.sim.scenario import AIRFRAMES, SCENARIOS
-from skyloop.tasks.pilots import PILOTS
 from skyloop.vehicle.kernel_packing import CONTROLLERS
+from skyloop.vehicle.pilots.pilots import PILOTS
 from skyloop.world.world import WORLDS
 from skyloop_client.errors import PluginError
 

@@ -161,7 +161,7 @@ def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | No
 
     changes = overrides(sets, seed)
     if home is not None:
-        from skyloop.world.home_positions import home_from
+        from skyloop.world.earth import home_from
 
         place = home_from(home)
         for name in ("latitude_deg", "longitude_deg", "altitude"):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from skyloop.cli.console import absolute
+from skyloop.core.plugins import Registry
 from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from skyloop.links.loop.targets import PowerModel, Target
 
 log = logging.getLogger(__name__)
+BOARD_PROGRAMS: Registry[Callable[[Any, str, str], list[str]]] = Registry("board_programs", "program of the board")
 DETECT = "detect"
 """The task that is an estimator of the scenario: it looks at images and publishes boxes."""
 OWN_PILOT = "scenario"
@@ -112,7 +114,7 @@ def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple
 
     changed, kind, vehicle, name = outside_estimator(scenario, told)
     if target == "board":
-        command = _on_board(scenario, kind, vehicle, name)
+        command = _on_board(scenario, vehicle, name)
     else:
         remote = target.startswith("remote")
         program = ["skyloop-client"] if remote else [sys.executable, "-m", "skyloop_client"]
@@ -123,12 +125,12 @@ def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple
     return changed, made, f"{vehicle}/{name}"
 
 
-def _on_board(scenario: Any, kind: str, vehicle: str, name: str) -> list[str]:
-    from skyloop.apps.board_detector import KIND, board_command
-
-    if kind != KIND:
+def _on_board(scenario: Any, vehicle: str, name: str) -> list[str]:
+    estimators = next(each.estimators for each in scenario.vehicles if each.name == vehicle)
+    kind = estimators[name].kind if name in estimators else ""
+    if kind not in BOARD_PROGRAMS:
         raise LinkError("the board runs programs for aarch64; give another --target for --estimator")
-    return board_command(scenario, vehicle, name)
+    return BOARD_PROGRAMS[kind](scenario, vehicle, name)
 
 
 def both(one: Target | None, other: Target | None) -> Target | None:

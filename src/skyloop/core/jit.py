@@ -24,6 +24,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
@@ -33,7 +34,7 @@ from numba import types
 from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.interrupts import kept_from_children
 
 log = logging.getLogger(__name__)
@@ -51,10 +52,11 @@ FIRST, MIDDLE, LAST, WHEN_CALLED = range(4)
 has its turn. WHEN_CALLED is left alone until it is called or a caller of it is compiled."""
 
 
-def _sources_fingerprint() -> str:
+@cache
+def _sources_fingerprint(package: Path) -> str:
     """Of all files that hold compiled code: Numba itself only watches the file of the entry point, not the pieces."""
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(package.rglob("*.py")):
         text = path.read_bytes()
         if path.name == "jit.py" or any(mark in text for mark in COMPILED_CODE):
             digest.update(text)
@@ -62,7 +64,7 @@ def _sources_fingerprint() -> str:
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(CACHE_FOLDER / "kernels" / _sources_fingerprint())
+    numba.config.CACHE_DIR = str(CACHE_FOLDER / "kernels" / _sources_fingerprint(PACKAGE))
 
 
 class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
@@ -72,12 +74,23 @@ class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
 
     def __init__(self, function: Any, file: str) -> None:
         super().__init__(function, file)
-        self._cache_path = str(kernel_cache_folder() / function.__module__)
+        folder, package = kernel_cache_folder(), _package_of(file)
+        if package is not None and package != PACKAGE:
+            folder /= f"{package.name}-{_sources_fingerprint(package)}"
+        self._cache_path = str(folder / function.__module__)
 
     @classmethod
     def from_function(cls, function: Any, file: str) -> Any:
-        """None for kernels of others, which Numba then keeps in its usual way."""
-        return super().from_function(function, file) if Path(file).is_relative_to(PACKAGE) else None
+        """None for kernels in no package, which Numba then keeps in its usual way."""
+        return super().from_function(function, file) if _package_of(file) else None
+
+
+def _package_of(file: str) -> Path | None:
+    """The folder of the outermost package that the file is in."""
+    folder, package = Path(file).parent, None
+    while (folder / "__init__.py").exists():
+        folder, package = folder.parent, folder
+    return package
 
 
 @contextmanager

@@ -64,6 +64,9 @@ class Plugin:
     """A folder of YAML files; a file's name is the scenario's."""
     verbs: Objects = field(default_factory=_none)
     """Typer applications; their commands become verbs of `skyloop`. Their modules are imported at every start."""
+    board_programs: Objects = field(default_factory=_none)
+    """By the kind of an estimator, functions (scenario, vehicle, name) that give the command which runs it on the
+    emulated board of `skyloop loop --target board`."""
     reports: Objects = field(default_factory=_none)
     """Classes made as `Class(bus, world, scenario, folder)` when a run begins; `finish(summary)` adds to its
     summary."""
@@ -153,9 +156,15 @@ class Registry(Mapping[str, T], Generic[T]):
         return self._loaded[name]
 
     def _load(self, name: str) -> T:
+        what = f"plugin '{self.origin(name)}', {self._singular} '{name}'" if name in self else ""
+        loaded: T = load_object(self.path(name), what)
+        return loaded
+
+    def path(self, name: str) -> str:
+        """Its "module:Name"."""
         for found in plugins():
             if found.plugin is not None and name in (brought := getattr(found.plugin, self._kind)):
-                return load_object(brought[name], f"plugin '{found.name}', {self._singular} '{name}'")  # type: ignore[no-any-return]
+                return str(brought[name])
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:

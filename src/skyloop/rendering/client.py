@@ -1,4 +1,9 @@
-"""The client of the renderer process: it starts the process, sends requests, and notices when the process dies."""
+"""The client of the renderer process: it starts the process, sends requests, and notices when the process dies.
+
+A watchdog logs when an answer takes long, and ends the renderer when it takes too long. Its thread checks now and then
+whether the client still waits for the same answer, so waiting itself costs nothing. It counts its checks, not the time:
+while this process is stopped, the renderer is not counted as late.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,22 @@ import logging
 import os
 import select
 import socket
-import subprocess
 import sys
-import tempfile
+import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from skyloop.core.child_process import ChildProcess
 from skyloop.core.frames import matrix_from_quat
-from skyloop.core.interrupts import kept_from_children
 from skyloop.core.system_packages import CAMERAS, install_command
-from skyloop.rendering.answer_watchdog import LOOK_S, MOST_LOOKS, Patience
+from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
-from skyloop.rendering.vertex_buffers import pack_model, pack_rows, used_textures
-from skyloop.rendering.view_memory import Slot, ViewMemory
 from skyloop.rendering.wire import decode, encode
 from skyloop.world.model import Model, Motion
 from skyloop.world.scene import Meanwhile
@@ -32,12 +35,66 @@ from skyloop.world.weather import Weather
 from skyloop_client.errors import RendererError
 
 log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+"""s of wall time between two checks."""
+SLOW_LOOKS, MOST_LOOKS = 20, 120
+"""Checks during the same wait: after SLOW_LOOKS the log says so, after MOST_LOOKS the renderer is ended."""
+
+
+class Patience:
+    def __init__(self, process_id: int, end: Callable[[], None]) -> None:
+        self.is_over = False
+        self._process_id, self._end = process_id, end
+        self._question = 0
+        self._waits = self._tells = self._asked_in_vain = False
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="skyloop renderer's patience", daemon=True).start()
+
+    @contextmanager
+    def waiting(self, *, tells: bool = True) -> Iterator[None]:
+        """Marks the time in which the client waits for an answer; `tells` says whether a long wait is logged."""
+        self._question += 1
+        self._waits, self._tells = True, tells
+        try:
+            yield
+        finally:
+            self._waits = False
+
+    def asked_in_vain(self) -> None:
+        """For a client that does other work and asks now and then whether the answer is there: it was not."""
+        self._asked_in_vain = self._tells = True
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def _watch(self) -> None:
+        looks, question = 0, 0
+        while not self._closed.wait(LOOK_S):
+            late = self._waits or self._asked_in_vain
+            looks = looks + 1 if late and self._question == question else 0
+            # a client that stopped asking may have an answer by now
+            question, self._asked_in_vain = self._question, False
+            if looks == SLOW_LOOKS and self._tells:
+                log.warning(
+                    "the renderer (process %d) has given no picture for %.0f s; after %.0f s it is ended",
+                    self._process_id, looks * LOOK_S, MOST_LOOKS * LOOK_S,
+                )  # fmt: skip
+            if looks == MOST_LOOKS:
+                self.is_over = True
+                log.error("the renderer (process %d) was ended: there are no pictures any more", self._process_id)
+                self._end()
+                return
+
+
 BYTES_PER_PIXEL = 20
 """Colour takes 4 bytes, the surface 16."""
 MOST_UNDER_WAY = 2
 """Requests: one is painted while the pixels of the other are read."""
 MOST_JOINED = 1 << 16
 """Bytes of a message that is sent in one piece."""
+GOODBYE_S = 5.0
+"""Wall s for the process to end by itself after its socket is closed."""
 HOW_TO_INSTALL = (
     f"install Mesa's EGL (Debian, Ubuntu: {install_command(CAMERAS)}; "
     "Fedora: sudo dnf install mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -64,20 +121,15 @@ class Renderer:
         self._asked: deque[_Asked] = deque()
         self._sky: tuple[Weather, dict[str, Any]] | None = None
         self._memory = ViewMemory()
-        self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
         self._peer = ours
         handed = (theirs.fileno(), self._memory.file)
-        # Ctrl-C must not end the renderer; only the client decides when it ends
-        with kept_from_children():
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
-                pass_fds=handed,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
-            )
+        # only the client decides when it ends
+        self._process = ChildProcess(
+            [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
+            files=handed,
+            environment={"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
+        )
         theirs.close()
         self._patience = Patience(self._process.pid, self._process.kill)
         try:
@@ -199,8 +251,8 @@ class Renderer:
         if not self.description:
             # it is still making its textures, which are no longer needed
             self._process.kill()
-        self._exit_code()
-        self._log.close()
+        self._process.end(GOODBYE_S)
+        self._process.close()
         self._memory.close()
 
     def _sky_of(self, weather: Weather) -> dict[str, Any]:
@@ -243,22 +295,13 @@ class Renderer:
         if self._patience.is_over:
             self.close()
             return RendererError(f"the renderer gave no answer for {MOST_LOOKS * LOOK_S:.0f} s and was ended")
-        code = self._exit_code()
-        self._log.seek(0)
-        last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
-        said = f": {last[0]}" if last else ""
+        code = self._process.end(GOODBYE_S)
+        last = self._process.last_words()
+        said = f": {last}" if last else ""
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         self.close()
         advice = "run `skyloop doctor`" if self.description else HOW_TO_INSTALL
         return RendererError(f"the renderer process ended {how}{said}; {advice}")
-
-    def _exit_code(self) -> int:
-        """The exit code of the process, which ends by itself when its socket closes. After 5 s it is killed."""
-        try:
-            return self._process.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
 
 
 def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:

@@ -11,15 +11,11 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.rendering.culling import Culler
 from skyloop.rendering.daylight import Daylight, LitPass, daylight
-from skyloop.rendering.kept_targets import KeptTargets
-from skyloop.rendering.mip_levels import build_mip_levels
-from skyloop.rendering.post_processing import Finish, Target
-from skyloop.rendering.precipitation import KINDS, Precipitation
-from skyloop.rendering.programs import build_program, model_vertex_array, outputs, set_unit, write
+from skyloop.rendering.post_processing import KINDS, Finish, KeptTargets, Precipitation, Target
+from skyloop.rendering.programs import build_mip_levels, build_program, model_vertex_array, outputs, set_unit, write
 from skyloop.rendering.quality import QUALITIES, Quality
-from skyloop.rendering.shadows import Shadows
+from skyloop.rendering.shadows import Culler, Shadows
 from skyloop.rendering.wire import Arrays
 from skyloop.world.materials import MATERIALS
 

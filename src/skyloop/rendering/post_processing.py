@@ -1,15 +1,115 @@
-"""Turns the samples of a view into pixels: ambient occlusion, averaging, glow."""
+"""Turns the samples of a view into pixels: ambient occlusion, averaging, glow.
+
+The targets that views are painted into are kept from one request to the next, within so many bytes. Clients ask for
+images of whatever size they like. A count of kept targets would bound nothing: 24 of 4K images with nine samples a
+pixel are 47 GB.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import moderngl
+import numpy as np
 
 from skyloop.rendering.daylight import Daylight
 from skyloop.rendering.programs import build_program, outputs, write
 from skyloop.rendering.quality import Quality
+
+Kept = TypeVar("Kept")
+MOST_BYTES = 256 * 1024**2
+
+
+class KeptTargets(Generic[Kept]):
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._kept: dict[Hashable, tuple[Kept, int]] = {}
+        """Longest unused first."""
+        self._in_use: set[Hashable] = set()
+        """By the present request, which reads them only when all its views are painted."""
+
+    @property
+    def total_bytes(self) -> int:
+        return sum(size for _, size in self._kept.values())
+
+    def begin_request(self) -> None:
+        self._in_use.clear()
+
+    def get(self, key: Hashable, size: int, make: Callable[[], Kept]) -> Kept:
+        """The one of that key, made if need be. Of the others, those go that no longer fit, but none in use."""
+        self._in_use.add(key)
+        if key not in self._kept:
+            for other in [known for known in self._kept if known not in self._in_use]:
+                if self.total_bytes + size <= self._most_bytes:
+                    break
+                del self._kept[other]
+            self._kept[key] = make(), size
+        self._kept[key] = self._kept.pop(key)
+        return self._kept[key][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    per_unit: float
+    """The number of particles in the cube: per mm/h, per mg/m³, or at most for leaves."""
+    fall: tuple[float, float, float]
+    """m/s, the speed of fall."""
+    side: float
+    """m, the side of the cube of particles around the camera."""
+    streak: float
+    """s of fall over which a particle is drawn as a streak."""
+    thickness: float
+    """m."""
+    tint: tuple[float, float, float]
+    opacity: float
+
+
+KINDS = {
+    "rain": Kind(250.0, (0.6, 0.3, -8.0), 16.0, 0.02, 0.003, (1.05, 1.08, 1.1), 0.55),
+    "snow": Kind(1500.0, (0.5, 0.2, -1.2), 12.0, 0.0, 0.022, (1.25, 1.27, 1.3), 0.9),
+    "dust": Kind(12.0, (1.5, 0.4, -0.05), 12.0, 0.0, 0.006, (0.95, 0.80, 0.58), 0.5),
+    "leaves": Kind(900.0, (1.1, 0.5, -1.0), 16.0, 0.0, 0.06, (0.75, 0.28, 0.05), 0.95),
+}
+MOST = 20_000
+
+
+class Precipitation:
+    """Drawn over the colour only: depth cameras and labels see through it."""
+
+    def __init__(self, ctx: moderngl.Context) -> None:
+        self._ctx = ctx
+        self._array = ctx.vertex_array(build_program(ctx, "particles", "particles"), [])
+
+    def draw(
+        self, target: Any, image_from_relative: Any, shot: Any, light: Daylight, roofs: Any, sample_px: int
+    ) -> None:
+        ctx, program = self._ctx, self._array.program
+        target.use()
+        ctx.enable_only(moderngl.DEPTH_TEST | moderngl.BLEND)
+        ctx.blend_func = moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA
+        write(program, "image_from_relative", image_from_relative.T)
+        roofs.bind(program)
+        write(program, "focal", sample_px * shot.fx)
+        for name, kind in KINDS.items():
+            n = min(MOST, int(kind.per_unit * shot.sky[name]))
+            if not n:
+                continue
+            # computed here, because the distance of hours of fall exceeds single precision
+            write(program, "shift", np.mod(np.multiply(kind.fall, shot.t) - shot.eye, kind.side))
+            write(program, "tint", _shown(kind.tint, light, shot.exposure))
+            for field in ("fall", "side", "streak", "thickness", "opacity"):
+                write(program, field, getattr(kind, field))
+            self._array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=n)
+        ctx.disable(moderngl.BLEND)
+
+
+def _shown(tint: Any, light: Daylight, exposure: float) -> Any:
+    """The displayed colour of a small particle in the air that is lit from all sides."""
+    around = 0.8 * np.array(light.horizon_colour) + 0.2 * np.array(light.sun_colour)
+    return np.sqrt(1.0 - np.exp(-exposure * np.multiply(tint, around)))
+
 
 BYTES = {"colour": 4, "surface": 16, "depth": 4, "open share": 1}
 """Of a sample or pixel."""

@@ -24,13 +24,14 @@ from skyloop.sensors.camera_effects import (
     add_light,
     develop,
     extrapolated,
+    image_motion,
     next_gain,
     shutter_bands,
     sub_instants,
+    surface_velocities,
     vignette,
 )
 from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
-from skyloop.sensors.camera_motion import image_motion, surface_velocities
 from skyloop.sensors.labels import Labeller
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES

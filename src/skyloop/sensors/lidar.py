@@ -20,8 +20,17 @@ from pydantic import Field, model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
-from skyloop.sensors.lidar_kernels import LaserSettings, Sweep, aim, draw_range_noise, keep_returns
-from skyloop.sensors.lidar_patterns import Pattern, elevations, rosette, spinning
+from skyloop.sensors.lidar_kernels import (
+    LaserSettings,
+    Pattern,
+    Sweep,
+    aim,
+    draw_range_noise,
+    elevations,
+    keep_returns,
+    rosette,
+    spinning,
+)
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.bus import Bus
-from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime
+from skyloop.core.clock import Clock, FreeRunning, Gate, RealTime, Schedule
 from skyloop.core.jit import prepare
 from skyloop.core.plugins import Registry
-from skyloop.core.schedule import Schedule
 from skyloop.core.validation import read_yaml, validated
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.faults import check_faults
@@ -50,19 +49,18 @@ from skyloop.sim.spawning import join
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
-from skyloop.tasks.pilots import build_pilot
 from skyloop.vehicle.airframe import Airframe, Drag
 from skyloop.vehicle.appearance import vehicle_shape
 from skyloop.vehicle.autopilot import Autopilot
-from skyloop.vehicle.fleet import Fleet
+from skyloop.vehicle.fleet import Fleet, VehicleMover
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
-from skyloop.vehicle.vehicle_mover import VehicleMover
-from skyloop.world.basic_shapes import basic_shapes
+from skyloop.vehicle.pilots.pilots import build_pilot
+from skyloop.world.atmosphere import wind_field
 from skyloop.world.earth import Earth
+from skyloop.world.model import basic_shapes
 from skyloop.world.scene import Scene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
-from skyloop.world.wind import wind_field
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin, made, require
@@ -139,7 +137,7 @@ def needed_rooms(scenario: Scenario) -> list[str]:
         rooms += ["skyloop.vehicle"]
     for vehicle in scenario.vehicles:
         kinds = {estimator.kind for estimator in vehicle.estimators.values()}
-        rooms += ["skyloop.navigation"] if vehicle.state == "ekf" or "ekf" in kinds else []
+        rooms += ["skyloop.vehicle.estimation"] if vehicle.state == "ekf" or "ekf" in kinds else []
         for config in vehicle.sensors.values():
             if not isinstance(config, UserSensor):
                 sensor = SENSORS[config.kind]

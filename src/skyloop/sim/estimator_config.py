@@ -14,6 +14,8 @@ from skyloop_client.plugins import is_plugin
 ESTIMATORS: Registry[Any] = Registry("estimators", "estimator")
 """Classes made as `Class(setup, **options)`, with a method `on_message`; or one of the functions of
 `estimator_assembly` that make a part."""
+PARTS_OF_THE_SIMULATION = ("ekf", "link")
+"""Kinds that are no classes: they cannot run at the other end of a link."""
 
 
 class EstimatorConfig(BaseModel):

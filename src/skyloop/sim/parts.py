@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from skyloop.core.bus import Bus, LatestRecords
-from skyloop.core.schedule import Schedule
+from skyloop.core.clock import Schedule
 from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
@@ -35,8 +35,8 @@ from skyloop_client.messages import (
     SetpointState,
     VehicleState,
 )
+from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
-from skyloop_client.user_code import call_user_code
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:

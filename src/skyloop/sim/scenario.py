@@ -11,31 +11,38 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 
 from skyloop.core.plugins import Files
 from skyloop.core.validation import kind_of, read_yaml, validated
-from skyloop.navigation.ekf import EkfConfig
-from skyloop.perception.radar_processing.config import ProcessingConfig
 from skyloop.sensors.observer import ObserverConfig
+from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.estimator_config import EstimatorConfig
-from skyloop.sim.px4_choice import Px4Choice
-from skyloop.tasks.pilots import AnyPilotConfig
-from skyloop.vehicle.airframe import (
-    STRICT,
-    Airframe,
-    DragModel,
-    NonNegative,
-    NonNegativeVector,
-    Positive,
-    Vector,
-)
+from skyloop.vehicle.airframe import STRICT, Airframe, DragModel, NonNegative, NonNegativeVector, Positive, Vector
+from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, RotorFault, Wrench
+from skyloop.vehicle.pilots.pilots import AnyPilotConfig
+from skyloop.world.atmosphere import Calm, Wind
 from skyloop.world.earth import EarthConfig
 from skyloop.world.weather import WeatherConfig
-from skyloop.world.wind import Calm, Wind
 from skyloop.world.world import WorldConfig
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.plugins import is_plugin
+
+
+class Px4Choice(BaseModel):
+    """What a vehicle sends to PX4 beside its sensors, in `skyloop run --autopilot px4`."""
+
+    model_config = STRICT
+
+    odometry: str | None = None
+    """One of `estimators`, `ekf`, or the name of a stream of estimates, which PX4 gets as ODOMETRY. Such a vehicle gets
+    no GNSS that it does not have. Left out: no ODOMETRY."""
+    odometry_frame: Literal["frd", "ned"] = "frd"
+    """The axes of its poses. `frd`: from where the vehicle starts, with its heading there, as from a program that knows
+    no north. `ned`: from the world's origin."""
+    odometry_rate_hz: Annotated[float, Field(ge=1, le=250)] = 50.0
+    """Most messages per second. PX4's EKF drops what comes faster than about 90 Hz."""
+
 
 SCENARIOS = Files("scenarios", "scenario")
 AIRFRAMES = Files("airframes", "airframe")

@@ -8,8 +8,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from skyloop.core.bus import Bus, Subscription
-from skyloop.core.clock import Clock
-from skyloop.core.schedule import Schedule
+from skyloop.core.clock import Clock, Schedule
 from skyloop.sim.parts import Part, kept_memory
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot

@@ -9,7 +9,7 @@ from skyloop.sim.sensing import SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.vehicle.autopilot import Autopilot
-from skyloop.vehicle.vehicle_mover import VehicleMover
+from skyloop.vehicle.fleet import VehicleMover
 from skyloop_client.messages import Array
 
 

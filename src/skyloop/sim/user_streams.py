@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop.core.bus import Bus
-from skyloop.core.schedule import Schedule
+from skyloop.core.clock import Schedule
 from skyloop.sim.published_records import taken
 from skyloop_client.codec import size_of
 from skyloop_client.errors import StreamError

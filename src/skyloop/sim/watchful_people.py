@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.sim.parts import Context
-from skyloop.world.scenery.actors.watchful import EVERY, WatchfulWalker
+from skyloop.world.scenery.actors.indoor_walks import EVERY, WatchfulWalker
 from skyloop_client.streams import NS_PER_S, Rate
 
 LOOKS = Rate(round(1.0 / EVERY))

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, quat_multiply, rotate
-from skyloop.vehicle.contact import note_hit
+from skyloop.vehicle.contact import note_hit, settle_touches
 from skyloop.vehicle.contact_search import free_steps, search
 from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY, PART_LEG
-from skyloop.vehicle.resting_contact import settle_touches
 from skyloop.world.solid_grids import SolidArrays
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S

@@ -4,7 +4,6 @@ import numpy as np
 
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import cross, multiply, to_world
-from skyloop.vehicle.battery import voltage_ratio
 from skyloop.vehicle.kernel_records import (
     SET_ATTITUDE,
     SET_DESCEND,
@@ -12,7 +11,7 @@ from skyloop.vehicle.kernel_records import (
     SET_RATES,
     SET_VELOCITY_BODY,
 )
-from skyloop.vehicle.mixer import mix
+from skyloop.vehicle.rotors import mix, voltage_ratio
 
 BLIND_THRUST = 0.97
 """The share of the weight that is carried when the state is unknown."""

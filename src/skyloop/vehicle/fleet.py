@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from skyloop.core.frames import quat_from_yaw, rotate, yaw_from_quat
+from skyloop.core.frames import matrix_from_quat, quat_from_rotvec, quat_from_yaw, quat_multiply, rotate, yaw_from_quat
 from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
 from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
@@ -295,3 +295,21 @@ class Fleet:
         self.states[:], self.inputs[:], self.params[:] = saved
         self._steps = int(self.states["step"].max(initial=0))
         self._read.clear()
+
+
+class VehicleMover:
+    """Its pose is exact at the present instant and extrapolated a little before and after it."""
+
+    n_rows = 1
+
+    def __init__(self, fleet: Fleet, index: int, now_ns: Callable[[], int]) -> None:
+        self._fleet, self._index, self._now_ns = fleet, index, now_ns
+
+    def poses(self, t: float) -> Array:
+        state = self._fleet.state(self._index, self._now_ns())
+        dt = t - state.t_ns / NS_PER_S
+        turn = quat_from_rotvec((state.angular_velocity_body + 0.5 * dt * state.angular_acceleration_body) * dt)
+        pose = np.empty((1, 3, 4))
+        pose[0, :, :3] = matrix_from_quat(quat_multiply(state.quat_wxyz, turn))
+        pose[0, :, 3] = state.position + (state.velocity_world + 0.5 * dt * state.acceleration_world) * dt
+        return pose

@@ -18,8 +18,8 @@ from skyloop.vehicle.kernel_records import (
     scratch_type,
     state_type,
 )
-from skyloop.vehicle.mixer import throttle_to_speed
 from skyloop.vehicle.rigid_body import close_step, step_vehicle
+from skyloop.vehicle.rotors import throttle_to_speed
 from skyloop.vehicle.simpleflight import simpleflight
 from skyloop.world.ground import HeightField, height_field_type
 

@@ -1,17 +1,46 @@
-"""Six degrees of freedom: accelerations from forces, and one Runge-Kutta step of fourth order."""
+"""Six degrees of freedom: accelerations from forces, and one Runge-Kutta step of fourth order.
+
+The drag of the rotors is in `rotors.py`, where each rotor's thrust is known.
+"""
 
 import numpy as np
 
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import to_body, to_world
-from skyloop.vehicle.battery import drain_battery
-from skyloop.vehicle.contact import contact_wrench, settle_anchors
-from skyloop.vehicle.drag import frame_drag
-from skyloop.vehicle.resting_contact import touch_wrench
-from skyloop.vehicle.rotors import rotor_response, rotor_targets, rotor_wrench
-from skyloop.world.atmosphere import air_density
+from skyloop.vehicle.contact import contact_wrench, settle_anchors, touch_wrench
+from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR
+from skyloop.vehicle.rotors import drain_battery, rotor_response, rotor_targets, rotor_wrench
+from skyloop.world.atmosphere import advance_gust, air_density, gust_velocity, initial_gust
 from skyloop.world.ground import ground_at
-from skyloop.world.wind import advance_gust, gust_velocity, initial_gust
+
+BOX_THRESHOLD = 0.1
+"""m/s of normal velocity below which AirSim ignores a face."""
+
+
+@inlined
+def _box_face(factor, speed):  # type: ignore[no-untyped-def]
+    """Only the face that meets the air counts. It lies on the axis, so there is no torque."""
+    return factor * abs(speed) * speed if abs(speed) > BOX_THRESHOLD else 0.0
+
+
+@inlined
+def frame_drag(p, density_ratio, air_x, air_y, air_z):  # type: ignore[no-untyped-def]
+    """Force in body axes. air: velocity of the vehicle through the air, body axes."""
+    speed = density_ratio * np.sqrt(air_x * air_x + air_y * air_y + air_z * air_z)
+    fx = -p.parasitic[0] * speed * air_x
+    fy = -p.parasitic[1] * speed * air_y
+    fz = -p.parasitic[2] * speed * air_z
+    if p.drag_model == DRAG_LINEAR:
+        # eq. (5), in body axes
+        fx -= p.linear_drag[0] * air_x
+        fy -= p.linear_drag[1] * air_y
+        fz -= p.linear_drag[2] * air_z
+    elif p.drag_model == DRAG_BOX:
+        fx -= _box_face(p.box_drag[0] * density_ratio, air_x)
+        fy -= _box_face(p.box_drag[1] * density_ratio, air_y)
+        fz -= _box_face(p.box_drag[2] * density_ratio, air_z)
+    return fx, fy, fz
+
 
 REFERENCE_DENSITY = 1.225
 

@@ -1,10 +1,14 @@
-"""Motors and propellers: first-order response, quadratic thrust, per-rotor aerodynamics, faults."""
+"""Battery, mixer, motors and propellers.
+
+The battery has an open-circuit voltage by charge, a voltage drop by current, and counts the energy used. The mixer
+turns a collective thrust and three torques into rotor speeds; saturated rotors give up the least important part. Rotors
+have a first-order response, quadratic thrust, aerodynamics of their own and faults.
+"""
 
 import numpy as np
 
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import cross
-from skyloop.vehicle.battery import voltage_ratio
 from skyloop.vehicle.kernel_records import (
     DRAG_ROTOR,
     DRAG_ROTOR_LINEAR,
@@ -13,6 +17,38 @@ from skyloop.vehicle.kernel_records import (
     FAULT_SLOW,
     FAULT_STUCK,
 )
+
+
+@inlined
+def voltage_ratio(s, p):  # type: ignore[no-untyped-def]
+    """The share of the full rotor speed that the battery still allows."""
+    return min(1.0, s.voltage / p.voltage_full) if p.has_battery else 1.0
+
+
+@inlined
+def drain_battery(s, p, dt, density_ratio):  # type: ignore[no-untyped-def]
+    """One step: each rotor draws its ideal induced power T^1.5/√(2ρA) over the efficiency of propeller and drive."""
+    if not p.has_battery:
+        return
+    # T^1.5 is (k ρ)^1.5 ω³, so that one root is enough for all rotors
+    per_speed_squared = p.thrust_coefficient * density_ratio
+    disc = np.sqrt(2.0 * 1.225 * np.pi * density_ratio / per_speed_squared) * p.rotor_radius
+    cubes = 0.0
+    for i in range(p.n_rotors):
+        cubes += s.rotor_speed[i] ** 3
+    power = p.hotel_power + cubes * per_speed_squared / (disc * p.power_efficiency)
+    charge_left = max(0.0, 1.0 - s.charge_used / p.capacity)
+    open_voltage = p.voltage_empty + (p.voltage_full - p.voltage_empty) * charge_left
+    # power = (open - R i) i; the cells cannot give more than the largest power of this equation
+    spread = open_voltage * open_voltage - 4.0 * p.resistance * power
+    current = (open_voltage - np.sqrt(max(0.0, spread))) / (2.0 * p.resistance)
+    if charge_left <= 0.0:
+        current = 0.0
+        open_voltage = 0.0
+    s.current = current
+    s.voltage = open_voltage - p.resistance * current
+    s.charge_used += current * dt
+    s.energy_used += s.voltage * current * dt
 
 
 @inlined
@@ -136,3 +172,62 @@ def rotor_wrench(s, p, w, row, density_ratio, height, motion):  # type: ignore[n
     torque_x -= wy * angular_momentum
     torque_y += wx * angular_momentum
     return total_x, total_y, total, torque_x, torque_y, torque_z
+
+
+@inlined
+def mix(s, p, collective, tx, ty, tz, lift):  # type: ignore[no-untyped-def]
+    """Sets s.command. Priorities: roll and pitch first, then collective, then yaw. `lift` is scratch, one per rotor."""
+    n = p.n_rotors
+    # never below idle, or an empty battery would leave no range to mix in
+    top = p.max_rotor_thrust * max(0.1, voltage_ratio(s, p)) ** 2
+    floor = p.thrust_per_speed_squared * p.idle_speed * p.idle_speed
+    s.saturated = 0
+    s.yaw_saturated = 0
+
+    # roll and pitch alone must fit between idle and full thrust
+    lowest = 1e30
+    highest = -1e30
+    for i in range(n):
+        lift[i] = p.mixer[i, 1] * tx + p.mixer[i, 2] * ty
+        lowest = min(lowest, lift[i])
+        highest = max(highest, lift[i])
+    scale = 1.0
+    if highest - lowest > top - floor:
+        scale = (top - floor) / (highest - lowest)
+        s.saturated = 1
+
+    # the collective moves up or down until they fit
+    shift_low = -1e30
+    shift_high = 1e30
+    for i in range(n):
+        lift[i] = lift[i] * scale + p.mixer[i, 0] * collective
+        share = max(n * p.mixer[i, 0], 0.1)  # a share of the mean collective; 1 with the centre of mass in the middle
+        shift_low = max(shift_low, (floor - lift[i]) / share)
+        shift_high = min(shift_high, (top - lift[i]) / share)
+    shift = min(max(0.0, shift_low), shift_high) if shift_low <= shift_high else 0.5 * (shift_low + shift_high)
+    if shift != 0.0:
+        s.saturated = 1
+
+    # yaw gets the range that is left
+    yaw_scale = 1.0
+    for i in range(n):
+        lift[i] += shift * max(n * p.mixer[i, 0], 0.1)
+        part = p.mixer[i, 3] * tz
+        if part > 0.0:
+            yaw_scale = min(yaw_scale, max(0.0, (top - lift[i]) / part))
+        elif part < 0.0:
+            yaw_scale = min(yaw_scale, max(0.0, (lift[i] - floor) / -part))
+    if yaw_scale < 1.0:
+        s.yaw_saturated = 1
+    for i in range(n):
+        lift[i] = min(max(lift[i] + yaw_scale * p.mixer[i, 3] * tz, floor), top)
+        s.command[i] = min(p.max_speed, np.sqrt(lift[i] / p.thrust_per_speed_squared))
+
+
+@inlined
+def throttle_to_speed(p, throttle):  # type: ignore[no-untyped-def]
+    """Throttle 0..1 of an external controller, linear in speed or in thrust as the airframe says."""
+    clipped = min(max(throttle, 0.0), 1.0)
+    if p.throttle_is_thrust:
+        return np.sqrt(clipped) * p.max_speed
+    return clipped * p.max_speed

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.cache import CACHE_FOLDER
-from skyloop.core.files import write_whole
+from skyloop.core.files import CACHE_FOLDER, write_whole
 from skyloop.core.stream_key import stream_key
 from skyloop_client.errors import DatasetError
 

@@ -3,28 +3,198 @@
 From the file it reads triangles, node transforms, normals (faces without are flat) and base colours (an image counts
 with its mean colour). Images are not shown; a material recognised by name uses our texture. Both formats are read as y
 up, which is glTF's standard and what most OBJ exporters do; `up: z` changes that.
+A bad file gives an error of one line.
 """
 
 from __future__ import annotations
 
+import io
+import logging
 import math
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import trimesh
 from numpy.typing import NDArray
+from trimesh.resolvers import FilePathResolver
 
-from skyloop.world.classes_by_name import CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import Mesh
-from skyloop.world.mesh_files import FARTHEST, Part, colours_of, own_normals, read_parts
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.interiors import place_plain
-from skyloop.world.semantics import CLASS_ID
+from skyloop.world.semantics import CLASS_ID, CLASS_WORDS, MATERIAL_WORDS, check_meanings, told_by
 from skyloop_client.errors import ScenarioError
+
+ENDINGS = (".glb", ".gltf", ".obj")
+MOST_TRIANGLES = 3_000_000
+MOST_BYTES = 2**30
+FARTHEST = 1e5
+"""m; beyond it 32-bit positions are coarser than a centimetre."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """One mesh of one material at the position that one node gives it."""
+
+    node: str
+    mesh: str
+    material: str
+    placed: NDArray[Any]
+    """(4, 4) as in the file."""
+    geometry: trimesh.Trimesh
+    """Shared by the nodes that show the same mesh."""
+
+
+def read_parts(path: Path) -> list[Part]:
+    """Every mesh of the file, once per node that shows it, sorted by the nodes' names."""
+    _check_file(path)
+    try:
+        with _quietly():
+            scene = _scene(path)
+            parts = [_part(scene, node) for node in sorted(scene.graph.nodes_geometry, key=str)]
+    except Exception as error:  # a parser may fail in any way on a broken file
+        raise ScenarioError(
+            f"world file '{path}' is damaged or no {path.suffix[1:].lower()} file ({_in_short(error)}); export it again"
+        ) from None
+    parts = [part for part in parts if isinstance(part.geometry, trimesh.Trimesh) and len(part.geometry.faces)]
+    if not parts:
+        raise ScenarioError(f"world file '{path}' holds no triangles; export meshes, not curves or points")
+    count = sum(len(part.geometry.faces) for part in parts)
+    if count > MOST_TRIANGLES:
+        raise ScenarioError(
+            f"world file '{path}' has {count} triangles, more than {MOST_TRIANGLES}; simplify its meshes, export again"
+        )
+    for part in parts:
+        _check_numbers(path, part)
+    return parts
+
+
+def _scene(path: Path) -> Any:
+    if path.suffix.lower() != ".obj":
+        return trimesh.load_scene(path, process=False, allow_remote=False)
+    # names of an old OBJ may be in any encoding; only its ASCII characters are used
+    text = io.StringIO(path.read_text(encoding="utf-8", errors="replace"))
+    options: Any = {"process": False, "split_objects": True}
+    return trimesh.load_scene(text, file_type="obj", resolver=FilePathResolver(str(path)), **options)
+
+
+def _check_file(path: Path) -> None:
+    if path.suffix.lower() not in ENDINGS:
+        raise ScenarioError(f"world file '{path}' is no {', '.join(ENDINGS)}; export your world as one of them")
+    if not path.is_file():
+        raise ScenarioError(f"world file '{path}' does not exist; paths are relative to the scenario's folder")
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            file.read(1)
+    except OSError as error:
+        raise ScenarioError(f"world file '{path}' cannot be read ({error.strerror}); check its permissions") from None
+    if not 0 < size <= MOST_BYTES:
+        raise ScenarioError(f"world file '{path}' has {size} bytes; files from 1 byte to 1 GiB are read")
+
+
+def _check_numbers(path: Path, part: Part) -> None:
+    vertices, faces = np.asarray(part.geometry.vertices), np.asarray(part.geometry.faces)
+    if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
+        raise ScenarioError(f"world file '{path}': '{part.node}' is not made of triangles in space; export it again")
+    if not (np.isfinite(vertices).all() and np.isfinite(part.placed).all()):
+        raise ScenarioError(f"world file '{path}': '{part.node}' has vertices that are NaN or infinite; repair it")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise ScenarioError(f"world file '{path}': faces of '{part.node}' use vertices it does not have; repair it")
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Suppresses the parser's warnings; a problem that matters becomes an error."""
+    log = logging.getLogger("trimesh")
+    level = log.level
+    log.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)
+
+
+def _in_short(error: Exception) -> str:
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words[:80]}" if words else type(error).__name__
+
+
+def _part(scene: Any, node: str) -> Part:
+    placed, mesh = scene.graph.get(node)
+    geometry = scene.geometry[mesh]
+    material = str(getattr(getattr(geometry.visual, "material", None), "name", None) or "")
+    # the OBJ reader appends the material to an object's name
+    name = str(node).removesuffix(f"_{material}") if material else str(node)
+    return Part(name or str(node), str(mesh), material, np.array(placed, float), geometry)
+
+
+def own_normals(geometry: trimesh.Trimesh) -> NDArray[Any] | None:
+    """(n, 3) from the file, or None if it has none or bad ones; faces are then flat (glTF 2.0, 3.7.2)."""
+    if "vertex_normals" not in geometry._cache:
+        return None
+    normals = np.asarray(geometry.vertex_normals, float)
+    size = np.linalg.norm(normals, axis=1)
+    good = normals.shape == geometry.vertices.shape and bool((np.abs(size - 1.0) < 0.1).all())
+    return normals if good else None
+
+
+def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
+    """(n, 3) per vertex, or (1, 3) for all: the material's base colour times the mean of its image."""
+    with _quietly():
+        visual: Any = geometry.visual
+        if visual.kind == "vertex":
+            return np.asarray(visual.vertex_colors, np.uint8)[:, :3]
+        if visual.kind == "face":
+            return np.asarray(visual.main_color, np.uint8)[None, :3]
+        material = getattr(visual, "material", None)
+        if material is None:
+            return np.full((1, 3), 200, np.uint8)
+        colour = _material_colour(material)
+    return np.clip(np.round(255.0 * colour), 0, 255).astype(np.uint8)[None]
+
+
+def _material_colour(material: Any) -> NDArray[Any]:
+    """sRGB, 0 to 1."""
+    if hasattr(material, "baseColorFactor"):
+        factor, picture = material.baseColorFactor, material.baseColorTexture
+        # glTF's factors are linear light
+        colour = _shown(_rgb(factor))
+    else:
+        colour, picture = _rgb(getattr(material, "diffuse", None)), getattr(material, "image", None)
+    if picture is not None:
+        try:
+            # a large image is reduced first; a box filter keeps its mean
+            small = picture.convert("RGB")
+            small.thumbnail((256, 256), resample=4)
+            pixels = np.asarray(small, float) / 255.0
+        except (OSError, ValueError, SyntaxError):  # an image that cannot be decoded does not change the colour
+            return colour
+        colour = colour * _shown((pixels**2.2).mean(axis=(0, 1)))
+    return colour
+
+
+def _rgb(factor: Any) -> NDArray[Any]:
+    """0 to 1; white if the file gives no colour."""
+    if factor is None:
+        return np.ones(3)
+    values = np.asarray(factor, float).ravel()[:3]
+    if values.shape != (3,) or not np.isfinite(values).all():
+        return np.ones(3)
+    return np.clip(values / 255.0 if np.asarray(factor).dtype == np.uint8 else values, 0.0, 1.0)
+
+
+def _shown(light: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(light ** (1.0 / 2.2))
+
 
 Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 LOD_TRIANGLES = 600

@@ -9,9 +9,8 @@ from typing import Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from skyloop.core.plugins import Registry
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
-from skyloop.world.terrain import place_terrain
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.plugins import is_plugin, load_plugin
 

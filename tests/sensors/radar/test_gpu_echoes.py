@@ -11,13 +11,11 @@ from radar_scans import before, echoes_of, park_scene, radar, scanned
 from radar_stages import BALL, FLYING, PERSON, PLATE, WALL, WINDOW, X
 from test_synthesis import WAVEFORMS, direct
 
-from skyloop.sensors.radar import backends
-from skyloop.sensors.radar.config import RadarConfig
-from skyloop.sensors.radar.gpu import PARTS, TILE, GpuSum
+from skyloop.sensors.radar import radar as radar_sensor
+from skyloop.sensors.radar.config import RadarConfig, pattern_table
 from skyloop.sensors.radar.gpu_echoes import GpuEchoes
-from skyloop.sensors.radar.paths import Paths
-from skyloop.sensors.radar.pattern import pattern_table
-from skyloop.sensors.radar.radar import Radar
+from skyloop.sensors.radar.gpu_source import PARTS, TILE, GpuSum
+from skyloop.sensors.radar.radar import Paths, Radar
 from skyloop_client.messages import Kinematics
 
 pytestmark = [pytest.mark.renders, pytest.mark.needs("g++")]
@@ -89,7 +87,7 @@ def test_the_same_mirrors(
     place = before(setup, distance, X, rotation_deg=(0.0, 1.0, 2.0), velocity=(0.5, 0.2, -0.1))
     wanted, _ = echoes_of(radar(**options), stages, place)
     matt, _ = echoes_of(radar(specular=False, **options), stages, place)
-    monkeypatch.setattr(backends, "_gpu", lambda: (device, ""))
+    monkeypatch.setattr(radar_sensor, "_gpu", lambda: (device, ""))
     got, _ = echoes_of(radar(backend="gpu", **options), stages, place)
     there, real = got.strengths != 0.0, wanted.strengths != 0.0
     assert real.sum() - (matt.strengths != 0.0).sum() > 0
@@ -130,7 +128,7 @@ def test_the_same_scan(stages: Any, device: Any, monkeypatch: pytest.MonkeyPatch
     place = before(PERSON, 4.0, X, rotation_deg=(0.0, 5.0, 0.0), velocity=(0.5, 0.2, -0.1))
     small = {"width": 48, "height": 36, **options}
     wanted = scanned(radar(**small), stages, place)
-    monkeypatch.setattr(backends, "_gpu", lambda: (device, ""))
+    monkeypatch.setattr(radar_sensor, "_gpu", lambda: (device, ""))
     sensor = radar(backend="gpu", **small)
     got = scanned(sensor, stages, place)
     assert np.linalg.norm(got.volts - wanted.volts) < 3e-4 * np.linalg.norm(wanted.volts)

@@ -11,8 +11,7 @@ from radar_stages import BALL, BALL_RADIUS, MATT, MATT_SIDE, PERSON, PLATE, PLAT
 
 from painted_world import moving
 from skyloop.sensors.radar.radar import Radar
-from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.radar_surfaces import mirror_amplitudes, scattered_shares
+from skyloop.world.materials import MATERIAL_ID, mirror_amplitudes, scattered_shares
 
 pytestmark = pytest.mark.renders
 

@@ -14,8 +14,7 @@ from radar_stages import BALL, BALL_RADIUS, GROUND, WINDOW, X
 from painted_world import moving
 from skyloop.sensors.radar.config import RadarConfig, RadarTarget
 from skyloop.sensors.radar.radar import Radar
-from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.radar_surfaces import grazing_reflection
+from skyloop.world.materials import MATERIAL_ID, grazing_reflection
 from skyloop_client.errors import ScenarioError
 
 

@@ -12,7 +12,7 @@ from radar_stages import BALL, FLYING_RADIUS, FLYING_START, FLYING_VELOCITY, X
 
 from painted_world import moving
 from skyloop.core.frames import matrix_from_quat
-from skyloop.perception.radar_processing import ProcessingConfig, RadarProcessor
+from skyloop.sensors.radar.processing import ProcessingConfig, RadarProcessor
 
 pytestmark = pytest.mark.renders
 

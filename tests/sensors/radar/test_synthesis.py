@@ -11,7 +11,7 @@ from radar_scans import radar, scanned
 
 from radar_reference import RX, TABLE_2, TX, reference_volts
 from skyloop.core.fmcw import LIGHT_SPEED, Waveform
-from skyloop.sensors.radar.backends import backend_on
+from skyloop.sensors.radar.radar import backend_on
 from skyloop.sensors.radar.synthesis import Synthesis
 from skyloop_client.errors import SetupError
 

@@ -9,18 +9,43 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.estimator import run_estimator
-from skyloop_client.logs import add_log_options, log_lines
 from skyloop_client.pipe import DEFAULT_PORT
 from skyloop_client.plugins import load_plugin
 from skyloop_client.session import ONLY, connect, fly
 from skyloop_client.version import __version__
+
+TREE = "skyloop_client"
+
+
+def add_log_options(parser: argparse.ArgumentParser) -> None:
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("-v", "--verbose", action="store_true", help="log what is started and connected, on stderr")
+    choice.add_argument("-q", "--quiet", action="store_true", help="no log lines; errors still come")
+
+
+@contextmanager
+def log_lines(program: str, options: argparse.Namespace) -> Iterator[None]:
+    """Until the command ends, log lines go to stderr with the program's name before them."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(f"{program}: %(message)s"))
+    logger = logging.getLogger(TREE)
+    before = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if options.verbose else logging.ERROR if options.quiet else logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
 
 log = logging.getLogger(__name__)
 

@@ -35,8 +35,7 @@ from typing import Any
 
 from skyloop_client.errors import LinkError
 from skyloop_client.process_group import GroupTime, ProcessGroup
-from skyloop_client.proxy import Answer, Follower, Proxy, frame_of, head_of
-from skyloop_client.slow_board import SlowBoard
+from skyloop_client.proxy import Answer, Follower, Proxy, SlowBoard, frame_of, head_of
 
 log = logging.getLogger(__name__)
 STEP_NS = 2_000_000

@@ -22,16 +22,16 @@ from skyloop.cli.reference.fields import (
     summary_of,
 )
 from skyloop.core.plugins import Registry
-from skyloop.navigation.trajectories import TrajectoryConfig
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario, UserPilot, UserSensor, Vehicle
-from skyloop.tasks.pilots import PILOTS
-from skyloop.tasks.sortie import PilotConfig
 from skyloop.vehicle.airframe import Airframe
+from skyloop.vehicle.pilots.pilots import PILOTS
+from skyloop.vehicle.pilots.sortie import PilotConfig
+from skyloop.vehicle.trajectories.trajectories import TrajectoryConfig
+from skyloop.world.atmosphere import Wind
 from skyloop.world.imported import Imported
-from skyloop.world.wind import Wind
 from skyloop.world.world import WORLDS, WorldConfig
 from skyloop_client import messages
 from skyloop_client.bundle import Bundle
@@ -284,7 +284,7 @@ def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[E
 
 def _has_a_place(model: type[BaseModel]) -> bool:
     named = (SensorConfig, PilotConfig, UserPilot, Airframe, WorldConfig)
-    modules = ("skyloop.navigation.trajectories", "skyloop.world.wind")
+    modules = ("skyloop.vehicle.trajectories.trajectories", "skyloop.world.atmosphere")
     return issubclass(model, named) or model.__module__ in modules or model in SECTIONS.values()
 
 

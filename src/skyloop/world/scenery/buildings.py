@@ -11,21 +11,27 @@ import numpy as np
 
 from skyloop.world.mesh import Colour, Mesh, merged
 from skyloop.world.model import Shape
-from skyloop.world.scenery.facades import (
+from skyloop.world.scenery.building_parts import (
     FAR_LIFT,
     LIFT,
     PANES,
+    PARAPET,
     SHOP_FRAME,
+    TILES,
     TRIM,
     Facade,
     Opening,
+    Roof,
+    chimney,
     fill_opening,
     flat_opening,
+    flat_roof,
+    gable_roof,
+    hip_roof,
+    skylight,
     wall_with_openings,
 )
-from skyloop.world.scenery.lettering import strokes
-from skyloop.world.scenery.panels import Paint, Panels
-from skyloop.world.scenery.roofs import PARAPET, TILES, Roof, chimney, flat_roof, gable_roof, hip_roof, skylight
+from skyloop.world.scenery.panels import Paint, Panels, strokes
 from skyloop_client.errors import ScenarioError
 
 SIDES: Final = ("front", "right", "back", "left")

@@ -8,8 +8,7 @@ import numpy as np
 
 from skyloop.world.mesh import Colour, Mesh, circle, cylinder, ellipsoid, loft, merged
 from skyloop.world.model import Shape
-from skyloop.world.scenery.lettering import strokes
-from skyloop.world.scenery.panels import Paint, Panels
+from skyloop.world.scenery.panels import Paint, Panels, strokes
 
 TOWARDS_X: Final = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 """Rotates a thing that points up (+z) to point along +x, with its x axis to the left (+y)."""

@@ -6,12 +6,10 @@ import math
 
 import numpy as np
 
-from skyloop.world.basic_shapes import basic_shapes
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.mesh import Colour, box
-from skyloop.world.model import Model, Shape
-from skyloop.world.terrain import place_terrain
+from skyloop.world.model import Model, Shape, basic_shapes
 from skyloop_client.errors import ScenarioError
 
 COLOURS: tuple[Colour, ...] = (

@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Cover, Ground, place_terrain
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Model, Shape
-from skyloop.world.scenery.plants.bushes import (
+from skyloop.world.scenery.bushes import (
     BUSH_GREENS,
     FERN_GREENS,
     SMALL_LEAVES,
@@ -21,10 +21,8 @@ from skyloop.world.scenery.plants.bushes import (
     grass_shape,
     rock_shape,
 )
-from skyloop.world.scenery.plants.scatter import Spots, spread_out
-from skyloop.world.scenery.plants.tree_species import BEECH, BIRCH, PINE, SPRUCE
-from skyloop.world.scenery.plants.trees import LARGEST, Stock, Tint, tinted
-from skyloop.world.terrain import Cover, place_terrain
+from skyloop.world.scenery.foliage import Spots, Tint, spread_out, tinted
+from skyloop.world.scenery.trees import BEECH, BIRCH, LARGEST, PINE, SPRUCE, Stock
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 

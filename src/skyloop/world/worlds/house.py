@@ -14,19 +14,22 @@ from skyloop.world.ground import Ground
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
-from skyloop.world.scenery.floor_plan import DOOR_WIDTH, Segment, make_floor_plan, yaw_of
 from skyloop.world.scenery.furniture import CLOTHS, PIECES, VENEER, WOODS, chair, picture, rug
 from skyloop.world.scenery.interiors import (
+    DOOR_WIDTH,
     Opening,
     Rectangle,
+    Segment,
     closed_door,
     door_frame,
     door_leaf,
+    make_floor_plan,
     on_wall,
     place_floor,
     place_plain,
     wall,
     window_pane,
+    yaw_of,
 )
 
 HALF, HEIGHT, THICKNESS = 20.0, 2.5, 0.15

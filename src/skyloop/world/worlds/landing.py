@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import Colour, box, cylinder, merged
 from skyloop.world.model import Model, Shape
+from skyloop.world.scenery.bushes import BUSH_GREENS, SMALL_LEAVES, bush_shape, rock_shape
 from skyloop.world.scenery.landing_marker import LandingMarker
-from skyloop.world.scenery.plants.bushes import BUSH_GREENS, SMALL_LEAVES, bush_shape, rock_shape
-from skyloop.world.terrain import place_terrain
 from skyloop_client.errors import ScenarioError
 
 COVERS = ("grass", "soil", "gravel", "asphalt", "paving", "snow")

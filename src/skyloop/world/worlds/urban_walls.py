@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.world.generation import generator
-from skyloop.world.ground import Ground
+from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.mesh import Colour, Mesh
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.panels import Paint, Panels
-from skyloop.world.terrain import place_terrain
 
 GOAL: Final = (70.0, 60.0)
 CROSSINGS: Final = 4

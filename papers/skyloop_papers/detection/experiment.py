@@ -1,0 +1,215 @@
+"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from skyloop.campaigns.pools import local_pool
+from skyloop.core.machine_info import usable_cores
+from skyloop_detect.detector import load_detector
+from skyloop_detect.training_data.people_set import IMAGES, make_people, places_of, plan_tests
+from skyloop_papers.detection.loop import loop_cell, loop_jobs
+from skyloop_papers.detection.plan import (
+    AIM_8_BITS,
+    AIM_PER_S,
+    AIM_VS_TORCH,
+    AIMS,
+    PARTS,
+    PLAIN,
+    QUICK,
+    SHOWN,
+    WAYS,
+    DetectionPlan,
+)
+from skyloop_papers.detection.plots import draw_curves, draw_failures
+from skyloop_papers.detection.scores import score_part, speed
+from skyloop_papers.detection.training import training_cells, training_times
+from skyloop_papers.experiment import Cell, Cells, Experiment, Rule
+from skyloop_papers.runs import Job, Progress, Run, Workers, all_runs
+from skyloop_papers.texts import table
+
+TORCH = "torch, 32 bits"
+LOST = "lost by 8 bits"
+TRAINING = "training"
+
+
+def job_name(kind: str, part: str, way: str) -> str:
+    """Of one run; a name of a file too."""
+    return f"{kind}-{part}-{way}".replace(" ", "_").replace(",", "")
+
+
+class Detection(Experiment[DetectionPlan, dict[str, Run]]):
+    paper = "airloop"
+    rules = (Rule("more", table="Table 8"),)
+    pictures = ("detection-curves.png", "detection-failures.png")
+    not_run_by_run = "it measures times of this machine"
+
+    def plan(self, *, quick: bool = False) -> DetectionPlan:
+        return QUICK if quick else DetectionPlan()
+
+    def fly(self, plan: DetectionPlan, folder: Path, progress: Progress, workers: Workers) -> dict[str, Run]:
+        """Make the test images, look at them in every way, time it."""
+        load_detector(WAYS[SHOWN][0])
+        data = folder / "data"
+        plan_tests(data, plan.per_part, plan.per_place)
+        made = make_people(data, usable_cores())
+        progress(f"{made['images']} images, {made['images_made_now']} of them made now")
+        runs = all_runs(score_jobs(plan, folder), local_pool(usable_cores()), progress, _describe_score)
+        # one after the other, so that none waits for a core
+        runs |= all_runs(speed_jobs(plan, folder), local_pool(1), progress, _describe_speed)
+        runs |= all_runs(loop_jobs(plan, folder), local_pool(1), progress, _describe_loop)
+        return runs | {TRAINING: training_times(data, plan.training_steps)}
+
+    def judge(self, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
+        cells = []
+        for part in PARTS:
+            cells += _part(part, plan, runs)
+        speeds = {way: runs[job_name("speed", "all", way)] for way in plan.ways}
+        for way, run in speeds.items():
+            about = {"aim": AIM_PER_S} if way != TORCH else {}
+            cells.append(
+                Cell("Table 8", "detection alone", way, None, run["images_per_s"], "1/s", run["looks"], None, about)
+            )
+        if TORCH in speeds:
+            times = speeds[SHOWN]["images_per_s"] / speeds[TORCH]["images_per_s"]
+            about = {"aim": AIM_VS_TORCH}
+            cells.append(Cell("Table 8", "optimised against torch", "", 8.29 / 4.31, times, "", conditions=about))
+        cells += [loop_cell(run) for name, run in runs.items() if name.startswith("loop-")]
+        return cells + training_cells(runs[TRAINING])
+
+    def write(self, folder: Path, plan: DetectionPlan, runs: dict[str, Run], cells: Sequence[Cell]) -> None:
+        curves = {part: runs[job_name("score", part, SHOWN)] for part in PARTS}
+        draw_curves(curves, folder / "detection-curves.png")
+        draw_failures(curves, folder / "detection-failures.png")
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        by = Cells(cells)
+        return {
+            "accuracy": _accuracy(by),
+            "classes": _classes(by),
+            "conditions": _conditions(by),
+            "speed": _speed(cells),
+            "training": _training(cells),
+        }
+
+    def plan_page(self) -> dict[str, str]:
+        p, rows = DetectionPlan(), []
+        for name, part in PARTS.items():
+            tests = [entry for entry in places_of(part, IMAGES) if entry["split"] == "test"][
+                : p.per_part // p.per_place
+            ]
+            worlds = ", ".join(dict.fromkeys(entry["world"] for entry in tests))
+            seeds = [entry["seed"] for entry in tests]
+            rows.append(
+                [name, worlds, f"{len(seeds)} from {seeds[0]} to {seeds[-1]}", str(p.per_part), f"≥ {AIMS[name]:.2f}"]
+            )
+        ways = [[name, model, runtime] for name, (model, runtime) in WAYS.items()]
+        return {
+            "images": table(["part", "worlds", "world seeds", "images", "aim, AP50"], rows),
+            "ways": table(["", "model", "runtime"], ways),
+        }
+
+
+EXPERIMENT = Detection()
+
+
+def score_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
+    jobs = []
+    for part, where in PARTS.items():
+        for way in plan.ways:
+            name = job_name("score", part, way)
+            arguments = (str(folder / "data" / where), *WAYS[way])
+            jobs.append(Job(name, folder / "runs" / f"{name}.json", score_part, arguments))
+    return jobs
+
+
+def speed_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
+    jobs = []
+    for way in plan.ways:
+        name = job_name("speed", "all", way)
+        arguments = (str(folder / "data"), *WAYS[way], plan.speed_images, plan.speed_looks)
+        jobs.append(Job(name, folder / "runs" / f"{name}.json", speed, arguments))
+    return jobs
+
+
+def _describe_score(run: Run) -> str:
+    return f"AP50 {run['ap50']['person']:.3f} of {run['objects']['person']} persons in {run['images']} images"
+
+
+def _describe_speed(run: Run) -> str:
+    return f"{run['images_per_s']:.1f} images per second"
+
+
+def _describe_loop(run: Run) -> str:
+    return f"{run['per_second']:.1f} frames per second"
+
+
+def _part(part: str, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
+    """AP50 of persons in one part of the test images, by model and runtime."""
+    cells, ap50 = [], {}
+    for way in plan.ways:
+        run = runs[job_name("score", part, way)]
+        details = {"classes": run["ap50"], "objects": run["objects"], "recall": run["recall"]} if way == SHOWN else {}
+        about = {"aim": AIMS[part], "images": run["images"], **details}
+        ap50[way] = run["ap50"]["person"]
+        cells.append(Cell("accuracy", part, way, None, ap50[way], "AP50", run["objects"]["person"], None, about))
+    if PLAIN in ap50:
+        lost = ap50[PLAIN] - ap50[SHOWN]
+        cells.append(Cell("accuracy", part, LOST, None, lost, "AP50", conditions={"aim": AIM_8_BITS}))
+    return cells
+
+
+# ---- the page
+
+
+def _accuracy(cells: Cells) -> str:
+    rows = [[way, *(cells.shown(part, way, ".3f") for part in PARTS)] for way in WAYS]
+    rows.append(["lost by 8 bits on OpenVINO, aim ≤ 0.02", *(cells.shown(part, LOST, ".3f") for part in PARTS)])
+    shown = [cells[part, SHOWN] for part in PARTS]
+    counted = ["persons that count, in so many images", *(f"{c.n} in {c.conditions['images']}" for c in shown)]
+    heads = [f"{part}, aim ≥ {AIMS[part]:.2f}" for part in PARTS]
+    return table(["AP50 of persons", *heads], [*rows, counted], right=1)
+
+
+def _classes(cells: Cells) -> str:
+    shown = [cells[part, SHOWN].conditions for part in PARTS]
+    names = list(shown[0]["classes"])
+    rows = [
+        [name, *(f"{c['classes'][name]:.3f} of {c['objects'][name]}" if name in c["classes"] else "" for c in shown)]
+        for name in names
+    ]
+    return table(["AP50", *PARTS], rows, right=1)
+
+
+def _conditions(cells: Cells) -> str:
+    """The share of persons that was found, by what the images are like."""
+    shown = [cells[part, SHOWN].conditions["recall"] for part in PARTS]
+    names = sorted({name for recall in shown for name in recall}, key=_order)
+    rows = []
+    for name in names:
+        found = [recall.get(name) for recall in shown]
+        rows.append([name, *("" if f is None else f"{f[1] / f[0]:.0%} of {f[0]}" for f in found)])
+    return table(["", *PARTS], rows, right=1)
+
+
+def _order(name: str) -> tuple[str, float, str]:
+    """By topic, then by the first number."""
+    topic, _, rest = name.partition(" ")
+    number = rest.split()[0].rstrip("%")
+    return topic, float(number) if number.isdecimal() else 0.0, rest
+
+
+def _speed(cells: Sequence[Cell]) -> str:
+    rows = []
+    for cell in (cell for cell in cells if cell.table == "Table 8"):
+        aim = f"≥ {cell.conditions['aim']:g}" if "aim" in cell.conditions else ""
+        published = "" if cell.published is None else f"{cell.published:.2f}"
+        rows.append([cell.name, published, aim, f"{cell.ours:.1f}", cell.unit or "times"])
+    return table(["", "paper", "aim", "here", ""], rows, right=1)
+
+
+def _training(cells: Sequence[Cell]) -> str:
+    trained = [cell for cell in cells if cell.table == "Table 7"]
+    rows = [[cell.column, str(cell.conditions["device"]), f"{cell.ours:,.1f}"] for cell in trained]
+    return table(["", "device", "time per epoch, s"], rows, right=2)

@@ -1,0 +1,118 @@
+"""Frames per second of a detector in the loop, with and without a window: the four cells of airloop's Table 8."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.apps.loop import outside_estimator
+from skyloop.apps.run import run_scenario
+from skyloop.core.system_packages import has_screen, screen
+from skyloop.links.loop.loop_link import LoopConfig
+from skyloop.links.loop.targets import LocalProcess
+from skyloop.sim.scenario import Scenario, load_scenario
+from skyloop_client.errors import LinkError
+from skyloop_papers.detection.plan import DetectionPlan
+from skyloop_papers.experiment import Cell
+from skyloop_papers.runs import Job
+
+SCENARIO, DETECT = "park-people", "detect"
+PUBLISHED = {("torch", True): 4.31, ("torch", False): 4.6, ("optimised", True): 8.29, ("optimised", False): 8.76}
+"""Frames per second on a Jetson Nano, by the way the network runs and whether there was a window."""
+RUNTIMES: dict[str, dict[str, Any]] = {"torch": {"runtime": "torch"}, "optimised": {}}
+"""By name: options of the detector's loader. Without any it takes the model with 8 bits and the fastest runtime."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What one flight gave."""
+
+    frames: int
+    computed_s: float
+    """Processor time of the detector's process: images taken from the link, looked at, drawn, boxes sent."""
+    wall_s: float
+    """All of it, with the simulator that draws the images."""
+
+    @property
+    def per_second(self) -> float:
+        return self.frames / self.computed_s
+
+    @property
+    def per_second_of_all(self) -> float:
+        return self.frames / self.wall_s
+
+
+def frames_in_the_loop(
+    detector: str, options: Mapping[str, Any] | None = None, *, display: str | None = None, seconds: float = 10.0
+) -> Frames:
+    """Fly park-people for some simulated seconds with the detector in a process of its own. What it loads before its
+    first image does not count. display: the screen for its window; None: it has none."""
+    scenario = scenario_of(detector, options or {}, window=display is not None, seconds=seconds)
+    changed, kind, vehicle, name = outside_estimator(scenario, DETECT)
+    command = [sys.executable, "-m", "skyloop_client", "estimator", kind, "--vehicle", vehicle, "--name", name]
+    if display is not None:
+        command = ["env", f"DISPLAY={display}", *command]
+    with tempfile.TemporaryDirectory(prefix="skyloop-detect-") as made:
+        # by processor time, so that other programs do not count
+        target = LocalProcess(command, clock="cpu")
+        summary = run_scenario(changed, Path(made) / "run", links=[LoopConfig(pilots_inside=True, target=target)])
+        # before its output is removed
+        ended = target.ended()
+    frames = int(summary["messages"].get(f"{vehicle}/{DETECT}/boxes", 0))
+    if not frames:
+        why = f" ({ended})" if ended else ""
+        raise LinkError(f"detector '{detector}' looked at no image in {seconds:g} s of flight{why}")
+    (program,) = summary["links"]["loop"]["pilots"]
+    return Frames(frames, float(program["computed_s"]), float(summary["wall_s"]))
+
+
+def scenario_of(detector: str, options: Mapping[str, Any], *, window: bool, seconds: float) -> Scenario:
+    """park-people with its camera alone, on the truth: what else it carries would only take time."""
+    shipped = load_scenario(SCENARIO).vehicles[0]
+    camera = shipped.sensors["front"].model_dump(mode="json")
+    inputs = ["front", "truth/drone/front"] if detector == "labels" else ["front"]
+    chosen = {"detector": detector, "options": dict(options), "window": window}
+    estimator = {"kind": shipped.estimators[DETECT].kind, "inputs": inputs, "options": chosen}
+    return load_scenario(
+        SCENARIO,
+        {
+            "duration": seconds,
+            "vehicles.drone.state": "truth",
+            "vehicles.drone.sensors": {"front": camera},
+            "vehicles.drone.perception": {},
+            "vehicles.drone.estimators": {DETECT: estimator},
+        },
+    )
+
+
+def in_the_loop(way: str, window: bool, seconds: float) -> dict[str, Any]:
+    """One cell of Table 8, as a run that is kept."""
+    with screen() if window else nullcontext() as name:
+        flown = frames_in_the_loop("network", RUNTIMES[way], display=name, seconds=seconds)
+    rates = {"per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
+    return {"way": way, "window": window, "frames": flown.frames, **rates}
+
+
+def loop_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
+    """The four cells; those with a window only where there can be one. The quick form has one cell."""
+    ways = list(RUNTIMES) if "torch, 32 bits" in plan.ways else ["optimised"]
+    windows = (True, False) if has_screen() and len(ways) > 1 else (False,)
+    jobs = []
+    for way in ways:
+        for window in windows:
+            name = f"loop-{way}-{'window' if window else 'no-window'}"
+            arguments = (way, window, plan.loop_seconds)
+            jobs.append(Job(name, folder / "runs" / f"{name}.json", in_the_loop, arguments))
+    return jobs
+
+
+def loop_cell(run: dict[str, Any]) -> Cell:
+    column = f"{run['way']}, {'window' if run['window'] else 'no window'}"
+    about = {"per_second_of_all": run["per_second_of_all"]}
+    published = PUBLISHED[run["way"], run["window"]]
+    return Cell("Table 8", "in the loop", column, published, run["per_second"], "1/s", run["frames"], None, about)

@@ -1,0 +1,95 @@
+"""The two drag models of the paper's section 3: least-squares identification and acceleration error.
+
+Everything is in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| for specific force f."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from skyloop.core.frames import rotate_inverse
+from skyloop_client.messages import Array
+from skyloop_papers.drag.flights import Record
+from skyloop_papers.drag.kernel import lumped_rotor_drag
+
+
+class DragModel(Protocol):
+    def force_body(self, record: Record) -> Array:
+        """(n, 3) N."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearDrag:
+    """Eq. (5) in body axes: F = -D v with D diagonal."""
+
+    d: tuple[float, float, float]
+    """N/(m/s) along x, y, z."""
+
+    def force_body(self, record: Record) -> Array:
+        return -np.array(self.d) * rotate_inverse(record.quat_wxyz, record.velocity_world)
+
+
+@dataclass(frozen=True, slots=True)
+class RotorDrag:
+    """Eq. (13): F = -(alpha T + beta) Π v with T the thrust of all rotors."""
+
+    alpha: float
+    """k c_d1, 1/(m/s)."""
+    beta: float
+    """b c_d1 of all rotors together, N/(m/s)."""
+
+    def force_body(self, record: Record) -> Array:
+        force = np.empty_like(record.velocity_world)
+        lumped_rotor_drag(record.thrust, record.quat_wxyz, record.velocity_world, self.alpha, self.beta, force)
+        return force
+
+
+def identify(record: Record, specific_force: Array) -> tuple[LinearDrag, RotorDrag]:
+    """Both models from one flight. `specific_force` (n, 3) is the measurement of that flight."""
+    force = record.mass * specific_force - record.thrust_body
+    velocity = rotate_inverse(record.quat_wxyz, record.velocity_world)
+    d = -np.sum(force * velocity, axis=0) / np.sum(velocity**2, axis=0)
+    in_plane = -velocity[:, :2]
+    columns = np.column_stack([(record.thrust[:, None] * in_plane).ravel(), in_plane.ravel()])
+    alpha, beta = np.linalg.lstsq(columns, force[:, :2].ravel(), rcond=None)[0]
+    return LinearDrag((float(d[0]), float(d[1]), float(d[2]))), RotorDrag(float(alpha), float(beta))
+
+
+def axis_errors(model: DragModel, record: Record, specific_force: Array) -> Array:
+    """(3,) m/s², root mean square error of the predicted acceleration along each body axis."""
+    predicted = (record.thrust_body + model.force_body(record)) / record.mass
+    errors: Array = np.sqrt(np.mean((specific_force - predicted) ** 2, axis=0))
+    return errors
+
+
+def acceleration_rmse(model: DragModel, record: Record, specific_force: Array) -> float:
+    """√mean|Δa|² in m/s²: eq. (14) to (16) with gravity, sign, mean and root corrected."""
+    return float(np.linalg.norm(axis_errors(model, record, specific_force)))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """µs per evaluation of eq. (13): mean and standard deviation over the repeats."""
+
+    mean: float
+    sd: float
+    repeats: int
+
+
+def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 20) -> Timing:
+    """The kernel on `rows` samples at once, called `calls` times in a row from Python."""
+    thrust = np.linspace(10.0, 20.0, rows)
+    quat = np.tile([0.8, 0.0, 0.6, 0.0], (rows, 1))
+    velocity = np.linspace([1.0, 2.0, 3.0], [9.0, 8.0, 7.0], rows)
+    force = np.empty((rows, 3))
+    taken = []
+    for _ in range(repeats + 1):
+        began = time.perf_counter()
+        for _ in range(calls):
+            lumped_rotor_drag(thrust, quat, velocity, model.alpha, model.beta, force)
+        taken.append((time.perf_counter() - began) / (rows * calls) * 1e6)
+    # the first call warms the caches
+    return Timing(float(np.mean(taken[1:])), float(np.std(taken[1:], ddof=1)), repeats)

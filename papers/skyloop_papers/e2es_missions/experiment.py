@@ -1,0 +1,263 @@
+"""Flights to goals and maps as in sections 5.1 and 5.2 of e2es: six goals on odometry, between unknown obstacles.
+
+Beyond the paper: four worlds, ten seeds each, scores of the maps, and missions among walking people."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from skyloop_papers.e2es_missions.flight import explore, fly_mission
+from skyloop_papers.e2es_missions.plan import (
+    AIM_FACTOR,
+    AIM_IOU_TRUTH,
+    AIM_IOU_VIO,
+    GOAL_WITHIN,
+    PUBLISHED_FACTOR,
+    QUICK,
+    TOP_SPEED,
+    MissionsPlan,
+)
+from skyloop_papers.experiment import Cell, Cells, RunByRun, rows_of
+from skyloop_papers.runs import Job, Run
+from skyloop_papers.texts import table
+
+ALL_REACHED = "all goals reached"
+WITH_WALKERS = "with walkers"
+FLIGHT_FIGURES = {
+    "farthest from a goal": "farthest_from_goal_m", "top speed": "fastest_m_s", "least clearance": "least_clearance_m",
+    "way": "way_m", "error of the estimate, rms": "estimate_error_m",
+}  # fmt: skip
+"""By cell, the figure of a flight that it is the mean of."""
+MAP_FIGURES = {"map_on_truth": "true poses", "map_on_vio": "odometry"}
+NUMBERS = {
+    "farthest from a goal": ("off a goal, m", "≤"),
+    "top speed": ("top speed, m/s", "≤"),
+    "least clearance": ("least clearance, m", "≥"),
+    "way": ("way, m", ""),
+    "error of the estimate, rms": ("estimate off, m", ""),
+}
+"""By cell: the head of the column, and whether the worst mission is shown."""
+
+
+class Missions(RunByRun[MissionsPlan]):
+    paper = "e2es"
+
+    def plan(self, *, quick: bool = False) -> MissionsPlan:
+        return QUICK if quick else MissionsPlan()
+
+    def jobs(self, plan: MissionsPlan, folder: Path) -> list[Job]:
+        def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
+            flown = folder / "missions" / name
+            return Job(name, folder / "runs" / f"{name}.json", call, (*arguments, str(flown)), leaves=flown)
+
+        # the longest first, so that no core waits at the end for one of them
+        jobs = [job(f"explore-{world}-{seed}", explore, world, seed) for world, seed in plan.explored]
+        jobs += [
+            job(f"walkers-{world}-{seed}", fly_mission, world, seed, plan.walkers, plan.goals)
+            for world, seed in plan.with_walkers
+        ]
+        return jobs + [
+            job(f"mission-{world}-{seed}", fly_mission, world, seed, 0, plan.goals)
+            for world in reversed(plan.worlds)
+            for seed in plan.seeds
+        ]
+
+    def describe(self, run: Run) -> str:
+        if "failed" in run:
+            return f"failed: {run['failed']}"
+        words = [f"{run['goals_reached']} goals"] if "goals_reached" in run else []
+        words += [f"IoU {run['map_on_vio']['iou']:.2f}"] if "map_on_vio" in run else []
+        return ", ".join([*words, f"estimate off by {run['estimate_error_m']:.3f} m"])
+
+    def judge(self, plan: MissionsPlan, runs: dict[str, Run]) -> list[Cell]:
+        groups = {world: [runs[f"mission-{world}-{seed}"] for seed in plan.seeds] for world in plan.worlds}
+        cells = [cell for world, flown in groups.items() for cell in _group(world, flown)]
+        among = [runs[f"walkers-{world}-{seed}"] for world, seed in plan.with_walkers]
+        if among:
+            cells += _group(WITH_WALKERS, among)
+        for world, flown in groups.items():
+            cells += _map_cells(world, flown)
+        for world, seed in plan.explored:
+            cells += _map_cells(f"{world}, explored", [runs[f"explore-{world}-{seed}"]])
+        return cells + _processor_times([run for flown in (*groups.values(), among) for run in flown])
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        return {
+            "missions": _missions([cell for cell in cells if cell.table == "missions"]),
+            "failed": _failed(cells),
+            "maps": _maps([cell for cell in cells if cell.table == "maps"]),
+            "times": _times([cell for cell in cells if cell.table == "mission time"]),
+        }
+
+    def plan_page(self) -> dict[str, str]:
+        plan = MissionsPlan()
+        among = Counter(world for world, _ in plan.with_walkers)
+        first, last = plan.seeds[0], plan.seeds[-1]
+        rows = [[world, f"seeds {first} to {last}", str(among[world])] for world in plan.worlds]
+        return {"flown": table(["world", "missions", f"with {plan.walkers} walkers"], rows, right=1)}
+
+    def published_runs(self, plan: MissionsPlan, cells: Sequence[Cell]) -> dict[str, Run]:
+        """Four digits of each, in the order of the flights. A figure that a flight of the group lacks is left out: the
+        file does not say which one."""
+        by = {(cell.row, cell.column): cell.conditions for cell in cells}
+        groups = {world: [f"mission-{world}-{seed}" for seed in plan.seeds] for world in plan.worlds}
+        groups[WITH_WALKERS] = [f"walkers-{world}-{seed}" for world, seed in plan.with_walkers]
+        kept: dict[str, Run] = {}
+        for group, names in groups.items():
+            failed = by.get((group, ALL_REACHED), {}).get("failed", {})
+            for name in names:
+                kept[name] = {"failed": failed.get(name.partition("-")[2].replace("-", " "), "")}
+            good = [name for name in names if not kept[name]["failed"]]
+            for what, key in FLIGHT_FIGURES.items():
+                _give(kept, good, key, by.get((group, what), {}))
+            _give_maps(kept, names, group, by)
+        for world, seed in plan.explored:
+            name = f"explore-{world}-{seed}"
+            kept[name] = {}
+            _give_maps(kept, [name], f"{world}, explored", by)
+        return kept
+
+    def as_published(self, run: Run, published: Run) -> Run:
+        flown = {key: _digits(run[key]) for key in FLIGHT_FIGURES.values() if run.get(key) is not None}
+        maps = {f"{key} IoU": _digits(run[key]["iou"]) for key in MAP_FIGURES if key in run}
+        every = {"failed": run.get("failed", ""), **flown, **maps}
+        return {name: every[name] for name in published if name in every}
+
+
+EXPERIMENT = Missions()
+
+
+def _give_maps(kept: dict[str, Run], names: list[str], group: str, by: dict[tuple[str, str], Run]) -> None:
+    for key, poses in MAP_FIGURES.items():
+        _give(kept, names, f"{key} IoU", by.get((group, f"IoU on {poses}"), {}))
+
+
+def _give(kept: dict[str, Run], names: list[str], figure: str, conditions: Run) -> None:
+    values = conditions.get("values", [])
+    if len(values) == len(names):
+        for name, value in zip(names, values, strict=True):
+            kept[name][figure] = value
+
+
+def _digits(value: float) -> float:
+    """Those of a single flight that are published."""
+    return round(value, 4)
+
+
+# ---- cells
+
+
+def _group(name: str, runs: list[Run]) -> list[Cell]:
+    """Missions of one world, or those with walkers. Means are over the missions that succeeded."""
+    failed = {f"{run['world']} {run['seed']}": run["failed"] for run in runs if "failed" in run}
+    hits = sum(str(cause).startswith(("contact", "crash")) for cause in failed.values())
+    good = [run for run in runs if "failed" not in run]
+    n = len(runs)
+    whole = Cell("missions", name, ALL_REACHED, None, len(good), "1", n, None, {"aim": n, "failed": failed})
+    out = [whole, Cell("missions", name, "collisions", None, hits, "1", n, None, {"aim": 0})]
+
+    def add(what: str, unit: str, aim: float | None, least: bool = False) -> None:
+        key = FLIGHT_FIGURES[what]
+        values = [run[key] for run in good if run.get(key) is not None]
+        if values:
+            worst = min(values) if least else max(values)
+            about = {"worst": worst, "aim": aim, "values": [_digits(value) for value in values]}
+            mean = statistics.fmean(values)
+            out.append(Cell("missions", name, what, None, mean, unit, len(values), None, about))
+
+    add("farthest from a goal", "m", GOAL_WITHIN)
+    add("top speed", "m/s", TOP_SPEED)
+    add("least clearance", "m", None, least=True)
+    add("way", "m", None)
+    add("error of the estimate, rms", "m", None)
+    return out
+
+
+def _map_cells(name: str, runs: list[Run]) -> list[Cell]:
+    out, aims = [], {"map_on_truth": AIM_IOU_TRUTH, "map_on_vio": AIM_IOU_VIO}
+    for key, poses in MAP_FIGURES.items():
+        aim = aims[key]
+        scores = [run[key] for run in runs if key in run]
+        if not scores:
+            continue
+        ious = [score["iou"] for score in scores]
+        met = sum(iou >= aim for iou in ious)
+        about = {"worst": min(ious), "aim": aim, "met": met, "values": [_digits(iou) for iou in ious]}
+        out.append(Cell("maps", name, f"IoU on {poses}", None, statistics.fmean(ious), "1", len(ious), None, about))
+        errors = [score["distance_error"] for score in scores]
+        within = statistics.fmean(score["within_one_voxel"] for score in scores)
+        about = {"within_one_voxel": within}
+        mean = statistics.fmean(errors)
+        out.append(Cell("maps", name, f"distances on {poses}", None, mean, "m", len(errors), None, about))
+    return out
+
+
+def _processor_times(runs: list[Run]) -> list[Cell]:
+    """Simulated time per processor time of all processes, and where it goes."""
+    flown = [run for run in runs if "factor" in run]
+    if not flown:
+        return []
+    factors = [run["factor"] for run in flown]
+    about = {"worst": min(factors), "aim": AIM_FACTOR, "published": list(PUBLISHED_FACTOR)}
+    n, mean = len(flown), statistics.fmean(factors)
+    # units of times, because they differ between machines and are not compared
+    out = [Cell("mission time", "simulated per processor second", "", None, mean, "1/s", n, None, about)]
+    for stage in flown[0]["stages"]:
+        share = 100.0 * statistics.fmean(run["stages"][stage] for run in flown)
+        out.append(Cell("mission time", "share", stage, None, share, "% of the time", n))
+    return out
+
+
+# ---- the page
+
+
+def _missions(cells: Sequence[Cell]) -> str:
+    """Means over the missions; of distances, speeds and clearances the worst one."""
+    by, rows = Cells(cells), []
+    for name in [cell.row for cell in cells if cell.column == ALL_REACHED]:
+        whole, hits = by[name, ALL_REACHED], by[name, "collisions"]
+        row = [name, f"{whole.ours:g} of {whole.n}", f"{hits.ours:g}"]
+        for what, (_, sign) in NUMBERS.items():
+            found = by.get((name, what))
+            value = None if found is None else found.conditions["worst"] if sign else found.ours
+            row.append("" if value is None else f"{value:.2f}" if what != "way" else f"{value:.0f}")
+        rows.append(row)
+    return table(["", "missions", "collisions", *(head for head, _ in NUMBERS.values())], rows, right=1)
+
+
+def _failed(cells: Sequence[Cell]) -> str:
+    rows = [
+        [name, cause]
+        for cell in cells
+        if cell.column == ALL_REACHED
+        for name, cause in cell.conditions["failed"].items()
+    ]
+    return table(["mission", "cause"], rows) if rows else "No mission failed.\n"
+
+
+def _maps(cells: Sequence[Cell]) -> str:
+    by, rows = Cells(cells), []
+    for name in rows_of(cells):
+        row = [name]
+        for poses in ("true poses", "odometry"):
+            iou, distances = by.get((name, f"IoU on {poses}")), by.get((name, f"distances on {poses}"))
+            if iou is None or distances is None:
+                row += ["", "", ""]
+                continue
+            aim, met = iou.conditions["aim"], iou.conditions["met"]
+            row.append(f"{iou.ours:.3f} (worst {iou.conditions['worst']:.3f})")
+            row += [f"{met} of {iou.n} ≥ {aim:g}", f"{distances.ours:.3f}"]
+        rows.append(row)
+    head = ["IoU, true poses", "aim", "distance, m", "IoU, odometry", "aim", "distance, m"]
+    return table(["", *head], rows, right=1)
+
+
+def _times(cells: Sequence[Cell]) -> str:
+    rows = [
+        [cell.column, f"{cell.ours:.0f} %"] if cell.row == "share" else [cell.row, f"{cell.ours:.2f}"] for cell in cells
+    ]
+    return table(["", "here"], rows, right=1)

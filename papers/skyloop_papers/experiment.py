@@ -1,0 +1,248 @@
+"""What an experiment of a paper is: a plan fixed beforehand, flights, cells beside the published ones, and a page."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, Workers, all_runs, silent
+
+HELD, NOT_HELD, UNDECIDED = "held", "not held", "undecided"
+NOT_COMPARABLE, NOT_PUBLISHED = "not comparable", "not published"
+VERDICTS = (HELD, NOT_HELD, UNDECIDED, NOT_COMPARABLE, NOT_PUBLISHED)
+SAME_WITHIN = 0.1
+"""Of the published number."""
+LEVEL = 0.975
+
+PAPERS = {
+    "airloop": "AirLoop",
+    "depth-noise-and-rotor-drag": "Depth noise and rotor drag",
+    "e2es": "E2ES",
+    "fpga-landing-hil": "Landing by an FPGA",
+    "synchronised-hil": "Synchronised HIL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a paper's table or figure beside ours."""
+
+    table: str
+    """"Table 2", "Fig. 16", or "text"."""
+    row: str
+    column: str
+    """Empty where the row alone names the number."""
+    published: float | None
+    """None where the paper gives no number."""
+    ours: float
+    unit: str
+    n: int = 1
+    """How many samples or runs `ours` is the mean of."""
+    sd: float | None = None
+    conditions: dict[str, Any] = field(default_factory=dict)
+    verdict: str = ""
+    why: str = ""
+    """Why it cannot be compared, or why it does not hold."""
+
+    @property
+    def name(self) -> str:
+        return ": ".join(part for part in (self.row, self.column) if part)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the same machine gives the same number again. A time does not."""
+        return self.unit not in ("ms", "µs", "1/s", "core-ms", "% of the time")
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Cells(Mapping[tuple[str, str], Cell]):
+    """By row and column. A row alone is that row with an empty column."""
+
+    def __init__(self, cells: Iterable[Cell]) -> None:
+        self._cells = {(cell.row, cell.column): cell for cell in cells}
+
+    def __getitem__(self, key: tuple[str, str] | str) -> Cell:
+        return self._cells[(key, "") if isinstance(key, str) else key]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def value(self, row: str, column: str = "") -> float:
+        return self[row, column].ours
+
+    def shown(self, row: str, column: str, form: str) -> str:
+        """The value in a format; empty if there is none."""
+        cell = self.get((row, column))
+        return "" if cell is None else format(cell.ours, form)
+
+
+def rows_of(cells: Iterable[Cell]) -> list[str]:
+    """Each once, in their order."""
+    return list(dict.fromkeys(cell.row for cell in cells))
+
+
+# ---- does a published number hold here? docs/reproductions/report.md tells the rule to readers
+
+Kind = Literal["less", "more", "same", "all", "claim", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How cells are judged whose table, row and column match these expressions as a whole."""
+
+    kind: Kind
+    why: str = ""
+    """Why it cannot be compared, or why it does not hold where it does not."""
+    table: str = ".*"
+    row: str = ".*"
+    column: str = ".*"
+
+    def covers(self, cell: Cell) -> bool:
+        pairs = ((self.table, cell.table), (self.row, cell.row), (self.column, cell.column))
+        return all(re.fullmatch(pattern, text) for pattern, text in pairs)
+
+
+def judged(cells: Iterable[Cell], rules: Sequence[Rule]) -> list[Cell]:
+    """With their verdicts. The first rule that covers a cell counts."""
+    return [_judged(cell, next((rule for rule in rules if rule.covers(cell)), None)) for cell in cells]
+
+
+def _judged(cell: Cell, rule: Rule | None) -> Cell:
+    if cell.published is None:
+        return replace(cell, verdict=NOT_PUBLISHED, why="")
+    if rule is None:
+        return replace(cell, verdict=NOT_COMPARABLE, why="no rule was set for this cell beforehand")
+    if rule.kind == "other":
+        return replace(cell, verdict=NOT_COMPARABLE, why=rule.why)
+    verdict = _verdict(rule.kind, cell, cell.published)
+    return replace(cell, verdict=verdict, why="" if verdict == HELD else rule.why)
+
+
+def _verdict(kind: Kind, cell: Cell, published: float) -> str:
+    if kind == "claim":
+        return HELD if cell.ours == published else NOT_HELD
+    if kind == "all":
+        # the paper's runs all succeeded: so must ours
+        return HELD if cell.ours == cell.n else NOT_HELD
+    low, high = interval(cell)
+    if kind == "same":
+        lowest, highest = sorted((published * (1.0 - SAME_WITHIN), published * (1.0 + SAME_WITHIN)))
+        return HELD if lowest <= low and high <= highest else NOT_HELD if high < lowest or low > highest else UNDECIDED
+    if kind == "more":
+        low, high, published = -high, -low, -published
+    return HELD if high <= published else NOT_HELD if low > published else UNDECIDED
+
+
+def interval(cell: Cell) -> tuple[float, float]:
+    """Of the mean at 95 % (Student's t). A number without a spread stands for itself."""
+    if cell.sd is None or cell.n < 2:
+        return cell.ours, cell.ours
+    from scipy.stats import t
+
+    half = float(t.ppf(LEVEL, cell.n - 1)) * cell.sd / math.sqrt(cell.n)
+    return cell.ours - half, cell.ours + half
+
+
+def verdict_counts(cells: Iterable[Cell]) -> Counter[str]:
+    return Counter(cell.verdict for cell in cells)
+
+
+# ---- the experiment
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentPlan:
+    """What is flown and how it is judged, fixed before flights that count. A folder of runs holds a copy."""
+
+    def plain(self) -> dict[str, Any]:
+        """All constants that decide the results."""
+        return asdict(self)
+
+
+Plan = TypeVar("Plan", bound=ExperimentPlan)
+Runs = TypeVar("Runs")
+
+
+class Experiment(ABC, Generic[Plan, Runs]):
+    """One experiment. `skyloop_papers/NAME/experiment.py` has it as EXPERIMENT."""
+
+    paper: str
+    """One of PAPERS."""
+    rules: tuple[Rule, ...] = ()
+    """Set before the flights."""
+    pictures: tuple[str, ...] = ()
+    """Of those that `write` leaves, the ones that the pages show."""
+    resumes = True
+    """A stopped one goes on in its folder."""
+    not_run_by_run = ""
+    """Why single runs cannot be flown apart from each other: again, or on a cluster."""
+
+    @abstractmethod
+    def plan(self, *, quick: bool = False) -> Plan: ...
+
+    @abstractmethod
+    def fly(self, plan: Plan, folder: Path, progress: Progress, workers: Workers) -> Runs: ...
+
+    @abstractmethod
+    def judge(self, plan: Plan, runs: Runs) -> list[Cell]:
+        """The cells of the paper's tables, and ours beyond them; without verdicts."""
+
+    @abstractmethod
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        """The blocks of the page in docs/reproductions."""
+
+    def write(self, folder: Path, plan: Plan, runs: Runs, cells: Sequence[Cell]) -> None:
+        """Pictures and tables besides results.json and results.csv."""
+
+    def plan_page(self) -> dict[str, str]:
+        """The blocks of the page about what is flown, which exists before the flights; none without such a page."""
+        return {}
+
+    def sentences(self, cells: Sequence[Cell]) -> list[str]:
+        """Sentences outside the blocks that repeat a measured number: a page that lacks one of them is out of date."""
+        return []
+
+    def judged(self, cells: Iterable[Cell]) -> list[Cell]:
+        return judged(cells, self.rules)
+
+    def plain(self, cells: Iterable[Cell]) -> list[dict[str, Any]]:
+        """For JSON."""
+        return [{"paper": self.paper, **cell.plain()} for cell in cells]
+
+
+class RunByRun(Experiment[Plan, dict[str, Run]]):
+    """An experiment of single runs, each in a process of its own, on this machine or a cluster."""
+
+    cores: float = 1
+    """That a run keeps busy."""
+
+    @abstractmethod
+    def jobs(self, plan: Plan, folder: Path) -> list[Job]: ...
+
+    @abstractmethod
+    def describe(self, run: Run) -> str:
+        """In one line."""
+
+    def fly(
+        self, plan: Plan, folder: Path, progress: Progress = silent, workers: Workers = ALL_CORES
+    ) -> dict[str, Run]:
+        return all_runs(self.jobs(plan, folder), workers.pool(self.cores), progress, self.describe)
+
+    def published_runs(self, plan: Plan, cells: Sequence[Cell]) -> dict[str, Run] | None:
+        """Figures of single runs that the results file has; None if it has none."""
+        return None
+
+    def as_published(self, run: Run, published: Run) -> Run:
+        """Those figures of a run that were published of it, with as many digits."""
+        return run

@@ -1,0 +1,38 @@
+"""What is watched in a flight: collisions, and where the processor time goes."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from skyloop_client.messages import Event, EventKind
+
+SPENT: defaultdict[str, float] = defaultdict(float)
+"""s of processor time by stage, of the flight of this process."""
+
+
+def clocked(stage: str, call: Callable[..., Any], *arguments: Any) -> Any:
+    began = time.thread_time()
+    try:
+        return call(*arguments)
+    finally:
+        SPENT[stage] += time.thread_time() - began
+
+
+def ended_children_s() -> float:
+    """s of processor time of all child processes that have ended, such as renderers."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def first_collision(events: Iterable[Event]) -> Event | None:
+    """The first crash or touch of anything but level ground under its legs, on which it stands and lands."""
+    for event in events:
+        touched = event.contact
+        stands = touched is not None and touched.part == "legs" and float(touched.normal[2]) > 0.9
+        if event.kind is EventKind.CRASH or (event.kind is EventKind.CONTACT and not stands):
+            return event
+    return None

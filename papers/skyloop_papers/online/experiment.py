@@ -1,0 +1,297 @@
+"""Table 6 of airloop: bundles per second that a client gets, and the time of each stage (its eq. 1).
+
+The client runs beside the SUT or on another machine, with one port or with five."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop_client.messages import Array
+from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.runs import Progress, Workers, keep
+from skyloop_papers.texts import paragraph, table
+from skyloop_papers.two_machines import run_engine, why_not_apart
+
+ENGINE = "skyloop_papers.online.engine"
+STAGES = ("t1 engine to SUT", "t1 SUT to CUT", "t2", "t3")
+COLUMNS = ("t1_engine_sut_ms", "t1_sut_cut_ms", "t2_ms", "t3_ms")
+PERCENTILES = (50, 90, 99)
+RATE_HZ = 20.0
+COLOURS = ("#2c6fbb", "#7fb3e6", "#e0a030", "#c0392b")
+START_S, SLOWEST_S = 120.0, 0.5
+"""Wall s to get ready, and per frame at most. A run that takes longer is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    name: str
+    apart: bool
+    spread: bool
+    """A port for each sensor and one for commands."""
+    published: float | None
+    """Frames per second, without radar."""
+    board: bool = False
+    """The SUT runs beside the CUT and pulls from the engine, with a thread for each sensor."""
+
+    def ports(self, radar: bool) -> int:
+        return 5 + radar if self.spread else 1
+
+
+CONFIGURATIONS = (
+    Configuration("SUT and CUT on board, engine remote, one port", True, False, 8.45, board=True),
+    Configuration("SUT with the engine, CUT remote, one port", True, False, 11.72),
+    Configuration("SUT with the engine, CUT remote, a port each", True, True, 8.44),
+    Configuration("all on one machine, one port", False, False, None),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OnlinePlan(ExperimentPlan):
+    frames: int = 1000
+    runs: int = 3
+    world: str = "park"
+    radar: tuple[bool, ...] = (False, True)
+
+    def plain(self) -> dict[str, Any]:
+        configurations = [asdict(configuration) for configuration in CONFIGURATIONS]
+        sized = {"frames": self.frames, "world": self.world, "radar": list(self.radar)}
+        return {**sized, "rate_hz": RATE_HZ, "configurations": configurations, "runs": self.runs}
+
+
+@dataclass(frozen=True, slots=True)
+class Flown:
+    """One configuration, flown several times."""
+
+    configuration: Configuration
+    radar: bool
+    runs: list[Array]
+    """(frames, 4) s of each stage, for each run."""
+    conditions: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return f"{self.configuration.name}, {'with' if self.radar else 'without'} radar"
+
+    @property
+    def published(self) -> float | None:
+        return None if self.radar else self.configuration.published
+
+    @property
+    def seconds(self) -> Array:
+        """(all frames, 4) s."""
+        return np.concatenate(self.runs)
+
+    @property
+    def fps(self) -> list[float]:
+        """Frames per second of each run."""
+        return [len(run) / float(run.sum()) for run in self.runs]
+
+
+class Online(Experiment[OnlinePlan, list[Flown]]):
+    paper = "airloop"
+    rules = (Rule("more", table="Table 6"),)
+    pictures = ("online.png",)
+    not_run_by_run = "it measures times of this machine"
+
+    def plan(self, *, quick: bool = False) -> OnlinePlan:
+        return OnlinePlan(frames=60, runs=1) if quick else OnlinePlan()
+
+    def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: Workers) -> list[Flown]:
+        """Round after round through all configurations, so that a slow hour of the machine affects them all."""
+        why_not = why_not_apart()
+        wanted = [(configuration, radar) for radar in plan.radar for configuration in CONFIGURATIONS]
+        for k in range(plan.runs):
+            for number, (configuration, radar) in enumerate(wanted):
+                path = folder / "runs" / f"{number}-{k}.json"
+                if not path.exists():
+                    keep(path, flown(configuration, radar, plan, why_not))
+                    which = f"{configuration.name}, {'with' if radar else 'without'} radar"
+                    progress(f"{which}, run {k + 1} of {plan.runs}")
+        every = []
+        for number, (configuration, radar) in enumerate(wanted):
+            runs = [json.loads((folder / "runs" / f"{number}-{k}.json").read_text()) for k in range(plan.runs)]
+            conditions = {
+                **runs[0]["conditions"],
+                **{name: sum(run["conditions"][name] for run in runs) for name in ("unaligned", "violations")},
+                "load_before": [run["conditions"]["load_before"] for run in runs],
+            }
+            every.append(Flown(configuration, radar, [np.array(run["rows"]) for run in runs], conditions))
+        return every
+
+    def judge(self, plan: OnlinePlan, runs: list[Flown]) -> list[Cell]:
+        """Frames per second beside the paper's, then the time by stage."""
+        cells = []
+        for one in runs:
+            mean, sd = float(np.mean(one.fps)), float(np.std(one.fps, ddof=1)) if len(one.runs) > 1 else None
+            cells.append(Cell("Table 6", one.name, "", one.published, mean, "1/s", len(one.runs), sd, one.conditions))
+            for stage, seconds in zip(STAGES, one.seconds.T, strict=True):
+                for q in PERCENTILES:
+                    value = float(1e3 * np.percentile(seconds, q))
+                    cells.append(Cell("eq. 1", one.name, f"{stage}, p{q}", None, value, "ms", len(seconds)))
+        return cells
+
+    def write(self, folder: Path, plan: OnlinePlan, runs: list[Flown], cells: Sequence[Cell]) -> None:
+        write_times(folder, runs)
+        (folder / "results.md").write_text(summary(runs), encoding="utf-8")
+        plot_stages([one.name for one in runs], [one.seconds for one in runs], STAGES, folder / "online.png")
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        rated, by = [cell for cell in cells if cell.table == "Table 6"], Cells(cells)
+        return {
+            "rates": _rates(rated), "stages": _stages(rated, by), "conditions": _conditions(rated),
+            "share": _share(rated, by),
+        }  # fmt: skip
+
+
+EXPERIMENT = Online()
+
+
+def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_apart: str) -> dict[str, Any]:
+    """One configuration in its own processes, which have ended afterwards."""
+    apart = configuration.apart and not why_not_apart
+    patience_s = START_S + SLOWEST_S * plan.frames
+    task = {
+        "frames": plan.frames, "world": plan.world, "rate_hz": RATE_HZ, "radar": radar, "apart": apart,
+        "ports": configuration.ports(radar), "board": configuration.board, "patience_s": patience_s,
+    }  # fmt: skip
+    load = os.getloadavg()[0]
+    seen = run_engine("reproduce online", ENGINE, task, apart=apart, patience_s=patience_s + 10.0)
+    if not configuration.apart:
+        network = "loopback; the CUT is a process of its own"
+    else:
+        network = "network namespaces joined by veth" if apart else f"loopback, for two machines: {why_not_apart}"
+    conditions = {
+        "world": plan.world, "frames": plan.frames, "runs": plan.runs, "width": 320, "height": 240,
+        "ports": task["ports"], "network": network, "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
+        "turned_deg": round(float(np.degrees(seen["turned"])), 1), "unaligned": seen["unaligned"],
+        "violations": seen["violations"], "cores": os.cpu_count(), "load_before": round(load, 1),
+    }  # fmt: skip
+    return {"rows": seen["rows"], "conditions": conditions}
+
+
+def write_times(folder: Path, flown: Sequence[Flown]) -> None:
+    """Write the times of every frame, and their percentiles."""
+    with (folder / "times.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["configuration", "ports", "radar", "run", "frame", *COLUMNS])
+        for one in flown:
+            for k, run in enumerate(one.runs):
+                for number, row in enumerate(run):
+                    shown = [f"{1e3 * value:.4f}" for value in row]
+                    writer.writerow([one.configuration.name, one.conditions["ports"], one.radar, k, number, *shown])
+    with (folder / "percentiles.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["configuration", "ports", "radar", "percentile", *COLUMNS])
+        for one in flown:
+            for q in PERCENTILES:
+                shown = [f"{1e3 * value:.4f}" for value in np.percentile(one.seconds, q, axis=0)]
+                writer.writerow([one.configuration.name, one.conditions["ports"], one.radar, q, *shown])
+
+
+def summary(flown: Sequence[Flown]) -> str:
+    """Markdown: frames per second beside the paper's, then the stages as p50 / p99."""
+    rates, stages = [], []
+    for one in flown:
+        mean, published = float(np.mean(one.fps)), one.published
+        beside = (
+            ["", f"{mean:.1f}", ""]
+            if published is None
+            else [f"{published:g}", f"{mean:.1f}", f"{mean / published:.1f}"]
+        )
+        rates.append([one.name, str(one.conditions["ports"]), *beside])
+        low, high = 1e3 * np.percentile(one.seconds, 50, axis=0), 1e3 * np.percentile(one.seconds, 99, axis=0)
+        stages.append([one.name, *(f"{a:.2f} / {b:.2f}" for a, b in zip(low, high, strict=True))])
+    about = flown[0].conditions
+    return "\n".join((
+        "# Table 6 of airloop\n",
+        table(["SUT and CUT", "ports", "paper, 1/s", "here, 1/s", "times"], rates, right=1),
+        table(["ms, p50 / p99", *STAGES], stages, right=1),
+        f"Remote: {about['network']}. {about['frames']} frames in {about['world']}, {about['cores']} cores.\n",
+    ))  # fmt: skip
+
+
+def plot_stages(names: Sequence[str], seconds: Sequence[Array], stages: Sequence[str], path: Path) -> None:
+    """Stacked bars of mean ms per stage. The right panel leaves out the first stage, which is many times the others."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (whole, link) = pyplot.subplots(
+        1, 2, figsize=(11, 0.6 * len(names) + 1.9), dpi=110, sharey=True, width_ratios=(3, 2)
+    )
+    for axes, first in ((whole, 0), (link, 1)):
+        left = [0.0] * len(names)
+        for stage in range(first, len(stages)):
+            means = [1e3 * float(cell[:, stage].mean()) for cell in seconds]
+            axes.barh(range(len(names)), means, left=left, color=COLOURS[stage], label=stages[stage])
+            left = [a + b for a, b in zip(left, means, strict=True)]
+        axes.set_xlim(0.0, 1.3 * max(left))
+        for row, end in enumerate(left):
+            said = f" {end:.1f} ms, {1e3 / end:.1f}/s" if first == 0 else f" {end:.2f} ms"
+            axes.text(end, row, said, va="center", fontsize=8)
+        axes.set_xlabel("mean ms per frame")
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
+    whole.set_yticks(range(len(names)), [name.replace(", ", "\n", 1) for name in names], fontsize=8)
+    whole.invert_yaxis()
+    whole.set_title("all of a frame", fontsize=10)
+    link.set_title("without the engine", fontsize=10)
+    handles, labels = whole.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=len(stages), fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0.0, 0.05, 1.0, 1.0))
+    figure.savefig(path)
+    pyplot.close(figure)
+
+
+# ---- the page
+
+
+def _rates(rated: Sequence[Cell]) -> str:
+    rows = []
+    for cell in rated:
+        published = "" if cell.published is None else f"{cell.published:g}"
+        spread = "" if cell.sd is None else f" ± {cell.sd:.1f}"
+        rows.append([cell.row, str(cell.conditions["ports"]), published, f"{cell.ours:.1f}{spread}"])
+    return table(["where", "ports", "paper, frames/s", "here, frames/s"], rows, right=1)
+
+
+def _stages(rated: Sequence[Cell], cells: Cells) -> str:
+    rows = []
+    for cell in rated:
+        pairs = ((cells.value(cell.row, f"{stage}, p{q}") for q in (50, 99)) for stage in STAGES)
+        rows.append([cell.row, *(f"{middle:.2f} / {late:.1f}" for middle, late in pairs)])
+    return table(["ms, p50 / p99", *STAGES], rows, right=1)
+
+
+def _share(rated: Sequence[Cell], cells: Cells) -> str:
+    """Share of a frame that the engine takes. The rest is the link and the software."""
+    shares = []
+    for cell in rated:
+        middle = [cells.value(cell.row, f"{stage}, p50") for stage in STAGES]
+        shares.append(middle[0] / sum(middle))
+    picture = "![mean times per frame](../images/online.png)\n\n"
+    return picture + paragraph(
+        f"From the command's effect until the SUT has the bundle, a frame takes {min(shares):.0%} to {max(shares):.0%}",
+        "of its time (medians).",
+    )
+
+
+def _conditions(rated: Sequence[Cell]) -> str:
+    first = rated[0].conditions
+    loads = [load for cell in rated for load in cell.conditions["load_before"]]
+    whole = sum(cell.conditions["unaligned"] + cell.conditions["violations"] for cell in rated)
+    return paragraph(
+        f"{first['runs']} runs of {first['frames']} frames each, mean and standard deviation of the runs;",
+        f"{first['cores']} cores without a GPU. Another machine: {first['network']}.",
+        f"Load averages before the runs: {min(loads):g} to {max(loads):g}.",
+        f"Bundles whose samples were not of one instant, and commands before their time: {whole}.",
+    )

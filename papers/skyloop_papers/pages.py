@@ -1,0 +1,262 @@
+"""Writes the numbers on the pages under docs/ from results files. A test checks that they are up to date.
+
+A page marks the text that comes from results:
+
+    <!-- results: NAME BLOCK -->
+    ...
+    <!-- end -->
+
+Between the marks is what the experiment's `page(cells)` makes of docs/results/NAME.json. `NAME-protocol` stands for its
+`plan_page()`, and `report` for the table of all experiments. A page is out of date if it lacks one of the experiment's
+`sentences(cells)`, or if its results were measured under another plan than the code has now.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.core.files import write_whole
+from skyloop.core.machine_info import machine_description
+from skyloop_client.errors import SetupError
+from skyloop_papers import catalogue
+from skyloop_papers.code_version import UNKNOWN, code_version
+from skyloop_papers.experiment import PAPERS, VERDICTS, Cell, verdict_counts
+from skyloop_papers.runner import read_cells
+from skyloop_papers.texts import paragraph, table
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+ALIKE = 1e-3
+"""Allowed relative difference of a number on another processor or renderer."""
+PROTOCOL, REPORT = "-protocol", "report"
+"""The end of the name of a page about a plan, and the name of the table of all experiments."""
+NOT_YET = "Not measured yet: `{command}` fills this in.\n"
+MEASURED_BY = "measured-by.json"
+"""In a folder of results: the machine and the code by which it was begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The content of a results file."""
+
+    cells: list[Cell]
+    """Of the full form, with verdicts."""
+    quick: dict[str, float]
+    """Of the quick form by name of cell, if they are repeatable: a test can measure these again."""
+    protocol: Any
+    """The plan of the measurement, as plain JSON data."""
+    commit: str = UNKNOWN
+    """Of the code that gave the results."""
+    machine: dict[str, Any] | None = None
+    flown_again: dict[str, Any] | None = None
+    """Runs that later code flew again with the same figures; see `again`."""
+
+
+def results_file(name: str) -> Path:
+    return DOCS / "results" / f"{name}.json"
+
+
+def read(name: str) -> Published | None:
+    """None if the command was never run."""
+    path = results_file(name)
+    if not path.exists():
+        return None
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    cells = catalogue.load(name).judged(read_cells(plain["results"]))
+    kept = {key: plain.get(key) for key in ("protocol", "machine", "flown_again")}
+    return Published(cells, plain["quick"], commit=plain.get("commit", UNKNOWN), **kept)
+
+
+def protocol(name: str) -> Any:
+    """The plan of the full form, as plain JSON data."""
+    return json.loads(json.dumps(catalogue.load(name).plan().plain()))
+
+
+def begin(folder: Path, *, cluster: bool = False) -> None:
+    """Keep in a folder of results by which machine and code it was begun; others may finish and publish it.
+
+    cluster: the machine only asked, and those of a Ray cluster flew."""
+    path = folder / MEASURED_BY
+    kept = _measured_by(folder)
+    if not path.exists() or (cluster and "cluster" not in kept["machine"]):
+        kept["machine"] |= {"cluster": True} if cluster else {}
+        write_whole(path, json.dumps(kept, indent=1) + "\n")
+
+
+def _measured_by(folder: Path | None) -> dict[str, Any]:
+    if folder is None or not (folder / MEASURED_BY).exists():
+        return {"machine": machine_description(), "commit": code_version()}
+    kept: dict[str, Any] = json.loads((folder / MEASURED_BY).read_text(encoding="utf-8"))
+    return {"machine": kept["machine"], "commit": kept.get("commit", UNKNOWN)}
+
+
+def write(name: str, cells: Sequence[Cell], quick: Sequence[Cell] = (), folder: Path | None = None) -> list[Path]:
+    """Write the results file, every page that shows it, and its pictures from the folder. Returns the changed paths."""
+    if not DOCS.is_dir():
+        raise SetupError("the pages are only in a checkout of skyloop; leave out --update-docs")
+    experiment = catalogue.load(name)
+    plain = {
+        "command": f"skyloop reproduce {name} --update-docs",
+        "protocol": protocol(name),
+        **_measured_by(folder),
+        "results": experiment.plain(cells),
+        "quick": {cell.name: cell.ours for cell in quick if cell.repeats},
+    }
+    changed = _put(name, plain)
+    return changed + [_replaced(folder / picture) for picture in experiment.pictures if folder is not None]
+
+
+def write_flown_again(name: str, record: dict[str, Any] | None) -> list[Path]:
+    """Keep with published results that runs were flown again with the same figures, or take such a record away.
+
+    Returns the changed paths."""
+    plain = json.loads(results_file(name).read_text(encoding="utf-8"))
+    kept = plain.pop("flown_again", None)
+    if record is None and kept is None:
+        return []
+    return _put(name, plain if record is None else {**plain, "flown_again": record})
+
+
+def _put(name: str, plain: dict[str, Any]) -> list[Path]:
+    """Write the results file and every page that shows it. Returns the changed paths."""
+    path = results_file(name)
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, json.dumps(plain, indent=1, ensure_ascii=False) + "\n")
+    changed = [path]
+    for page in pages():
+        before = page.read_text(encoding="utf-8")
+        after = rendered(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            changed.append(page)
+    return changed
+
+
+def _replaced(picture: Path) -> Path:
+    """Replace the picture of that name under docs/, as JPEG if that is one; a new one is put into images/. Returns its
+    path."""
+    from PIL import Image
+
+    found = [path for path in DOCS.rglob(f"{picture.stem}.*") if path.suffix in (".png", ".jpg")]
+    found = found or [DOCS / "images" / picture.name]
+    if len(found) != 1:
+        raise SetupError(f"docs/ has {len(found)} pictures named {picture.stem}, not one; which is {picture}?")
+    if found[0].suffix == picture.suffix:
+        found[0].write_bytes(picture.read_bytes())
+    else:
+        Image.open(picture).convert("RGB").save(found[0], quality=85)
+    return found[0]
+
+
+def pages() -> list[Path]:
+    """The pages that show results, README among them."""
+    texts = [path for path in (DOCS.parent / "README.md", *DOCS.rglob("*.md")) if path.is_file()]
+    return sorted(path for path in texts if BLOCK.search(path.read_text(encoding="utf-8")))
+
+
+def rendered(text: str) -> str:
+    """The page with every block filled from the results files."""
+    return BLOCK.sub(lambda match: match[1] + block(match[2], match[3]) + match[5], text)
+
+
+def page_names() -> list[str]:
+    """Of experiments, of their plans, and of the report."""
+    names = list(catalogue.listed())
+    return [*names, *(f"{name}{PROTOCOL}" for name in names if catalogue.load(name).plan_page()), REPORT]
+
+
+def block(name: str, which: str) -> str:
+    """The lines of one block, with a final line break."""
+    if name == REPORT:
+        return report_table()
+    if name.endswith(PROTOCOL):
+        return catalogue.load(name.removesuffix(PROTOCOL)).plan_page()[which].rstrip("\n") + "\n"
+    published = read(name)
+    if published is None:
+        return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
+    if which == "state":
+        return paragraph(state_in_words(published))
+    return catalogue.load(name).page(published.cells)[which].rstrip("\n") + "\n"
+
+
+def report_table() -> str:
+    """How the published numbers of each experiment came out, from the results files."""
+    words, rows = VERDICTS[:-1], []
+    for name in catalogue.listed():
+        published = read(name)
+        if published is None:
+            rows.append([f"`{name}`", "", *[""] * len(words), "not flown yet"])
+            continue
+        counted, paper = verdict_counts(published.cells), PAPERS[catalogue.load(name).paper]
+        rows.append([f"`{name}`", paper, *(str(counted[word]) for word in words), state_in_a_word(published)])
+    return table(("`skyloop reproduce`", "paper", *words, "commit"), rows, right=2)
+
+
+def state_in_words(published: Published) -> str:
+    """Which code and machine gave the figures, for the top of a page."""
+    machine = machine_in_words(published)
+    known = published.commit != UNKNOWN
+    said = f"Measured at commit `{published.commit}`" if known else "Measured at a commit that was not kept"
+    said += f" on {machine}" if machine else ""
+    again = published.flown_again
+    if again is None:
+        return f"{said}."
+    which = "published figures" if again["of_published_digits"] else "figures"
+    runs = f"{len(again['runs'])} of {again['of']} runs flown again at commit `{again['commit']}`"
+    return f"{said}; {runs} gave the same {which} to the last digit."
+
+
+def state_in_a_word(published: Published) -> str:
+    """The same for a table."""
+    said = f"`{published.commit}`" if published.commit != UNKNOWN else UNKNOWN
+    again = published.flown_again
+    return said if again is None else f"{said}; {len(again['runs'])} of {again['of']} runs again at `{again['commit']}`"
+
+
+def machine_in_words(published: Published) -> str:
+    """The machine that made the results; empty if it was not kept."""
+    machine = published.machine
+    if machine is None:
+        return ""
+    cluster = "a Ray cluster, asked from " if machine.get("cluster") else ""
+    return f"{cluster}{machine['cores']} cores of {machine['cpu']}" + (", with a GPU" if machine["gpu"] else "")
+
+
+def out_of_date(name: str) -> list[str]:
+    """One line for each statement about results that the page lacks. White space is ignored."""
+    published = read(name)
+    if published is None:
+        return []
+    again = f"run `skyloop reproduce {name} --update-docs`"
+    sentences = catalogue.load(name).sentences(published.cells)
+    lines = [] if published.protocol == protocol(name) else [f"{name}.json is of another protocol: {again}"]
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        flat = " ".join(text.split())
+        missing = [sentence for sentence in sentences if " ".join(sentence.split()) not in flat]
+        if name in names_in(text):
+            lines += [f"{page.name} does not say: {sentence}" for sentence in missing]
+    return lines
+
+
+def differing(name: str, quick: Sequence[Cell]) -> list[str]:
+    """A line for each cell of the quick form that differs from the results file."""
+    published = read(name)
+    known = {} if published is None else published.quick
+    lines = []
+    for cell in quick:
+        before = known.get(cell.name, cell.ours)
+        if cell.repeats and not math.isclose(cell.ours, before, rel_tol=ALIKE, abs_tol=1e-9):
+            lines.append(f"{cell.name}: {cell.ours:g}, docs/results/{name}.json has {before:g}")
+    return lines
+
+
+def names_in(text: str) -> set[str]:
+    """The results files that a page shows."""
+    return {match[2] for match in BLOCK.finditer(text)}

@@ -1,0 +1,221 @@
+"""The report of `skyloop reproduce all`, as a page and on paper: each number beside the published one."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from skyloop.datasets import report_html
+from skyloop.datasets.report_html import page, section, table
+from skyloop_client.errors import SetupError
+from skyloop_papers import catalogue
+from skyloop_papers.experiment import HELD, NOT_HELD, NOT_PUBLISHED, PAPERS, UNDECIDED, VERDICTS, Cell, verdict_counts
+from skyloop_papers.runner import PLAN, Measured
+
+TITLE = "Five papers, published beside measured"
+RULE = (
+    "The interval is that of the mean at 95 %. Less is better for errors and times: held if the interval ends at or "
+    "below the published number, not held if it begins above. More is better for rates, the other way round. What "
+    "should be the same is held within a tenth. An interval that lies across is undecided. A number without sd stands "
+    "for itself."
+)
+SUMMARY_HEAD = ("paper", "experiment", *VERDICTS[:-1], "more numbers", "s")
+CLASS = {HELD: "ok", NOT_HELD: "bad", UNDECIDED: "warn"}
+HEAD = ("table", "cell", "published", "measured", "unit", "n", "sd", "verdict", "why", "run")
+LARGEST_PICTURES = 12
+"""Of one experiment."""
+INK = {HELD: "#20794a", NOT_HELD: "#b3261e", UNDECIDED: "#9a6200"}
+SIZE = 7.0
+"""Of the letters in tables, points."""
+
+
+def write_report(out: Path, measured: Sequence[Measured], *, quick: bool) -> Path:
+    """index.html and report.pdf."""
+    path = out / "index.html"
+    path.write_text(report_page(out, measured, quick=quick), encoding="utf-8")
+    write_pdf(out / "report.pdf", measured, quick=quick)
+    return path
+
+
+def report_page(out: Path, measured: Sequence[Measured], *, quick: bool) -> str:
+    form = "the quick form: few or short runs, to see that all works" if quick else "the whole form"
+    counted = sum((verdict_counts(one.cells) for one in measured), Counter[str]())
+    lead = f"{form}; " + ", ".join(f"{counted[word]} {word}" for word in VERDICTS if counted[word])
+    sections = [section("Summary", table(SUMMARY_HEAD, summary(measured)), RULE)]
+    for paper, title in PAPERS.items():
+        own = [one for one in measured if one.cells and catalogue.load(one.name).paper == paper]
+        sections += [_experiment(out, one, title) for one in own]
+    failed = [[one.name, one.failed] for one in measured if one.failed]
+    if failed:
+        sections.append(section("Failed", table(("experiment", "why"), failed)))
+    sections.append(section("Machine", table(("", ""), _machines(measured))))
+    return page(TITLE, lead, sections)
+
+
+def _experiment(out: Path, one: Measured, paper: str) -> str:
+    link = html.escape(str(one.folder.relative_to(out)))
+    # every number links to the folder of the runs that gave it
+    runs = report_html.HtmlCell(f'<a href="{link}/">runs</a>')
+    published = [[*row_of(cell), runs] for cell in one.cells if cell.published is not None]
+    others = [[*row_of(cell), runs] for cell in one.cells if cell.published is None]
+    body = table(HEAD, published) if published else "<p>The paper gives no number for this experiment.</p>"
+    if others:
+        more = table(HEAD, others)
+        body += f"<details><summary>{len(others)} more numbers, not published</summary>{more}</details>"
+    pictures = sorted(one.folder.glob("*.png")) + sorted(one.folder.glob("*.jpg"))
+    shown = "".join(
+        f'<figure><a href="{link}/{html.escape(path.name)}"><img src="{link}/{html.escape(path.name)}" '
+        f'alt="{html.escape(path.stem)}" loading="lazy"></a><figcaption>{html.escape(path.stem)}</figcaption></figure>'
+        for path in pictures[:LARGEST_PICTURES]
+    )
+    if shown:
+        body += f'<div class="grid" style="margin-top:12px">{shown}</div>'
+    seeds = seeds_of(one)
+    note = f"{catalogue.listed()[one.name]}; {one.folder.name}" + (f"; {seeds}" if seeds else "")
+    return section(f"{paper}: {one.name}", body, note)
+
+
+def row_of(cell: Cell) -> list[Any]:
+    sd = "–" if cell.sd is None else float(f"{cell.sd:.2g}")
+    published = "–" if cell.published is None else float(cell.published)
+    where = report_html.HtmlCell(f'<span class="named">{html.escape(cell.table)}</span>')
+    word = "" if cell.verdict == NOT_PUBLISHED else cell.verdict
+    verdict = report_html.HtmlCell(f'<span class="named {CLASS.get(cell.verdict, "")}">{html.escape(word)}</span>')
+    return [where, cell.name, published, float(cell.ours), cell.unit, cell.n, sd, verdict, cell.why]
+
+
+def _machines(measured: Sequence[Measured]) -> list[list[str]]:
+    """The computers on which the experiments were made, usually one."""
+    by_machine: dict[str, list[str]] = {}
+    for one in measured:
+        machine = ", ".join(f"{key} {value}" for key, value in one.machine.items() if value is not None)
+        by_machine.setdefault(machine, []).append(one.name)
+    return [[", ".join(names), machine] for machine, names in by_machine.items()]
+
+
+def summary(measured: Sequence[Measured]) -> Iterator[list[Any]]:
+    """A row per experiment."""
+    for one in measured:
+        counted = verdict_counts(one.cells)
+        paper = catalogue.load(one.name).paper if one.cells else "–"
+        counts = ["failed", *["–"] * (len(VERDICTS) - 1)] if one.failed else [counted[word] for word in VERDICTS]
+        yield [paper, one.name, *counts, round(one.seconds)]
+
+
+def seeds_of(one: Measured) -> str:
+    """What the plan in the experiment's folder says of its seeds, in a line."""
+    try:
+        plain = json.loads((one.folder / PLAN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        plain = {}
+    return ", ".join(f"{key} {_in_short(value)}" for key, value in _entries(plain) if "seed" in key)
+
+
+def _entries(plain: Any) -> Iterator[tuple[str, Any]]:
+    for key, value in plain.items() if isinstance(plain, dict) else ():
+        yield key, value
+        yield from _entries(value)
+
+
+def _in_short(value: Any) -> str:
+    """31, 32, … 40 as "31 to 40"."""
+    if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[0] + len(value))):
+        return f"{value[0]} to {value[-1]}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+# ---- on paper
+
+
+def write_pdf(path: Path, measured: Sequence[Measured], *, quick: bool) -> None:
+    try:
+        from reportlab.lib.pagesizes import A4, landscape
+        from reportlab.platypus import PageBreak, SimpleDocTemplate, Spacer
+    except ImportError:
+        raise SetupError("a report on paper needs reportlab; pip install 'skyloop[report]'") from None
+    words = _Words()
+    form = "The quick form: few or short runs, to see that all works." if quick else "The whole form."
+    story: list[Any] = [words.title(TITLE), words.text(form), words.text(RULE), Spacer(1, 8)]
+    story.append(words.table(SUMMARY_HEAD, [[str(cell) for cell in row] for row in summary(measured)]))
+    for one in measured:
+        published = [cell for cell in one.cells if cell.published is not None]
+        if one.failed:
+            story += [Spacer(1, 10), words.heading(one.name), words.text(f"Failed: {one.failed}")]
+        if published:
+            story += [PageBreak(), words.heading(f"{one.name}: {catalogue.listed()[one.name]}"), Spacer(1, 6)]
+            story.append(words.cells(published))
+    # without dates and random numbers: the same results give the same bytes
+    margin = 36
+    document = SimpleDocTemplate(
+        str(path), pagesize=landscape(A4), leftMargin=margin, rightMargin=margin, topMargin=margin, bottomMargin=margin,
+        title=TITLE, author="skyloop", invariant=1,
+    )  # fmt: skip
+    document.build(story)
+
+
+class _Words:
+    """Paragraphs and tables in one font that has the signs of our cells, such as R² and µs."""
+
+    def __init__(self) -> None:
+        from matplotlib import font_manager
+        from reportlab.lib.styles import ParagraphStyle
+        from reportlab.pdfbase.pdfmetrics import registerFont
+        from reportlab.pdfbase.ttfonts import TTFont
+
+        for name, weight in (("skyloop", "normal"), ("skyloop-bold", "bold")):
+            found = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
+            registerFont(TTFont(name, found))
+        self._plain = ParagraphStyle("plain", fontName="skyloop", fontSize=9, leading=12)
+        self._small = ParagraphStyle("small", fontName="skyloop", fontSize=SIZE, leading=SIZE + 1.5)
+        self._heading = ParagraphStyle("heading", fontName="skyloop-bold", fontSize=11, leading=15)
+        self._title = ParagraphStyle("title", fontName="skyloop-bold", fontSize=16, leading=22)
+
+    def text(self, text: str) -> Any:
+        return self._paragraph(text, self._plain)
+
+    def heading(self, text: str) -> Any:
+        return self._paragraph(text, self._heading)
+
+    def title(self, text: str) -> Any:
+        return self._paragraph(text, self._title)
+
+    @staticmethod
+    def _paragraph(text: str, style: Any) -> Any:
+        from xml.sax.saxutils import escape
+
+        from reportlab.platypus import Paragraph
+
+        return Paragraph(escape(text), style)
+
+    def cells(self, cells: Sequence[Cell]) -> Any:
+        rows, inks = [], []
+        for cell in cells:
+            sd = "" if cell.sd is None else f"{cell.sd:.2g}"
+            name, why = (self._paragraph(text, self._small) for text in (cell.name, cell.why))
+            numbers = (f"{cell.published:.4g}", f"{cell.ours:.4g}", cell.unit, str(cell.n), sd)
+            rows.append([cell.table, name, *numbers, cell.verdict, why])
+            inks.append(INK.get(cell.verdict, "#23303b"))
+        head = ("table", "cell", "published", "measured", "unit", "n", "sd", "verdict", "why")
+        return self.table(head, rows, widths=(58, 250, 52, 52, 42, 34, 44, 66, 170), inks=inks)
+
+    def table(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        widths: Sequence[float] | None = None,
+        inks: Sequence[str] = (),
+    ) -> Any:
+        from reportlab.lib.colors import HexColor
+        from reportlab.platypus import Table, TableStyle
+
+        style: list[Any] = [
+            ("FONT", (0, 0), (-1, -1), "skyloop", SIZE), ("FONT", (0, 0), (-1, 0), "skyloop-bold", SIZE),
+            ("LINEBELOW", (0, 0), (-1, -1), 0.3, HexColor("#d5dbe0")), ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("TOPPADDING", (0, 0), (-1, -1), 1.5), ("BOTTOMPADDING", (0, 0), (-1, -1), 1.5),
+        ]  # fmt: skip
+        style += [("TEXTCOLOR", (7, row), (7, row), HexColor(ink)) for row, ink in enumerate(inks, 1)]
+        return Table([list(head), *map(list, rows)], colWidths=widths, repeatRows=1, style=TableStyle(style))

@@ -1,0 +1,196 @@
+"""Tables I to V of synchronised-hil: the same software on the host, on a slow board, and there without synchronisation.
+
+Every finished run is written to the folder at once, so a stopped command continues where it was."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from skyloop_client.messages import Array
+from skyloop_papers.experiment import Cell, Cells, Experiment, Rule, rows_of
+from skyloop_papers.runs import Progress, Run, Workers
+from skyloop_papers.sync_hil.claims import Samples, claims, equal, larger, power
+from skyloop_papers.sync_hil.flights import BOARD_RUNS, board_speed, described, fly_all, runs_of, scores
+from skyloop_papers.sync_hil.plan import (
+    CLAIMS,
+    DELAYED,
+    FREE,
+    HOST,
+    LEVEL,
+    OSCILLATIONS,
+    PUBLISHED,
+    SENSORS,
+    TABLES,
+    TARGET,
+    Claim,
+    SyncPlan,
+)
+from skyloop_papers.texts import paragraph, table
+
+NUMBERS = ("i", "ii", "iii", "iv", "v")
+Draw = Callable[[np.random.Generator, int], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Flown:
+    board: float
+    """The board's speed, 1 is this machine."""
+    samples: Samples
+
+
+class SynchronisedHil(Experiment[SyncPlan, Flown]):
+    paper = "synchronised-hil"
+    rules = (
+        Rule("other", "a property of the computer: theirs was another", table="Table I", row="(host|target): .*"),
+        Rule("same", table="Table I", row="real delays: .*"),
+        Rule("claim", "the page says what came out instead", table="claims"),
+        Rule("same", "vehicle, world and board are others; the claims are compared", table="Table (II|III|IV|V)"),
+    )
+    not_run_by_run = "its targets keep the pace of this machine's clock"
+
+    def plan(self, *, quick: bool = False) -> SyncPlan:
+        """The quick form flies two runs each of Tables I to III."""
+        shortened = (replace(each, runs=dict.fromkeys(each.runs, 2)) for each in TABLES[:3])
+        return SyncPlan(tuple(shortened)) if quick else SyncPlan()
+
+    def fly(self, plan: SyncPlan, folder: Path, progress: Progress, workers: Workers) -> Flown:
+        runs = list(runs_of(plan))
+        on_host = [run for run in runs if (run.table.name, run.setup) == BOARD_RUNS]
+        fly_all(on_host, 1.0, folder, progress)
+        board = board_speed(on_host, folder)
+        progress(f"the board has {board:g} of this machine's speed")
+        for setup in (HOST, TARGET, DELAYED, FREE):
+            fly_all([run for run in runs if run.setup == setup], board, folder, progress)
+        samples: Samples = {}
+        for run in runs:
+            name = run.setup if not run.stream else f"{run.setup}: {SENSORS[run.stream]}"
+            samples.setdefault(run.table.name, {}).setdefault(name, []).append(scores(run, folder))
+        return Flown(board, samples)
+
+    def judge(self, plan: SyncPlan, runs: Flown) -> list[Cell]:
+        cells = [cell for name, by_setup in runs.samples.items() for cell in table_cells(name, by_setup, runs.board)]
+        return cells + [claim.cell() for claim in claims(runs.samples, plan.claims, plan.level)]
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        tables = {
+            f"table-{number}": _table([cell for cell in cells if cell.table == f"Table {number.upper()}"])
+            for number in NUMBERS
+        }
+        return {**tables, "claims": _tested([cell for cell in cells if cell.table == "claims"]), "board": _board(cells)}
+
+    def plan_page(self) -> dict[str, str]:
+        return {"flown": _flown(), "claims": _claims(), "power": _powers()}
+
+
+EXPERIMENT = SynchronisedHil()
+
+
+def table_cells(name: str, by_setup: dict[str, list[Run]], board: float) -> list[Cell]:
+    """Mean and standard deviation over the finished runs, and their number."""
+    cells = []
+    for setup, rows in by_setup.items():
+        good = [row for row in rows if "unfinished" not in row]
+        conditions = {"sut": described(setup.partition(":")[0], board), "runs": len(rows), "finished": len(good)}
+        if not good:
+            cells.append(Cell(name, setup, "finished", None, 0.0, "1", len(rows), None, conditions))
+        for what in good[0] if good else ():
+            values = [row[what] for row in good]
+            published, sd = PUBLISHED.get(name, {}).get(setup, {}).get(what, (None, None))
+            extra = {} if sd is None else {"published_sd": sd}
+            unit = what.rpartition("(")[2].rstrip(")") if "(" in what else "1"
+            spread = statistics.stdev(values) if len(values) > 1 else None
+            mean, about = statistics.mean(values), {**conditions, **extra}
+            cells.append(Cell(name, setup, what, published, mean, unit, len(values), spread, about))
+    return cells
+
+
+# ---- the pages
+
+
+def _table(cells: Sequence[Cell]) -> str:
+    """A row for each set-up, two columns for each score."""
+    by = Cells(cells)
+    shown = [column for column in dict.fromkeys(cell.column for cell in cells) if column != "finished"]
+    head = ["software on", "finished", *(f"{score}{which}" for score in shown for which in (", paper", ", here"))]
+    rows = []
+    for setup in rows_of(cells):
+        about = next(cell for cell in cells if cell.row == setup).conditions
+        row = [setup, f"{about['finished']} of {about['runs']}"]
+        for score in shown:
+            cell = by.get((setup, score))
+            row += ["", ""] if cell is None else [_published(cell), _measured(cell)]
+        rows.append(row)
+    return table(head, rows, right=1)
+
+
+def _published(cell: Cell) -> str:
+    if cell.published is None:
+        return ""
+    sd = cell.conditions.get("published_sd")
+    return f"{cell.published:g}" + ("" if sd is None else f" ± {sd:g}")
+
+
+def _measured(cell: Cell) -> str:
+    return f"{cell.ours:.3g}" + ("" if cell.sd is None else f" ± {cell.sd:.2g}")
+
+
+def _tested(cells: Sequence[Cell]) -> str:
+    rows = []
+    for cell in cells:
+        c = cell.conditions
+        verdict = "holds" if cell.ours else "not shown"
+        rows.append([str(c["number"]), cell.name, c["test"], verdict, f"{c['p']:g}", f"{c['p_holm']:g}", c["seen"]])
+    return table(["", "claim", "test", "verdict", "p", "p, Holm", "seen"], rows)
+
+
+def _board(cells: Sequence[Cell]) -> str:
+    target = next(cell for cell in cells if cell.row.startswith("target: "))
+    computing = Cells(cell for cell in cells if cell.table == "Table II").value("host", "computing (s)")
+    return paragraph(
+        f"The board is {target.conditions['sut']}:",
+        f"a relative position takes {1e3 * computing:.2f} ms of processor time on the host.",
+    )
+
+
+def _flown() -> str:
+    rows = []
+    for one in TABLES:
+        runs = ", ".join(f"{setup} {one.runs[setup]}" for setup in (HOST, TARGET, FREE, DELAYED) if setup in one.runs)
+        rows.append([one.name, one.about, runs, f"{one.limit:g} s"])
+    return table(["table", "task", "runs", "limit"], rows)
+
+
+def _claims() -> str:
+    rows = [[str(c.number), f"{c.table}: {c.text} ({c.one} against {c.other}, {c.score})", c.test] for c in CLAIMS]
+    return table(["", "claim", "test"], rows)
+
+
+@cache
+def _powers() -> str:
+    """Power with the paper's own means and standard deviations, with independent pairs."""
+    rows = []
+    levels = [LEVEL / len(CLAIMS), LEVEL]
+    by_name = {one.name: one for one in TABLES}
+    for claim in CLAIMS:
+        pairs = min(by_name[claim.table].runs[setup] for setup in (claim.one, claim.other))
+        test = larger if claim.margin is None else partial(equal, margin=claim.margin)
+        worst, best = power(test, _drawn(claim, claim.one), _drawn(claim, claim.other), pairs, levels, trials=600)
+        rows.append([str(claim.number), claim.table, claim.test, str(pairs), f"{worst:.0%}", f"{best:.0%}"])
+    return table(["claim", "table", "test", "pairs", "power at worst", "power at best"], rows, right=3)
+
+
+def _drawn(claim: Claim, setup: str) -> Draw:
+    """Random runs with the published mean and standard deviation: counts, or positive numbers."""
+    mean, sd = PUBLISHED[claim.table][setup][claim.score]
+    if not mean or not sd:
+        return lambda rng, n: np.full(n, mean)
+    if claim.score == OSCILLATIONS:
+        share = mean / sd**2
+        return lambda rng, n: rng.negative_binomial(mean * share / (1.0 - share), share, n).astype(float)
+    return lambda rng, n: rng.gamma((mean / sd) ** 2, sd**2 / mean, n)

@@ -1,0 +1,160 @@
+"""Single runs of `skyloop reproduce sync-hil`: the C++ SUT on this machine, behind the target's agent, at the assumed
+speed of the board."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skyloop.apps.run import run_scenario
+from skyloop.campaigns.pools import local_pool
+from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
+from skyloop.links.loop.loop_link import LoopConfig
+from skyloop.links.loop.targets import LocalProcess, PowerModel
+from skyloop_client.errors import LinkError, SetupError, SkyloopError
+from skyloop_papers.runs import Job, Progress, make_missing, silent
+from skyloop_papers.sync_hil.plan import (
+    COMPUTING_S,
+    DELAYED,
+    DELAYED_RATE_HZ,
+    FREE,
+    HOST,
+    SAMPLES,
+    SENSORS,
+    SLOW_SIMULATOR,
+    SyncPlan,
+    Table,
+    run_of,
+)
+from skyloop_papers.sync_hil.scores import SCORES, read_run
+
+HANG_S = 600.0
+"""Wall s of silence from a computing SUT. A slow board on a busy machine may need long."""
+POWER = PowerModel(0.0, 0.0)
+"""The board does not draw from the vehicle's battery, as in the flights for the tables."""
+AT_ONCE = {FREE: 12}
+"""Runs at a tenth of real time mostly sleep. All others run two at a time, one for each core."""
+BOARD_RUNS = "Table II", HOST
+"""The runs whose processor time gives the board's speed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run to be flown."""
+
+    table: Table
+    setup: str
+    k: int
+    stream: str = ""
+    """The sensor, for Table I."""
+
+    @property
+    def name(self) -> str:
+        words = [self.table.name, self.setup, self.stream, str(self.k)]
+        return "-".join(word.lower().replace(", ", "-").replace(" ", "-") for word in words if word)
+
+    @property
+    def arguments(self) -> list[str]:
+        more = ["--stream", self.stream, "--samples", str(SAMPLES)] if self.stream else []
+        return [self.table.task, *self.table.arguments, *more]
+
+
+def runs_of(plan: SyncPlan) -> Iterator[Run]:
+    for table in plan.tables:
+        streams = SENSORS if table.task == "sensor-characterisation" else ("",)
+        for setup, count in table.runs.items():
+            yield from (Run(table, setup, k, stream) for stream in streams for k in range(count))
+
+
+def fly_all(runs: list[Run], board: float, folder: Path, progress: Progress = silent) -> None:
+    """Fly the missing runs, which all have one set-up."""
+    if not runs:
+        return
+    jobs = [Job(f"{run.table.name}, {run.setup}, run {run.k}", _kept(run, folder), fly, (run, board)) for run in runs]
+    make_missing(jobs, local_pool(AT_ONCE.get(runs[0].setup, 2)), progress, _describe)
+
+
+def _describe(score: dict[str, Any]) -> str:
+    return score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
+
+
+def _kept(run: Run, folder: Path) -> Path:
+    return folder / "runs" / f"{run.name}.json"
+
+
+def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
+    """Its scores, or why it is unfinished. `pace` is the simulator's, if it differs from that of the set-up."""
+    scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
+    runs_on = computer(run.arguments, speed_for(run.setup, board))
+    with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
+        folder = Path(made) / "run"
+        try:
+            outside = options_for(run.table, run.setup, pace).model_copy(update={"target": runs_on})
+            summary = run_scenario(scenario, folder, links=[outside])
+            how = runs_on.ended()
+            if how is not None and not how.startswith("exit code 0"):
+                raise LinkError(f"{how}, after {summary['simulated_s']:.0f} s of simulated time")
+            return SCORES[run.table.task](read_run(folder, summary), scenario)
+        except SkyloopError as error:
+            return {"unfinished": str(error)}
+
+
+def scores(run: Run, folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_kept(run, folder).read_text(encoding="utf-8"))
+    return found
+
+
+def board_speed(on_host: list[Run], folder: Path) -> float:
+    """Measured once, from Table II on the host alone, and then kept."""
+    path = folder / "board.json"
+    if path.exists():
+        return float(json.loads(path.read_text(encoding="utf-8"))["speed"])
+    flown = [scores(run, folder) for run in on_host]
+    if not flown or any("unfinished" in score for score in flown):
+        raise LinkError(f"Table II came to no end on the host: see {folder / 'runs'}/table-ii-host-*.json")
+    mean = statistics.mean(score["computing (s)"] for score in flown)
+    speed = float(f"{mean / COMPUTING_S:.2g}")
+    path.write_text(
+        json.dumps({"speed": speed, "computing_on_host_s": mean, "computing_on_board_s": COMPUTING_S}) + "\n",
+        encoding="utf-8",
+    )
+    return speed
+
+
+def source() -> str:
+    """Source of the C++ SUT, beside the package in a checkout."""
+    path = Path(__file__).parents[3] / "examples" / "cpp-sut" / "sut.cpp"
+    if not path.exists():
+        raise SetupError("the C++ SUT (examples/cpp-sut) is only in a checkout of skyloop; reproduce sync-hil there")
+    return str(path)
+
+
+def computer(arguments: Sequence[str], speed: float) -> LocalProcess:
+    """The agent counts the processor time of the SUT, including decoding and encoding."""
+    return LocalProcess([source(), *arguments], clock="cpu", speed=speed, freeze=True, name=f"board of speed {speed:g}")
+
+
+def options_for(table: Table, setup: str, pace: float | None = None) -> LoopConfig:
+    """The time mode. In Table I samples are acquired as they come, in real time."""
+    delays = REAL_DELAYS if table.delays or setup == DELAYED else {}
+    if table.name == "Table I" and setup != DELAYED:
+        return LoopConfig(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
+    if setup == FREE:
+        return LoopConfig(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
+    return LoopConfig(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
+
+
+def speed_for(setup: str, board: float) -> float:
+    return 1.0 if setup in (HOST, DELAYED) else board
+
+
+def described(setup: str, board: float) -> str:
+    """The description of the target in the results."""
+    if setup in (HOST, DELAYED):
+        return "this machine, on the program's processor time"
+    return f"a computer of {board:g} of this machine's speed"

@@ -1,0 +1,1 @@
+"""Estimators, maps, planners and trackers that fly in the simulator."""

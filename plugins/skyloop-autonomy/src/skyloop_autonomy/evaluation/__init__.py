@@ -1,0 +1,1 @@
+"""How good estimates, maps and plans are."""

@@ -1,0 +1,155 @@
+"""Which measurement is whose, and who is there: several EKFs, gating, assignment, birth, confirmation, death."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.special import chdtri
+
+from skyloop_autonomy.people.carrier import Carrier
+from skyloop_autonomy.people.config import TrackerConfig
+from skyloop_autonomy.people.person_filter import Belief, Fit, fit, predicted, updated
+from skyloop_autonomy.people.sightings import POSITION, VELOCITY, Sighting
+
+NOT_CONFIRMED = -1
+SAME_COURSE = 0.7
+"""m/s: two that are near to each other and whose velocities differ by less are one person."""
+UNTHINKABLE = 1e6
+"""The cost of a pair outside the gate."""
+
+
+@dataclass(slots=True, eq=False)
+class Track:
+    """A person, or what may become one."""
+
+    belief: Belief
+    evidence: float
+    hit_ns: int
+    """When it was measured last."""
+    number: int = NOT_CONFIRMED
+    """That it keeps; -1 before it is confirmed."""
+
+    @property
+    def confirmed(self) -> bool:
+        return self.number != NOT_CONFIRMED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A measurement, and the person that begins with it if it is nobody's."""
+
+    sighting: Sighting
+    newcomer: Belief | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """All measurements of one sensor at one instant."""
+
+    candidates: Sequence[Candidate]
+    sees: Callable[[Belief], bool]
+    """Whether somebody there should have been measured."""
+    hit: float
+    miss: float
+    """What is added to and taken from the evidence."""
+
+
+class Tracker:
+    """Remembers everything in plain attributes: a deep copy is a snapshot."""
+
+    def __init__(self, config: TrackerConfig) -> None:
+        self.config = config
+        self.tracks: list[Track] = []
+        self.now: Carrier | None = None
+        """The vehicle at the newest instant that anything was measured."""
+        self._next_number = 0
+
+    def advance(self, carrier: Carrier) -> None:
+        """Let time pass up to the instant of a carrier; nothing happens if that is over already."""
+        now = self.now
+        if now is not None and carrier.t_ns <= now.t_ns:
+            return
+        for track in self.tracks if now is not None else ():
+            assert now is not None
+            track.belief = predicted(track.belief, now, carrier, self.config.person)
+        self.now = carrier
+
+    def take(self, look: Look, carrier: Carrier) -> list[Track | None]:
+        """Use what a sensor measured at the instant of `carrier`, which may be a little late. Returns, for each
+        candidate, whose it is."""
+        self.advance(carrier)
+        owners: list[Track | None] = [None] * len(look.candidates)
+        hit: set[int] = set()
+        for i, k, how in self._pairs(look.candidates):
+            track = self.tracks[i]
+            track.belief = updated(track.belief, how)
+            track.evidence = min(track.evidence + look.hit, self.config.evidence.most)
+            track.hit_ns = max(track.hit_ns, carrier.t_ns)
+            owners[k] = track
+            hit.add(i)
+        for i, track in enumerate(self.tracks):
+            if i not in hit and look.sees(track.belief):
+                track.evidence -= look.miss
+        for k, candidate in enumerate(look.candidates):
+            if owners[k] is None:
+                owners[k] = self._born(candidate, look, carrier)
+        self._confirm_and_forget()
+        return [owner if owner is not None and owner in self.tracks else None for owner in owners]
+
+    def _pairs(self, candidates: Sequence[Candidate]) -> list[tuple[int, int, Fit]]:
+        """(track, candidate, fit): the assignment with the greatest likelihood; who fits to nobody is left out."""
+        if not candidates or not self.tracks or self.now is None:
+            return []
+        costs = np.full((len(self.tracks), len(candidates)), UNTHINKABLE)
+        fits: dict[tuple[int, int], Fit] = {}
+        for i, track in enumerate(self.tracks):
+            for k, candidate in enumerate(candidates):
+                how = fit(track.belief, self.now, candidate.sighting, self.config.person)
+                if how is not None and how.distance <= chdtri(len(how.off), 1.0 - self.config.gate):
+                    fits[i, k] = how
+                    # somebody who is believed in goes before a newcomer
+                    costs[i, k] = how.cost - (10.0 if track.confirmed else 0.0)
+        rows, columns = linear_sum_assignment(costs)
+        return [(i, k, fits[i, k]) for i, k in zip(rows.tolist(), columns.tolist(), strict=True) if (i, k) in fits]
+
+    def _born(self, candidate: Candidate, look: Look, carrier: Carrier) -> Track | None:
+        if candidate.newcomer is None or self.now is None:
+            return None
+        belief = candidate.newcomer
+        if carrier.t_ns < self.now.t_ns:
+            belief = predicted(belief, carrier, self.now, self.config.person)
+        place = belief.state[POSITION][:2]
+        for track in self.tracks:
+            if np.hypot(*(track.belief.state[POSITION][:2] - place)) < self.config.apart:
+                return None
+        self.tracks.append(Track(belief, look.hit, carrier.t_ns))
+        return self.tracks[-1]
+
+    def _confirm_and_forget(self) -> None:
+        config, now = self.config, self.now
+        assert now is not None
+        kept = []
+        for track in self.tracks:
+            longest = config.forget if track.confirmed else config.forget_new
+            spread = np.trace(track.belief.covariance[:2, :2])
+            if track.evidence > 0.0 and (now.t_ns - track.hit_ns) * 1e-9 <= longest and spread <= config.lost_sd**2:
+                kept.append(track)
+        # the stronger first, so that of two that are one the weaker goes
+        order = sorted(range(len(kept)), key=lambda i: (not kept[i].confirmed, -kept[i].evidence, kept[i].number, i))
+        stay: list[int] = []
+        for i in order:
+            if not any(self._are_one(kept[i], kept[j]) for j in stay):
+                stay.append(i)
+        self.tracks = [kept[i] for i in sorted(stay)]
+        for track in self.tracks:
+            if not track.confirmed and track.evidence >= config.evidence.confirmed:
+                track.number = self._next_number
+                self._next_number += 1
+
+    def _are_one(self, one: Track, other: Track) -> bool:
+        away = one.belief.state - other.belief.state
+        near = float(np.hypot(*away[POSITION][:2])) < self.config.apart
+        return near and float(np.hypot(*away[VELOCITY][:2])) < SAME_COURSE

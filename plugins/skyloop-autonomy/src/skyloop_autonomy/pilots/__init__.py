@@ -1,0 +1,1 @@
+"""Pilots that plan their way."""

@@ -1,0 +1,1 @@
+"""What a run writes about maps, plans and people."""

@@ -1,0 +1,138 @@
+"""How the odometry begins: at rest it learns tilt and gyroscope bias, in motion it begins with wide doubts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skyloop_autonomy.vio.calibration import ImuModel, StereoCalibration
+from skyloop_autonomy.vio.imu_kernels import ACCEL_BIAS, GYRO_BIAS, N_IMU
+from skyloop_autonomy.vio.settings import VioSettings
+from skyloop_client.messages import Array
+
+_UP = np.array([0.0, 0.0, 1.0])
+_KNOWN_PLACE_SD = 1e-3
+"""m and rad: the start is where the frame begins, so place and heading are known by definition."""
+_LEAST_GYRO_BIAS_SD, _LEAST_ACCEL_BIAS_SD = 2e-3, 0.02
+"""rad/s and m/s², for an IMU that tells nothing of its turn-on bias."""
+_NOISE_SIGMAS = 3.0
+_LOOK_EVERY = 0.1
+"""s between two looks at the latest samples."""
+_REST_GYRO_SD, _REST_ACCEL_SD = 1e-4, 2e-3
+"""rad/s and m/s², how far a vehicle at rest may still turn and shake."""
+
+
+class Start(NamedTuple):
+    rotation: Array
+    """(3, 3) world from IMU, with the heading of the body's x axis at zero."""
+    biases: Array
+    covariance: Array
+    at_rest: bool
+
+
+class Starting:
+    """Collects samples until the vehicle has stood still for a while, or patience is over."""
+
+    def __init__(self, settings: VioSettings, calibration: StereoCalibration) -> None:
+        self._settings = settings
+        self._calibration = calibration
+        self._first_ns: int | None = None
+        self._looked_ns = 0
+        self._samples: list[tuple[int, Array]] = []
+        """Of the last `rest_time`."""
+
+    def take(self, t_ns: int, sample: Array, images_rest: bool) -> Start | None:
+        """images_rest: whether the images have shown no motion for a while."""
+        s = self._settings
+        if self._first_ns is None:
+            self._first_ns = self._looked_ns = t_ns
+        self._samples.append((t_ns, sample))
+        if (t_ns - self._first_ns) * 1e-9 < s.rest_time or (t_ns - self._looked_ns) * 1e-9 < _LOOK_EVERY:
+            return None
+        self._looked_ns = t_ns
+        while (t_ns - self._samples[0][0]) * 1e-9 > s.rest_time:
+            self._samples.pop(0)
+        values = np.array([value for _, value in self._samples])
+        # a hover or a steady flight is as calm as the ground to an IMU, so the images must agree
+        if images_rest and is_still(values, rest_limits(s, self._calibration.imu)):
+            return aligned(values.mean(axis=0), len(values), self._calibration, s)
+        if (t_ns - self._first_ns) * 1e-9 < s.patience:
+            return None
+        return moving(values, self._calibration, s)
+
+
+def rest_limits(settings: VioSettings, imu: ImuModel) -> tuple[float, float]:
+    """rad/s and m/s², the scatter of samples above which the vehicle moves: a few times what the IMU's own noise makes.
+
+    A vehicle that still sways on its legs would give a gyroscope bias that is wrong by many of its sigmas."""
+    per_sample = _NOISE_SIGMAS * np.sqrt(imu.rate_hz)
+    gyro, accel = per_sample * imu.gyro_noise_density, per_sample * imu.accel_noise_density
+    return max(float(gyro), settings.rest_gyro_sd), max(float(accel), settings.rest_accel_sd)
+
+
+def is_still(samples: Array, limits: tuple[float, float]) -> bool:
+    """Whether the scatter of (n, 6) samples is noise, not motion. A hover or a steady flight looks so as well."""
+    scatter = samples.std(axis=0)
+    return bool(scatter[:3].max() < limits[0] and scatter[3:].max() < limits[1])
+
+
+def _bias_sds(calibration: StereoCalibration) -> tuple[float, float]:
+    imu = calibration.imu
+    return max(imu.gyro_turn_on_sd, _LEAST_GYRO_BIAS_SD), max(imu.accel_turn_on_sd, _LEAST_ACCEL_BIAS_SD)
+
+
+def aligned(mean: Array, count: int, calibration: StereoCalibration, settings: VioSettings) -> Start:
+    """From the mean sample of a vehicle at rest. Tilt and accelerometer bias cannot be told apart; their errors are
+    correlated in the covariance, and turning the vehicle will separate them."""
+    imu = calibration.imu
+    rotation = _level(mean[3:], calibration)
+    gyro_sd, accel_sd = _bias_sds(calibration)
+    tilt, speed, place = [0.5] * 2, [settings.rest_speed_sd] * 3, [_KNOWN_PLACE_SD] * 3
+    prior = np.array([*tilt, _KNOWN_PLACE_SD, *speed, *place, *[gyro_sd] * 3, *[accel_sd] * 3])
+    covariance = np.diag(np.square(prior))
+    # at rest gyro = bias, and R (f - b) = g: with R = exp(θ) R̂ the error of the latter is θ × g - R̂ δb
+    force = rotation @ mean[3:]
+    jacobian = np.zeros((6, N_IMU))
+    jacobian[:3, GYRO_BIAS : GYRO_BIAS + 3] = np.eye(3)
+    jacobian[3:, :3] = -np.array([[0.0, -force[2], force[1]], [force[2], 0.0, -force[0]], [-force[1], force[0], 0.0]])
+    jacobian[3:, ACCEL_BIAS : ACCEL_BIAS + 3] = -rotation
+    residual = np.concatenate([mean[:3], calibration.gravity * _UP - force])
+    scale = np.sqrt(imu.rate_hz / count)
+    gyro_white = imu.gyro_noise_density * scale + _REST_GYRO_SD
+    accel_white = imu.accel_noise_density * scale + _REST_ACCEL_SD
+    noise = np.diag(np.square([*[gyro_white] * 3, *[accel_white] * 3]))
+    gain = covariance @ jacobian.T @ np.linalg.inv(jacobian @ covariance @ jacobian.T + noise)
+    change = gain @ residual
+    rest = np.eye(N_IMU) - gain @ jacobian
+    covariance = rest @ covariance @ rest.T + gain @ noise @ gain.T
+    biases = np.stack([change[GYRO_BIAS : GYRO_BIAS + 3], change[ACCEL_BIAS : ACCEL_BIAS + 3]])
+    return Start(rotation, biases, 0.5 * (covariance + covariance.T), True)
+
+
+def moving(samples: Array, calibration: StereoCalibration, settings: VioSettings) -> Start:
+    """From the samples of a vehicle that flies: roughly level by its mean force; the images soon tell the rest."""
+    gyro_sd, accel_sd = _bias_sds(calibration)
+    tilt, speed = [settings.moving_tilt_sd] * 2, [settings.moving_speed_sd] * 3
+    prior = [*tilt, _KNOWN_PLACE_SD, *speed, *[_KNOWN_PLACE_SD] * 3, *[gyro_sd] * 3, *[accel_sd] * 3]
+    rotation = _level(samples[:, 3:].mean(axis=0), calibration)
+    return Start(rotation, np.zeros((2, 3)), np.diag(np.square(prior)), False)
+
+
+def _level(force: Array, calibration: StereoCalibration) -> Array:
+    """World from IMU with the force upwards and the body looking along x."""
+    world_from_imu = _turning(force / max(float(np.linalg.norm(force)), 1e-9))
+    body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
+    forward = world_from_imu @ body_from_imu.T @ np.array([1.0, 0.0, 0.0])
+    c, s = forward[:2] / max(float(np.hypot(*forward[:2])), 1e-9)
+    return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]]) @ world_from_imu
+
+
+def _turning(up: Array) -> Array:
+    """The shortest rotation that turns `up` to the world's up."""
+    axis = np.cross(up, _UP)
+    cosine = float(up @ _UP)
+    if cosine < -0.999999:
+        return np.diag([1.0, -1.0, -1.0])
+    k = np.array([[0.0, -axis[2], axis[1]], [axis[2], 0.0, -axis[0]], [-axis[1], axis[0], 0.0]])
+    return np.asarray(np.eye(3) + k + k @ k / (1.0 + cosine))

@@ -1,0 +1,122 @@
+"""Finds people and things in images: `load_detector().find(image)`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop_client.errors import DatasetError, MissingExtra, SetupError, unknown_name
+from skyloop_detect.finding import Found, find
+from skyloop_detect.runtimes import RUNTIMES, Runtime, start_runtime
+
+MODELS = Path(__file__).parent / "models"
+"""The shipped ones."""
+SHIPPED = {"people": "people-int8.onnx", "people-fp16": "people-fp16.onnx", "people-torch": "people.safetensors"}
+"""`people` is the one with 8 bits, which is twice as fast as the others."""
+LEAST_SCORE = 0.35
+"""Below it an object is not told, unless asked for; precision and recall are about equal there."""
+SMALLEST, LARGEST = 32, 4096
+"""px, sides of images that can be looked at."""
+
+
+class Objects(NamedTuple):
+    """What was found in one image, best first; the fields are as in `Detections`."""
+
+    boxes_px: NDArray[np.float64]
+    """(n, 4) px: left, top, right and bottom edge; 0 is the outer edge of the first pixel."""
+    classes: tuple[str, ...]
+    scores: NDArray[np.float64]
+    """(n,) 0 to 1."""
+
+
+class Detector:
+    def __init__(self, runtime: Runtime, least_score: float = LEAST_SCORE) -> None:
+        self._runtime = runtime
+        self.least_score = least_score
+
+    @property
+    def runtime(self) -> str:
+        return self._runtime.name
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Those that the model knows, in the order of its outputs."""
+        return self._runtime.classes
+
+    def find(self, image: NDArray[np.uint8], only: Collection[str] = ()) -> Objects:
+        """image: (height, width, 3) uint8, red, green, blue. only: the classes to tell of; empty: all."""
+        for name in only:
+            if name not in self.classes:
+                raise unknown_name("class of this model", name, self.classes)
+        found = self.find_numbers(image, self.least_score)
+        names = [self.classes[k] for k in found.classes]
+        told = [k for k, name in enumerate(names) if not only or name in only]
+        return Objects(found.boxes[told], tuple(names[k] for k in told), found.scores[told])
+
+    def find_numbers(self, image: NDArray[np.uint8], least_score: float) -> Found:
+        """The same with numbers of classes, down to a score of one's own; for scoring."""
+        check_image(image)
+        scores, offsets = self._runtime.answer(np.ascontiguousarray(image))
+        return find(scores, offsets, (image.shape[0], image.shape[1]), least_score)
+
+
+def load_detector(
+    model: str | Path | None = None, runtime: str = "auto", *, least_score: float = LEAST_SCORE, threads: int = 1
+) -> Detector:
+    """A detector that is ready to look.
+
+    model: None for the shipped one, the name of a shipped one, or a file: .onnx, or .safetensors for torch.
+    runtime: openvino, onnxruntime, tensorrt or torch; auto: what fits the file and is installed, fastest first.
+    """
+    if not 0.0 < least_score < 1.0:
+        raise DatasetError(f"least score {least_score:g}: give more than 0 and less than 1")
+    if threads < 1:
+        raise DatasetError(f"threads {threads}: give 1 or more")
+    if runtime not in ("auto", *RUNTIMES):
+        raise unknown_name("runtime", runtime, ("auto", *RUNTIMES))
+    path = model_file(model, runtime)
+    return Detector(start_runtime(runtime if runtime != "auto" else _fitting(path), path, threads), least_score)
+
+
+def model_file(model: str | Path | None, runtime: str = "auto") -> Path:
+    """The file of a model."""
+    name = str(model) if model is not None else "people-torch" if runtime == "torch" else "people"
+    if name in SHIPPED:
+        path = MODELS / SHIPPED[name]
+        if not path.is_file():
+            raise SetupError(f"the model '{name}' is not in this installation; train one with `skyloop train people`")
+        return path
+    path = Path(name)
+    if not path.suffix:
+        raise unknown_name("model", name, SHIPPED)
+    if not path.is_file():
+        raise DatasetError(f"the model '{path}' does not exist")
+    if path.suffix not in (".onnx", ".safetensors"):
+        raise DatasetError(f"'{path}' is no model: give an .onnx or .safetensors file")
+    return path
+
+
+def _fitting(path: Path) -> str:
+    if path.suffix == ".safetensors":
+        return "torch"
+    for name in ("openvino", "onnxruntime"):
+        if find_spec(name) is not None:
+            return name
+    raise MissingExtra("finding people needs OpenVINO or onnxruntime; pip install 'skyloop[detect]'")
+
+
+def check_image(image: Any) -> None:
+    """Raise one clear line unless it is a colour image."""
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
+        kind = image.dtype if isinstance(image, np.ndarray) else type(image).__name__
+        raise DatasetError(f"an image must be a numpy array of uint8, not {kind}")
+    if image.ndim != 3 or image.shape[2] != 3:
+        raise DatasetError(f"an image must have the shape (height, width, 3), not {image.shape}")
+    if not all(SMALLEST <= side <= LARGEST for side in image.shape[:2]):
+        size = f"{image.shape[1]} x {image.shape[0]}"
+        raise DatasetError(f"an image of {size} px cannot be looked at; give {SMALLEST} to {LARGEST} px each way")

@@ -1,0 +1,1 @@
+"""Images of people to train and test the detector with."""

@@ -1,0 +1,110 @@
+"""What a training must remember, and the two files in which it does: numbers as safetensors, the rest as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from skyloop.core.files import write_whole
+from skyloop_client.errors import DatasetError
+from skyloop_detect.network import Network
+from skyloop_detect.weights import load_tensors, save_tensors
+
+TENSORS, STATE = "state.safetensors", "state.json"
+WARM_UP = 0.04
+"""The share of the training over which the rate rises."""
+LAST_RATE = 0.01
+"""Of the highest, at the end of the cosine."""
+MEAN_OVER = 0.9995
+"""The share of the averaged weights that stays at each step, once there are many."""
+
+
+class Trained:
+    """A network, its optimiser, and the mean of its latest weights."""
+
+    def __init__(self, network: Network, optimiser: torch.optim.Optimizer, options: Any) -> None:
+        self.network, self.optimiser, self.options = network, optimiser, options
+        state = network.state_dict()
+        self.mean: dict[str, Tensor] = {name: tensor.detach().clone() for name, tensor in state.items()}
+        averaged = [name for name, tensor in state.items() if tensor.is_floating_point()]
+        # listed once, because optimisers change weights in place; at each step it would take as long as the step
+        self._averaged = [self.mean[name] for name in averaged], [state[name].detach() for name in averaged]
+        self.epoch = 0
+        self.epochs: int | None = None
+        """That are planned, if it is fewer than asked for."""
+        self.steps = 0
+        self.best = math.nan
+        self.waited = 0
+        """Validations since the best one."""
+        self.history: list[dict[str, float]] = []
+
+    def set_rate(self, share: float) -> None:
+        """share: of the whole training that is done."""
+        highest = self.options.rate * math.sqrt(self.options.batch / 64.0)
+        if share < WARM_UP:
+            rate = highest * max(share / WARM_UP, 0.01)
+        else:
+            along = min(1.0, (share - WARM_UP) / (1.0 - WARM_UP))
+            rate = highest * (LAST_RATE + (1.0 - LAST_RATE) * 0.5 * (1.0 + math.cos(math.pi * along)))
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+
+    @torch.no_grad()
+    def average(self) -> None:
+        """After a step."""
+        self.steps += 1
+        kept = min(MEAN_OVER, (1.0 + self.steps) / (10.0 + self.steps))
+        means, latest = self._averaged
+        torch._foreach_lerp_(means, latest, 1.0 - kept)
+
+
+def save_state(folder: Path, trained: Trained, classes: tuple[str, ...], seconds: float) -> None:
+    """After an epoch. The JSON is written last; it belongs to the tensors of its epoch."""
+    tensors = {f"network/{name}": tensor for name, tensor in trained.network.state_dict().items()}
+    tensors |= {f"mean/{name}": tensor.clone() for name, tensor in trained.mean.items()}
+    for number, entry in trained.optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser/{number}/{name}": value for name, value in entry.items()}
+    # one of the two names is the older state until the JSON names the newer one
+    name = f"{trained.epoch % 2}-{TENSORS}"
+    save_tensors(folder / name, tensors, {})
+    kept = ("epoch", "epochs", "steps", "waited", "history")
+    state = {key: getattr(trained, key) for key in kept}
+    state |= {"best": None if math.isnan(trained.best) else trained.best, "seconds": seconds, "tensors": name}
+    state |= {"classes": list(classes), "options": asdict(trained.options)}
+    write_whole(folder / STATE, json.dumps(state, indent=1) + "\n")
+
+
+def load_state(folder: Path, trained: Trained, classes: tuple[str, ...]) -> float:
+    """Go on where a training stopped. Returns the seconds that it took so far."""
+    try:
+        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        differing = {k for k, v in asdict(trained.options).items() if state["options"].get(k) != v}
+        if tuple(state["classes"]) != classes or differing:
+            what = ", ".join(sorted(differing)) or "classes"
+            raise DatasetError(f"'{folder}' holds a training with other {what}; give the same, or another --out")
+        tensors, _ = load_tensors(folder / state["tensors"])
+        trained.network.load_state_dict(_under("network/", tensors))
+        for name, tensor in _under("mean/", tensors).items():
+            trained.mean[name].copy_(tensor)
+        whole = trained.optimiser.state_dict()
+        whole["state"] = {}
+        for name, tensor in _under("optimiser/", tensors).items():
+            number, key = name.split("/")
+            whole["state"].setdefault(int(number), {})[key] = tensor
+        trained.optimiser.load_state_dict(whole)
+        for key in ("epoch", "epochs", "steps", "waited", "history"):
+            setattr(trained, key, state[key])
+        trained.best = math.nan if state["best"] is None else float(state["best"])
+        return float(state["seconds"])
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise DatasetError(f"the training in '{folder}' is damaged ({error}); give another --out") from None
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,117 @@
+"""Begins and judges episodes of hover and gate: `gym/episodes.py` for arrays of numbers."""
+
+# mypy: allow-untyped-defs
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from skyloop.gym.episodes import BAR, BLOCKS, BONUS, CLOSE, FAR, HEIGHT, LOST, OPENING, TURNING
+from skyloop.gym.tasks import BOUNDS, GATE, HOVER
+from skyloop_jax.control import measured_motion
+from skyloop_jax.craft import Craft
+from skyloop_jax.flight import Flight, Vector
+from skyloop_jax.keyed_random import drawn
+from skyloop_jax.rotations import multiply, to_world
+
+GOAL = (0.0, 0.0, HEIGHT)
+"""m, of both tasks."""
+
+
+class Episode(NamedTuple):
+    """As `gym.tasks.EPISODE`, with (n,) entries each."""
+
+    key_low: Any
+    key_high: Any
+    episode: Any
+    steps: Any
+    position: Vector
+    distance: Any
+
+
+class Verdict(NamedTuple):
+    """Of n vehicles after one step, (n,) each."""
+
+    rewards: Any
+    terminated: Any
+    truncated: Any
+    success: Any
+
+
+def started(craft: Craft, kind: int, template: Flight, episode: Episode) -> Flight:
+    """The vehicles at the start of their episodes, with a small velocity, tilt and rotation."""
+    dtype = template.yaw_target.dtype
+    block = jnp.array(BLOCKS, jnp.uint32)[:, None]
+    a, b, c, d = drawn(episode.key_low, episode.key_high, episode.episode, block, dtype)
+    if kind == GATE:
+        position, yaw = (-4.5 + 1.5 * a[0], 2.0 * b[0], HEIGHT + 0.8 * c[0]), 0.5 * d[0]
+    else:
+        position, yaw = (1.5 * a[0], 1.5 * b[0], HEIGHT + 0.8 * c[0]), math.pi * d[0]
+    velocity, rates = (0.5 * a[1], 0.5 * b[1], 0.5 * c[1]), (0.5 * a[3], 0.5 * b[3], 0.5 * c[3])
+    roll, pitch = a[2], b[2]
+    turned = (jnp.cos(0.5 * yaw), 0.0, 0.0, jnp.sin(0.5 * yaw))
+    raised = multiply(turned, (jnp.cos(0.1 * pitch), 0.0, jnp.sin(0.1 * pitch), 0.0))
+    quat = multiply(raised, (jnp.cos(0.1 * roll), jnp.sin(0.1 * roll), 0.0, 0.0))
+    arm = to_world(*quat, *craft.p.centre_of_mass)
+    motion = (*(position[k] + arm[k] for k in range(3)), *velocity, *quat, *rates)
+    return template._replace(motion=motion, yaw_target=yaw)
+
+
+def distance_to_goal(m):
+    dx, dy, dz = (GOAL[k] - m[k] for k in range(3))
+    return jnp.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+def observed(craft: Craft, flight: Flight) -> Any:
+    """(n, 18), clipped to the bounds of the observation space."""
+    m = measured_motion(craft, flight)
+    axes = [to_world(*m[6:10], *axis) for axis in np.eye(3).tolist()]
+    matrix = [axes[column][row] for row in range(3) for column in range(3)]
+    numbers = [*(GOAL[k] - m[k] for k in range(3)), *m[3:6], *matrix, *m[10:13]]
+    clipped = [jnp.clip(number, -most, most) for number, most in zip(numbers, BOUNDS[:18], strict=True)]
+    return jnp.stack(clipped, axis=1).astype(jnp.float32)
+
+
+def judged(craft: Craft, kind: int, flight: Flight, episode: Episode, most_steps: int) -> tuple[Verdict, Episode]:
+    """Rewards and ends after a step, and the episode that remembers it."""
+    m = measured_motion(craft, flight)
+    distance = distance_to_goal(m)
+    touches = (flight.impact_speed > 0.0) | flight.legs_down | flight.body_down
+    lost = touches | ~(distance < FAR[kind])
+    won = jnp.zeros_like(lost)
+    if kind == GATE:
+        passed, missed = _at_gate(episode.position, m, craft.p.bounding_radius)
+        won, lost = passed & ~lost, lost | missed
+        rewards = episode.distance - distance
+    else:
+        rewards = 1.0 / (1.0 + distance * distance)
+    turning = TURNING * jnp.sqrt(m[10] * m[10] + m[11] * m[11] + m[12] * m[12])
+    rewards = rewards + jnp.where(won, BONUS, jnp.where(lost, -LOST, 0.0)) - turning
+    hovers = ~lost & (distance < CLOSE) if kind == HOVER else won
+    steps = episode.steps + 1
+    verdict = Verdict(rewards, won | lost, steps >= most_steps, won | hovers)
+    return verdict, episode._replace(steps=steps, position=m[:3], distance=distance)
+
+
+def _strikes_gate(m, radius):
+    side = OPENING + BAR
+    y, z = jnp.abs(m[1]), jnp.abs(m[2] - HEIGHT)
+    over_y, over_z = jnp.maximum(y - side, 0.0), jnp.maximum(z - side, 0.0)
+    outside = jnp.sqrt(over_y * over_y + over_z * over_z)
+    aside = jnp.where((y <= side) & (z <= side), side - jnp.maximum(y, z), outside)
+    return jnp.sqrt(m[0] * m[0] + aside * aside) < radius + BAR
+
+
+def _at_gate(before, m, radius):
+    """Passed, and lost, by where the straight line since the last observation crosses the gate's plane."""
+    strikes = _strikes_gate(m, radius)
+    crosses = ~strikes & (before[0] < 0.0) & (m[0] >= 0.0)
+    share = before[0] / jnp.where(crosses, before[0] - m[0], 1.0)
+    y = before[1] + share * (m[1] - before[1])
+    z = before[2] + share * (m[2] - before[2]) - HEIGHT
+    inside = jnp.maximum(jnp.abs(y), jnp.abs(z)) < OPENING - radius
+    return crosses & inside, strikes | (crosses & ~inside)

@@ -1,0 +1,1 @@
+"""Landing on a marker by camera: detector, board, firmware, logic."""

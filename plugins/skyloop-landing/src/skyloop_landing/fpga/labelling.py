@@ -1,0 +1,86 @@
+"""Binary pixels to complete objects: runs, joining and adding, each a row behind the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skyloop_landing.fpga.adding import RowAdder
+from skyloop_landing.fpga.config import FabricConfig, memory_depth
+from skyloop_landing.fpga.hdl import Elaboratable, Memory, Module, Mux, Signal
+from skyloop_landing.fpga.joining import RowJoiner
+from skyloop_landing.fpga.records import link_layout, object_layout
+from skyloop_landing.fpga.runs import RunRows
+
+
+class Labelling(Elaboratable):
+    """8-connected components. While a row arrives, the row before is joined and the one before that is added up."""
+
+    def __init__(self, config: FabricConfig) -> None:
+        self._config = config
+        self.rows = RunRows(config)
+        self.joiner = RowJoiner(config)
+        self.adder = RowAdder(config)
+        self.complete = Signal(object_layout(config))
+        self.image_done = Signal()
+        """One clock, after the last object of an image."""
+        self.overrun = Signal()
+
+    def elaborate(self, platform: Any) -> Any:
+        m = Module()
+        rows, joiner, adder = self.rows, self.joiner, self.adder
+        m.submodules.rows, m.submodules.joiner, m.submodules.adder = rows, joiner, adder
+        m.d.comb += [
+            rows.addresses[0].eq(joiner.above_address), joiner.above.eq(rows.runs[0]),
+            rows.addresses[1].eq(joiner.here_address), joiner.here.eq(rows.runs[1]),
+            rows.addresses[2].eq(adder.run_address), adder.run.eq(rows.runs[2]),
+            joiner.label_address.eq(adder.label_address), adder.label.eq(joiner.label),
+            joiner.root_address.eq(adder.root_address), adder.root.eq(joiner.root),
+            self.complete.eq(adder.complete),
+            self.overrun.eq(rows.overrun | joiner.stack_overrun),
+        ]  # fmt: skip
+        self._take_turns(m)
+        self._links(m)
+        return m
+
+    def _take_turns(self, m: Any) -> None:
+        """The joiner may be one row ahead of the adder, because tables exist twice."""
+        rows, joiner, adder = self.rows, self.joiner, self.adder
+        joined, ahead = Signal(3), Signal(3)
+        m.d.comb += [
+            ahead.eq(joined - rows.added),
+            joiner.row.eq(joined),
+            joiner.count_here.eq(rows.counts[joined[:2]]),
+            joiner.begin.eq(~joiner.busy & (rows.filled != joined) & (ahead <= 1)),
+            adder.row.eq(rows.added),
+            adder.count.eq(rows.counts[rows.added[:2]]),
+            adder.final.eq(rows.finals[rows.added[:2]]),
+            adder.begin.eq(~adder.busy & (ahead != 0)),
+            self.image_done.eq(adder.done & adder.final),
+        ]
+        with m.If(joiner.done):
+            m.d.sync += [joined.eq(joined + 1), joiner.count_above.eq(joiner.count_here)]
+        with m.If(adder.done):
+            m.d.sync += rows.added.eq(rows.added + 1)
+
+    def _links(self, m: Any) -> None:
+        """Two tables: one is written by the joiner while the other is read and cleared by the adder."""
+        joiner, adder = self.joiner, self.adder
+        for bank in range(2):
+            m.submodules[f"links{bank}"] = memory = Memory(
+                shape=link_layout(self._config), depth=memory_depth(self._config.most_runs), init=[]
+            )
+            write = memory.write_port()
+            # an object may be met again in the next clock
+            read = memory.read_port(transparent_for=(write,))
+            joining = joiner.busy & (joiner.row[0] == bank)
+            m.d.comb += [
+                read.addr.eq(Mux(joining, joiner.link_address, adder.link_address)),
+                write.addr.eq(Mux(joining, joiner.link_write_address, adder.link_clear_address)),
+                write.en.eq(Mux(joining, joiner.link_enable, adder.link_clear & (adder.row[0] == bank))),
+            ]
+            with m.If(joining):
+                m.d.comb += write.data.eq(joiner.link_write)
+            with m.If(joiner.row[0] == bank):
+                m.d.comb += joiner.link.eq(read.data)
+            with m.If(adder.row[0] == bank):
+                m.d.comb += adder.link.eq(read.data)

@@ -1,0 +1,221 @@
+"""Lands on the marker by camera and rangefinder: detector and control in the simulator's own process."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, PositiveFloat
+
+from skyloop.core.frames import yaw_from_quat
+from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.stream_key import stream_key
+from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
+from skyloop_client.bundle import Bundle
+from skyloop_client.messages import Array, Detections, Goal, GoHome, Hover, LandingStatus, Velocity
+from skyloop_landing.vision.control import (
+    GIVEN_UP,
+    LAND,
+    STAGES,
+    Command,
+    LandingControlConfig,
+    LandingMemory,
+    advance,
+    measured,
+    offset_of,
+)
+from skyloop_landing.vision.detector import LandingDetector
+from skyloop_landing.vision.figures import KINDS, Detection
+
+_NEAR = 0.4
+"""m from the start, within which the landing may begin."""
+_SLOW = 0.3
+"""m/s."""
+_ALIGNED = 0.1
+"""rad."""
+_NO_IMAGE_NS = 200_000_000
+"""Without an image for so long, the marker counts as not seen."""
+
+
+class LandingStart(BaseModel):
+    """Where the landing begins."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    position: tuple[FiniteFloat, FiniteFloat, PositiveFloat]
+    """m, in world axes; the third is the height above the point of take-off."""
+    yaw_deg: FiniteFloat = 0.0
+    """Heading, counter-clockwise from east."""
+
+
+class LandingPilotConfig(PilotConfig):
+    """Takes off, flies to a start near the landing marker, and lands on it by camera and rangefinder."""
+
+    kind: Literal["landing"] = "landing"
+    """The kind of pilot."""
+    rate_hz: PositiveFloat = 60.0
+    """Calls per second of simulated time. It acts on each image, so this should be no less than the camera's rate."""
+    camera: str = "down"
+    """The camera that looks down: 1280 × 720 px, 90°, in colour or grey."""
+    rangefinder: str = "range"
+    """The rangefinder that looks down beside the camera."""
+    takeoff_altitude: PositiveFloat = 2.0
+    """m, the height above the point of take-off."""
+    marker_near: tuple[FiniteFloat, FiniteFloat] = (6.0, 0.0)
+    """m, world: where the marker is supposed to be. Only the start is drawn around it; the landing does not use it."""
+    start: LandingStart | None = None
+    """Where the landing begins. Left out, it is drawn as in the paper: 5 to 10 m high, beside the marker by up to a
+    third of the height in x and half of it in y, with any heading."""
+    start_seed: int | None = Field(None, ge=0)
+    """The seed that draws the start. Left out, it is the scenario's."""
+    settle: NonNegativeFloat = 1.0
+    """s of hover at the start before the landing begins."""
+    rules: Literal["touchdown", "published"] = "touchdown"
+    """How ring, square and rectangle are told apart. `published` is the paper's, which ends at 4 m."""
+    control: LandingControlConfig = LandingControlConfig()
+    """Gains and limits, and which parts of the landing are as published."""
+    on_give_up: Literal["home", "hover"] = "home"
+    """What it does when it does not find the marker: fly back to the point of take-off and land there, or stay."""
+
+    def seeded(self, seed: int) -> Self:
+        return self.model_copy(update={"start_seed": seed}) if self.start_seed is None else self
+
+
+class LandingPilot(Sortie):
+    """Flies to the start on its state; from there on it knows only images and distances."""
+
+    Config = LandingPilotConfig
+
+    def __init__(self, **options: Any) -> None:
+        """options: the fields of LandingPilotConfig."""
+        self._config = config = LandingPilotConfig(**options)
+        super().__init__(config.takeoff_altitude)
+        self._ground = 0.0
+        """m, world, the height of the point of take-off."""
+        self._goal: Goal | None = None
+        self._ready_ns = -1
+        """Since when it hovers at the start."""
+        self.began_ns = -1
+        """When the landing began; -1 before that."""
+        self._detector = LandingDetector(config.rules)
+        self._memory = LandingMemory()
+        self._image: Any = None
+        self._range: Any = None
+        """The newest records that have been used."""
+        self._image_ns = -1
+        self._offset: Array = np.zeros(2)
+        self._heading = 0.0
+        self.streams = (config.camera, config.rangefinder)
+        """All that it looks at besides its state; over a link nothing else is sent to it."""
+
+    @property
+    def at_start(self) -> bool:
+        """Whether it hovers where the landing begins, or lands already."""
+        return self._ready_ns >= 0
+
+    @property
+    def stage(self) -> str:
+        """seek, over, down, land or given up."""
+        return STAGES[self._memory.stage]
+
+    def __call__(self, bundle: Bundle) -> Reply:
+        if self._phase == "ground" and bundle.state is not None:
+            self._ground = float(bundle.state.position[2])
+        return super().__call__(bundle)
+
+    def _fly(self, bundle: Bundle) -> Reply:
+        if self.began_ns < 0:
+            if self._goal is None:
+                self._goal = self.drawn_start()
+                return self._goal
+            if not self._is_ready(bundle):
+                return None
+            self.began_ns = self._image_ns = bundle.t_ns
+        return self._land_by_sight(bundle)
+
+    def drawn_start(self) -> Goal:
+        """Where the landing begins: as given, or drawn by the seed."""
+        config = self._config
+        if config.start is not None:
+            x, y, z = config.start.position
+            return Goal(np.array([x, y, self._ground + z]), math.radians(config.start.yaw_deg))
+        a, b, c, d = KeyedRandom(stream_key(config.start_seed or 0, "landing start"), 0).uniform(4).tolist()
+        z = 5.0 + 5.0 * a
+        x, y = config.marker_near[0] + (2.0 * b - 1.0) * z / 3.0, config.marker_near[1] + (2.0 * c - 1.0) * z / 2.0
+        return Goal(np.array([x, y, self._ground + z]), (2.0 * d - 1.0) * math.pi)
+
+    def _is_ready(self, bundle: Bundle) -> bool:
+        """Whether it has hovered at the start for long enough."""
+        state, goal = bundle.state, self._goal
+        assert goal is not None and goal.yaw is not None
+        askew = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - goal.yaw, 2.0 * math.pi)
+        slow = float(np.linalg.norm(state.velocity_world)) < _SLOW
+        if not slow or abs(askew) > _ALIGNED or float(np.linalg.norm(state.position - goal.position)) > _NEAR:
+            self._ready_ns = -1
+            return False
+        if self._ready_ns < 0:
+            self._ready_ns = bundle.t_ns
+        return (bundle.t_ns - self._ready_ns) * 1e-9 >= self._config.settle
+
+    def _land_by_sight(self, bundle: Bundle) -> Reply:
+        config, t = self._config, bundle.t_ns * 1e-9
+        image, distance = bundle.get(config.camera), bundle.get(config.rangefinder)
+        if distance is not None and distance is not self._range:
+            self._range = distance
+            self._memory = measured(self._memory, distance.distance, t, config.control)
+        if image is not None and image is not self._image and not math.isnan(self._memory.altitude):
+            self._image, self._image_ns = image, bundle.t_ns
+            detection = self._look(image)
+        elif bundle.t_ns - self._image_ns >= _NO_IMAGE_NS:
+            detection = Detection(None, "there is no image", ())
+        else:
+            return None
+        self._memory, command = advance(self._memory, detection.marker, t, config.control)
+        self._tell(bundle, detection, command)
+        return self._obey(command)
+
+    def _look(self, image: Any) -> Detection:
+        return self._detector.look(image.colour, self._memory.altitude)
+
+    def _obey(self, command: Command) -> Reply:
+        if command.stage == LAND:
+            return self._finish()
+        if command.stage == GIVEN_UP:
+            self._phase = "down"
+            if self._config.on_give_up == "home":
+                return GoHome()
+            self.done = True
+            return Hover()
+        velocity = np.array([command.vx, -command.vy, -command.vz])
+        return Velocity(velocity, frame="body", yaw_rate=-math.radians(command.yaw_rate_deg))
+
+    def _tell(self, bundle: Bundle, detection: Detection, command: Command) -> None:
+        """Publishes what was seen and what is done, stamped as the image is."""
+        t_ns = bundle.t_ns if self._image is None else self._image.t_ns
+        altitude, marker = self._memory.altitude, detection.marker
+        if marker is not None:
+            there = offset_of(marker, altitude, self._config.control.camera_ahead)
+            self._offset, self._heading = np.array([there.ahead, there.right]), math.radians(there.heading_deg)
+        bundle.publish(
+            "landing/status",
+            LandingStatus(
+                t_ns, STAGES[command.stage], marker is not None, 0.0 if math.isnan(altitude) else altitude,
+                self._offset, self._heading, np.array([command.vx, command.vy, command.vz]),
+                math.radians(command.yaw_rate_deg), detection.refusal,
+            ),
+        )  # fmt: skip
+        bundle.publish("landing/figures", self._figures(t_ns, detection))
+
+    def _figures(self, t_ns: int, detection: Detection) -> Detections:
+        """Boxes of all that looks like a figure; the score is 1 for those of the marker."""
+        marker, listed = detection.marker, self._detector.listed
+        chosen = () if marker is None else (marker.square.index, marker.rectangle, marker.ring)
+        found = [k for k, kind in enumerate(detection.kinds) if kind]
+        if listed is None or not found:
+            return Detections(t_ns, np.zeros((0, 4)), (), np.zeros(0), source=self._config.camera)
+        boxes = listed.objects[found][:, [3, 5, 4, 6]] + np.array([0, 0, 1, 1])
+        rectangle = -1 if marker is None else marker.rectangle
+        classes = tuple("rectangle" if k == rectangle else KINDS[detection.kinds[k]] for k in found)
+        scores = np.array([1.0 if k in chosen else 0.0 for k in found])
+        return Detections(t_ns, boxes.astype(float), classes, scores, source=self._config.camera)

@@ -1,1 +1,0 @@
-"""Navigation: trajectories, and the localisation of a vehicle."""

@@ -1,1 +1,0 @@
-"""Perception: processing that turns sensor data into measurements of the surroundings."""

@@ -1,1 +1,0 @@
-"""How good boxes and tracks are, against the truth."""

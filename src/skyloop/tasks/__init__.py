@@ -1,1 +1,0 @@
-"""Missions: pilots that fly a vehicle through setpoints and requests."""

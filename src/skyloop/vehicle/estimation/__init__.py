@@ -1,0 +1,1 @@
+"""The extended Kalman filter, and what it needs to run in a flight."""

@@ -1,0 +1,1 @@
+"""Trajectories as functions of time."""

@@ -1,0 +1,241 @@
+"""One report for all papers: verdicts by one rule, the version of the code, and failures that are named."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from throws import put_in_catalogue
+
+from skyloop.cli.verbs import execute
+from skyloop_client.errors import LinkError, RunFolderError
+from skyloop_papers import catalogue, code_version, pages, runner
+from skyloop_papers.experiment import (
+    HELD,
+    NOT_COMPARABLE,
+    NOT_HELD,
+    NOT_PUBLISHED,
+    UNDECIDED,
+    Cell,
+    Experiment,
+    ExperimentPlan,
+    interval,
+)
+from skyloop_papers.report import write_report
+from skyloop_papers.runner import reproduce_all
+from skyloop_papers.runs import Progress, Workers
+
+RULES = {name: catalogue.load(name).rules for name in ("online", "e2es")}
+
+
+def cell(published: float | None, ours: float, n: int = 1, sd: float | None = None, **other: str) -> Cell:
+    where: dict[str, Any] = {"table": "Table 6", "row": "SUT with the engine", "column": "", "unit": "1/s", **other}
+    return Cell(published=published, ours=ours, n=n, sd=sd, **where)
+
+
+def test_the_interval_is_that_of_scipy() -> None:
+    values = np.random.default_rng(1).normal(7.0, 2.0, 12)
+    low, high = interval(cell(None, float(values.mean()), 12, float(values.std(ddof=1))))
+    assert (low, high) == pytest.approx(stats.t.interval(0.95, 11, values.mean(), stats.sem(values)))
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "word"),
+    [
+        ("online", cell(10.0, 12.0, 9, 1.0), HELD),
+        ("online", cell(10.0, 8.0, 9, 1.0), NOT_HELD),
+        ("online", cell(10.0, 10.3, 9, 1.0), UNDECIDED),
+        ("online", cell(10.0, 9.7, 9, 1.0), UNDECIDED),
+        ("online", cell(10.0, 10.0), HELD),
+        ("online", cell(None, 10.0), NOT_PUBLISHED),
+        ("e2es", cell(0.3, 0.2, 10, 0.05, table="accuracy"), HELD),
+        ("e2es", cell(0.3, 0.4, 10, 0.05, table="accuracy"), NOT_HELD),
+        ("e2es", cell(0.3, 0.29, 10, 0.05, table="accuracy"), UNDECIDED),
+        ("radar", cell(3.0, 3.29, table="Table 3"), HELD),
+        ("radar", cell(3.0, 3.31, table="Table 3"), NOT_HELD),
+        ("radar", cell(3.0, 2.69, table="Table 3"), NOT_HELD),
+        ("radar", cell(3.0, 3.2, 4, 1.0, table="Table 3"), UNDECIDED),
+        ("radar", cell(-3.0, -2.8, table="Table 3"), HELD),
+        ("unknown-city", cell(1.0, 20.0, 20, row="with GNSS", column="goal reached"), HELD),
+        ("unknown-city", cell(1.0, 19.0, 20, row="with GNSS", column="goal reached"), NOT_HELD),
+        ("sync-hil", cell(1.0, 0.0, table="claims"), NOT_HELD),
+        ("sync-hil", cell(0.05, 0.05, table="Table I", row="host: camera"), NOT_COMPARABLE),
+        ("online", cell(1.0, 2.0, table="Table 99"), NOT_COMPARABLE),
+    ],
+)
+def test_verdicts(name: str, result: Cell, word: str) -> None:
+    (judged,) = catalogue.load(name).judged([result])
+    assert judged.verdict == word
+
+
+@pytest.mark.parametrize("name", catalogue.listed())
+def test_every_published_cell_has_a_rule_and_every_doubt_a_reason(name: str) -> None:
+    published, rules = pages.read(name), catalogue.load(name).rules
+    for each in [] if published is None else published.cells:
+        if each.published is not None:
+            assert any(rule.covers(each) for rule in rules), each.name
+            assert each.verdict == HELD or each.why, each.name
+
+
+# ---- the version of the code
+
+
+@pytest.mark.processes
+def test_the_version_is_the_last_commit_to_the_code_and_a_hash_of_what_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=one", "-c", "user.email=one@example.org")
+        command = ["git", "-C", str(tmp_path), *who, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def version() -> str:
+        return code_version.code_version.__wrapped__()
+
+    monkeypatch.setattr(code_version, "ROOT", tmp_path)
+    assert version().startswith("sources-"), "no repository"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("A = 1\n")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    first = git("rev-parse", "HEAD")[:12]
+    assert version() == first
+    (tmp_path / "README.md").write_text("text\n")
+    git("add", ".")
+    git("commit", "-qm", "a page only")
+    assert version() == first
+    (tmp_path / "src" / "a.py").write_text("A = 2\n")
+    assert version().startswith(f"{first}+")
+
+
+def test_a_page_names_the_commit_and_the_machine() -> None:
+    machine = {"cores": 2, "cpu": "a processor", "gpu": None}
+    flown = pages.Published([], {}, None, "0123456789ab", machine)
+    assert pages.state_in_words(flown) == "Measured at commit `0123456789ab` on 2 cores of a processor."
+    assert pages.state_in_words(pages.Published([], {}, None)) == "Measured at a commit that was not kept."
+
+
+# ---- the report
+
+
+@dataclass
+class Flights:
+    """What was flown, and whether the second experiment fails."""
+
+    names: list[str] = field(default_factory=list)
+    broken: bool = True
+
+
+class First(Experiment[ExperimentPlan, None]):
+    paper = "airloop"
+    rules = RULES["online"]
+    resumes = False
+
+    def __init__(self, flights: Flights) -> None:
+        self.flights = flights
+
+    def plan(self, *, quick: bool = False) -> ExperimentPlan:
+        return ExperimentPlan()
+
+    def fly(self, plan: ExperimentPlan, folder: Path, progress: Progress, workers: Workers) -> None:
+        self.flights.names.append("first")
+        (folder / "plot.png").write_bytes(b"")
+
+    def judge(self, plan: ExperimentPlan, runs: None) -> list[Cell]:
+        return [cell(10.0, 12.0, 9, 1.0), cell(None, 5.0, row="more <of> it")]
+
+    def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        return {}
+
+
+class Second(First):
+    paper = "e2es"
+    rules = RULES["e2es"]
+    resumes = True
+
+    def fly(self, plan: ExperimentPlan, folder: Path, progress: Progress, workers: Workers) -> None:
+        self.flights.names.append("second")
+        if self.flights.broken:
+            raise LinkError("no board came")
+
+    def judge(self, plan: ExperimentPlan, runs: None) -> list[Cell]:
+        return [cell(0.3, 0.2, 10, 0.05, table="accuracy")]
+
+
+@pytest.fixture
+def flights(monkeypatch: pytest.MonkeyPatch) -> Flights:
+    made = Flights()
+    put_in_catalogue(monkeypatch, {"online": First(made), "e2es": Second(made)})
+    monkeypatch.setattr(runner, "code_version", lambda: "0123456789ab")
+    return made
+
+
+NAMES = ("online", "e2es")
+
+
+@pytest.mark.slow("runs an experiment twice and draws the report")
+def test_an_experiment_that_fails_is_named_and_tried_again(tmp_path: Path, flights: Flights) -> None:
+    out = tmp_path / "report"
+    first, second = reproduce_all(out, NAMES)
+    page = write_report(out, [first, second], quick=False).read_text(encoding="utf-8")
+    assert second.failed == "no board came" and "no board came" in page and "more &lt;of&gt; it" in page
+    assert f'href="runs/{first.folder.name}/"' in page and (out / "report.pdf").read_bytes().startswith(b"%PDF")
+    flights.broken = False
+    again = reproduce_all(out, NAMES)
+    assert flights.names == ["first", "second", "second"], "what is finished is not flown again"
+    assert [one.failed for one in again] == ["", ""] and again[0].cells == first.cells
+
+
+@pytest.mark.slow("flies an experiment twice")
+def test_other_code_flies_again_and_mixes_nothing(
+    tmp_path: Path, flights: Flights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (before,) = reproduce_all(tmp_path, ["online"])
+    (quick,) = reproduce_all(tmp_path, ["online"], quick=True)
+    monkeypatch.setattr(runner, "code_version", lambda: "ffff")
+    (after,) = reproduce_all(tmp_path, ["online"])
+    assert flights.names == ["first"] * 3
+    assert len({before.folder, quick.folder, after.folder}) == 3
+
+
+def test_a_stopped_experiment_begins_anew_and_a_damaged_result_is_no_result(tmp_path: Path, flights: Flights) -> None:
+    (made,) = reproduce_all(tmp_path, ["online"])
+    (made.folder / "measured.json").write_text("{")
+    (made.folder / "half.csv").write_text("x")
+    reproduce_all(tmp_path, ["online"])
+    assert flights.names == ["first", "first"] and not (made.folder / "half.csv").exists()
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path: Path, flights: Flights) -> None:
+    measured = reproduce_all(tmp_path, NAMES)
+    kept = []
+    for _ in range(2):
+        write_report(tmp_path, measured, quick=True)
+        kept.append([(tmp_path / name).read_bytes() for name in ("index.html", "report.pdf")])
+    assert kept[0] == kept[1]
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(RunFolderError, match="is no report"):
+        reproduce_all(tmp_path, ["online"])
+
+
+def test_on_the_command_line(tmp_path: Path, flights: Flights, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "report"
+    assert execute(["reproduce", "all", "--quick", "--out", str(out)]) == 1
+    said = capsys.readouterr()
+    assert (out / "index.html").exists() and "e2es failed; the report says why" in said.err
+    flights.broken = False
+    assert execute(["reproduce", "all", "--quick", "--json", "--out", str(out)]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == set(NAMES)
+    assert execute(["reproduce", "all", "--update-docs"]) == 1
+    assert "'all' takes --quick, --out and --json only" in capsys.readouterr().err

@@ -1,0 +1,155 @@
+"""`skyloop reproduce drag`: identification finds what was put in, the records are complete, the ranking is as told."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skyloop_papers import pages
+from skyloop_papers.drag.experiment import EXPERIMENT, FORCES
+from skyloop_papers.drag.flights import (
+    CALIBRATION,
+    CONTROL,
+    QUICK_FLIGHTS,
+    TRUTHS,
+    Record,
+    Truth,
+    circle,
+    record_flight,
+)
+from skyloop_papers.drag.models import LinearDrag, RotorDrag, acceleration_rmse, axis_errors, identify
+from skyloop_papers.experiment import Cell
+from skyloop_papers.runner import reproduce
+
+Run = tuple[Path, list[Cell], tuple[Truth, ...]]
+
+
+def _measured(results: list[Cell], cell: str) -> float:
+    return next(result.ours for result in results if result.name == cell)
+
+
+def test_identification_and_error_against_forces_written_by_hand() -> None:
+    rng = np.random.default_rng(3)
+    n, mass = 500, 1.8
+    quat = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
+    velocity = rng.normal(size=(n, 3)) * 5.0
+    thrust = rng.uniform(10.0, 25.0, n)
+    rotor = -(0.02 * thrust + 0.3)[:, None] * velocity * [1.0, 1.0, 0.0]
+    linear = -velocity * [0.5, 0.4, 0.2]
+    up = np.outer(thrust, [0.0, 0.0, 1.0])
+    for force, index, model in (
+        (linear, 0, LinearDrag((0.5, 0.4, 0.2))),
+        (rotor, 1, RotorDrag(0.02, 0.3)),
+    ):
+        felt = (up + force) / mass
+        record = Record(mass, thrust, quat, velocity, felt, felt)
+        found = identify(record, felt)[index]
+        np.testing.assert_allclose(found.force_body(record), force, atol=1e-9)
+        assert acceleration_rmse(model, record, felt) < 1e-12
+        shifted = felt + np.array([0.3, 0.0, 0.4])
+        np.testing.assert_allclose(axis_errors(model, record, shifted), [0.3, 0.0, 0.4], atol=1e-12)
+        assert acceleration_rmse(model, record, shifted) == pytest.approx(0.5)
+
+
+def test_flown_linear_truth_gives_its_matrix_back() -> None:
+    record = record_flight({"model": "linear", "linear": [0.55, 0.45, 0.3]}, CALIBRATION)
+    linear, _ = identify(record, record.true_specific_force)
+    np.testing.assert_allclose(linear.d, [0.55, 0.45, 0.3], rtol=1e-6)
+    assert acceleration_rmse(linear, record, record.true_specific_force) < 1e-6
+    # with the accelerometer's noise still within a percent
+    np.testing.assert_allclose(identify(record, record.imu_specific_force)[0].d, [0.55, 0.45, 0.3], rtol=0.01)
+
+
+@pytest.mark.slow("flights of an experiment")
+def test_flown_lumped_rotor_truth_gives_its_parameters_back() -> None:
+    drag = {"model": "rotor-lumped", "rotor": 0.065, "sqrt_slope": 0.25, "sqrt_offset": 1.1}
+    record = record_flight(drag, CALIBRATION)
+    _, rotor = identify(record, record.true_specific_force)
+    assert rotor.alpha == pytest.approx(0.065 * 0.25, rel=1e-6)
+    assert rotor.beta == pytest.approx(4 * 0.065 * 1.1, rel=1e-6)
+    assert acceleration_rmse(rotor, record, record.true_specific_force) < 1e-6
+
+
+@pytest.mark.slow("ten flights")
+def test_rotor_model_wins_only_where_the_truth_is_its_own_parent() -> None:
+    record, fast = (record_flight(CONTROL.drag, flight) for flight in (CALIBRATION, circle(26.0, 400.0, 0.25)))
+    linear, rotor = (
+        acceleration_rmse(model, fast, fast.true_specific_force)
+        for model in identify(record, record.true_specific_force)
+    )
+    assert linear > 10.0 * rotor
+
+
+def _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run: Run) -> None:
+    _, results, truths = run
+    for truth in truths:
+        assert _measured(results, f"{truth.key}: circle 26 m/s, eq. 5 / eq. 13, truth") < 1.0
+    rotor = next(r for r in results if r.name == "A: circle 26 m/s, eq. 13, truth")
+    x, y, z = rotor.conditions["rmse_along_body_axes"]
+    assert z > 1.5 * np.hypot(x, y)
+
+
+def _flights_were_flown_as_asked(run: Run) -> None:
+    fast = [r for r in run[1] if "circle 26 m/s, eq. 13, truth" in r.name and "/" not in r.name.split(",")[1]]
+    assert len(fast) == len(run[2])
+    for result in fast:
+        assert result.conditions["mean_speed"] == pytest.approx(26.0, abs=0.1)
+        assert result.conditions["largest_tilt_deg"] < 50.0
+
+
+def _every_truth_flight_model_and_measurement_has_a_record(run: Run) -> None:
+    _, results, truths = run
+    cells = [result.name for result in results]
+    assert len(set(cells)) == len(cells)
+    for truth in truths:
+        for flight in QUICK_FLIGHTS:
+            for what in ("eq. 5", "eq. 13", "eq. 5 / eq. 13"):
+                for force in FORCES.values():
+                    assert f"{truth.key}: {flight.label}, {what}, {force}" in cells
+        ratios = [
+            _measured(results, f"{truth.key}: {flight.label}, eq. 5 / eq. 13, truth")
+            for flight in QUICK_FLIGHTS
+            if flight.table == "Fig. 16"
+        ]
+        assert _measured(results, f"{truth.key}: mean of eq. 5 / eq. 13, truth") == pytest.approx(np.mean(ratios))
+    assert all(np.isfinite(result.ours) and result.ours > 0 for result in results)
+    published = {result.name: result.published for result in results}
+    assert published["A: 80 m legs 10 m/s, eq. 5, MPU6000"] == 1.48
+    assert published["A: circle 26 m/s, eq. 5 / eq. 13, truth"] == 7.3
+    assert [r.published for r in results if r.unit == "µs"] == [4.36, 4.36]
+
+
+def _report_holds_the_same_results(run: Run) -> None:
+    folder, results, truths = run
+    assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps(EXPERIMENT.plain(results)))
+    with (folder / "results.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["ours"]) for row in rows] == [result.ours for result in results]
+    assert json.loads(rows[0]["conditions"])["airframe"] == "f450"
+    assert (folder / "drag.png").read_bytes().startswith(b"\x89PNG")
+    text = (folder / "results.md").read_text()
+    assert all(f"| {truth.key} | {flight.label} |" in text for truth in truths for flight in QUICK_FLIGHTS)
+
+
+def test_a_flight_repeats_to_the_last_bit() -> None:
+    first, second = (record_flight(TRUTHS[2].drag, QUICK_FLIGHTS[2]) for _ in range(2))
+    assert first.thrust.tobytes() == second.thrust.tobytes()
+    assert first.imu_specific_force.tobytes() == second.imu_specific_force.tobytes()
+
+
+ALL_TRUTHS = pytest.param(TRUTHS, marks=pytest.mark.slow("flies with all truths"))
+
+
+@pytest.mark.slow("the experiment in its quick form")
+@pytest.mark.parametrize("truths", [TRUTHS[:2], ALL_TRUTHS], ids=len)
+def test_the_quick_form(truths: tuple[Truth, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One flight campaign for all that is to be said of it: it is too dear to be flown by two workers."""
+    monkeypatch.setattr("skyloop_papers.drag.experiment.TRUTHS", truths)
+    run = tmp_path, reproduce(EXPERIMENT, quick=True, folder=tmp_path), truths
+    assert pages.differing("drag", run[1]) == []
+    _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run)
+    _flights_were_flown_as_asked(run)
+    _every_truth_flight_model_and_measurement_has_a_record(run)
+    _report_holds_the_same_results(run)

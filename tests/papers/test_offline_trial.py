@@ -1,0 +1,60 @@
+"""`skyloop reproduce offline`: its cells, table and files; recordings are stood in for, the test of the bench flies."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skyloop.datasets.rig import STAGES
+from skyloop_papers.offline import experiment as offline
+from skyloop_papers.runner import reproduce
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+
+    def recorded(**options: Any) -> dict[str, Any]:
+        calls.append(options)
+        spent = dict.fromkeys(STAGES, 5.0)
+        return {"frames": options["frames"], "fps": 10.0 * len(calls), "start_s": 3.0, "core_ms_per_frame": spent}
+
+    monkeypatch.setattr(offline, "trial_recording", recorded)
+    return calls
+
+
+def test_all_cells_of_table_5_beside_the_papers(asked: list[dict[str, Any]], tmp_path: Path) -> None:
+    results = reproduce(offline.EXPERIMENT, folder=tmp_path)
+    cells = {result.name: result for result in results if result.published is not None}
+    assert len(cells) == len(asked) == 20
+    assert all(call["frames"] == 500 for call in asked)
+    assert cells["low, without radar, without storage"].published == 25.5
+    assert cells["low, with radar, with storage"].published == 7.17
+    assert cells["cinematic, without radar, with storage"].published == 15.17
+    assert cells["cinematic, without radar, with storage"].ours == 200.0
+    assert len(results) == 20 * (1 + len(STAGES))
+    assert json.loads((tmp_path / "results.json").read_text())[0]["published"] == 7.51
+    written = (tmp_path / "results.md").read_text()
+    assert "| low, without radar, without storage | 25.5 | 20.0 | 0.8 |" in written
+    assert "| low, without radar, with storage | 5.0 | 5.0 | 5.0 | 5.0 |" in written
+
+
+def test_the_page_can_be_made_of_the_results(asked: list[dict[str, Any]], tmp_path: Path) -> None:
+    blocks = offline.EXPERIMENT.page(reproduce(offline.EXPERIMENT, folder=tmp_path))
+    page = (Path(__file__).parents[2] / "docs" / "reproductions" / "offline.md").read_text(encoding="utf-8")
+    # "state" is made for every page alike
+    assert {*blocks, "state"} == {name for _, name in re.findall(r"results: (offline) ([a-z]+)", page)}
+    assert "All 20 recordings are of one command, in one go: 500 frames each" in " ".join(blocks["sitting"].split())
+    assert "| radar, without storage | 10.0 (7.51) |" in blocks["measured"]
+    again = offline.EXPERIMENT.page(reproduce(offline.EXPERIMENT, folder=tmp_path))
+    assert again == blocks and len(asked) == 20, "what is recorded is not recorded again"
+
+
+def test_quick_form_is_short_and_low(asked: list[dict[str, Any]]) -> None:
+    reproduce(offline.EXPERIMENT, quick=True)
+    assert [(call["store"], call["radar"]) for call in asked] == list(offline.TABLE_5)
+    assert all(call["quality"] == "low" and call["frames"] <= 50 for call in asked)

@@ -1,0 +1,112 @@
+"""The pages' numbers: each is what docs/results has, measured under the constants the code has now."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skyloop_papers import pages
+from skyloop_papers.catalogue import listed as experiments
+from skyloop_papers.code_version import code_version
+from skyloop_papers.experiment import Cell
+from skyloop_papers.mission import experiment as mission_experiment
+
+ROOT = Path(__file__).parents[2]
+
+
+def page_of(name: str) -> Path:
+    return pages.DOCS / "reproductions" / f"{name}.md"
+
+
+@pytest.mark.slow("imports all experiments")
+@pytest.mark.parametrize("name", pages.page_names())
+def test_a_page_says_what_its_results_say(name: str) -> None:
+    """A new results file, or a number changed by hand, needs `skyloop reproduce NAME --update-docs`."""
+    text = page_of(name).read_text(encoding="utf-8")
+    assert pages.names_in(text) == {name}
+    assert text == pages.rendered(text)
+    assert pages.out_of_date(name) == []
+
+
+def test_every_reproduction_has_a_page_and_every_results_file_a_command() -> None:
+    """Found from README and from the list of pages."""
+    shown = {page.stem for page in pages.pages()}
+    assert set(experiments()) <= shown
+    assert {path.stem for path in (pages.DOCS / "results").glob("*.json")} <= set(experiments())
+    listed = (pages.DOCS / "reproductions" / "index.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in experiments():
+        assert f"({name}.md)" in listed and f"`skyloop reproduce {name}`" in listed
+        assert f"(docs/reproductions/{name}.md)" in readme
+
+
+def test_what_was_not_measured_is_said_to_be_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    page = "a\n<!-- results: online rates -->\n| 12.3 |\n<!-- end -->\nb\n"
+    said = "Not measured yet: `skyloop reproduce online --update-docs` fills this in."
+    assert pages.rendered(page) == page.replace("| 12.3 |", said)
+
+
+@pytest.fixture
+def mission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page of its own with the mission's results; the path of the page."""
+    known = pages.read("mission")
+    assert known is not None
+    page = tmp_path / "page.md"
+    page.write_text(page_of("mission").read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    pages.write("mission", known.cells)
+    assert pages.out_of_date("mission") == []
+    return page
+
+
+def test_a_number_changed_in_a_page_is_found(mission: Path) -> None:
+    text = mission.read_text(encoding="utf-8")
+    changed = text.replace(" | 0.", " | 9.", 1)
+    assert changed != text and pages.rendered(changed) == text
+    lasted = next(line for line in text.splitlines() if "From arming to disarming it takes" in line)
+    mission.write_text(text.replace("From arming to disarming it takes", "It takes"), encoding="utf-8")
+    assert "does not say: From arming to disarming" in pages.out_of_date("mission")[0], lasted
+
+
+def test_a_constant_changed_in_the_code_is_found(mission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mission_experiment, "SPEED", 5.0)
+    assert "of another protocol: run `skyloop reproduce mission" in pages.out_of_date("mission")[0]
+    path = pages.results_file("mission")
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    assert plain["protocol"]["speed"] == 4.0
+
+
+def test_a_figure_the_command_no_longer_gives_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = Cell("text", "corner passed at", "", None, 0.5, "m")
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    (tmp_path / "results").mkdir()
+    pages.results_file("mission").write_text(json.dumps({"results": [], "quick": {"corner passed at": 0.6}}))
+    assert pages.differing("mission", [result]) == ["corner passed at: 0.5, docs/results/mission.json has 0.6"]
+    timed = Cell("text", "corner passed at", "", None, 0.5, "ms")
+    assert pages.differing("mission", [timed]) == [], "a time is another one on every machine"
+
+
+def test_results_are_of_the_machine_and_code_that_began_them(
+    mission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs may be made elsewhere and published here."""
+    known = pages.read("mission")
+    assert known is not None
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    monkeypatch.setattr(mission_experiment.Mission, "pictures", ())
+    pages.begin(folder)
+    kept = json.loads((folder / pages.MEASURED_BY).read_text(encoding="utf-8"))
+    kept["machine"] |= {"cores": 999, "gpu": "one"}
+    kept["commit"] = "0123456789ab"
+    (folder / pages.MEASURED_BY).write_text(json.dumps(kept), encoding="utf-8")
+    pages.begin(folder)
+    pages.write("mission", known.cells, folder=None)
+    assert f"Measured at commit `{code_version()}`" in mission.read_text(encoding="utf-8")
+    changed = [path for path in pages.write("mission", known.cells, (), folder) if path.suffix == ".md"]
+    assert changed == [mission]
+    text = mission.read_text(encoding="utf-8")
+    assert "Measured at commit `0123456789ab` on 999 cores" in " ".join(text.split()) and "with a GPU" in text

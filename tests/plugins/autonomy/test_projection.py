@@ -1,0 +1,40 @@
+"""The map from above, and its message."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from skyloop_autonomy.mapping import projected
+from skyloop_client.errors import ScenarioError
+
+ORIGIN = np.array([-1.0, 2.0, 0.5])
+
+
+def voxels() -> np.ndarray:
+    states = np.full((3, 4, 5), -1, np.int8)
+    states[0, 0] = 0
+    states[1, 2, 4] = 100
+    states[1, 2, 0] = 0
+    return states
+
+
+def test_any_occupied_voxel_makes_a_cell_occupied_and_then_any_free_one_free() -> None:
+    grid = projected(voxels(), ORIGIN, 0.2)
+    assert grid.occupied.sum() == 1 and grid.occupied[1, 2]
+    assert grid.free.sum() == 1 and grid.free[0, 0]
+    assert grid.states[2, 3] == -1 and grid.origin == pytest.approx([-1.0, 2.0]) and grid.cell == 0.2
+
+
+def test_only_the_layers_between_the_heights_count() -> None:
+    low = projected(voxels(), ORIGIN, 0.2, heights=(0.5, 0.9))
+    assert not low.occupied.any() and low.free[1, 2] and low.height == pytest.approx(0.7)
+    assert projected(voxels(), ORIGIN, 0.2, heights=(1.31, 9.0)).occupied[1, 2]
+    with pytest.raises(ScenarioError, match="no voxel between 5 and 6 m"):
+        projected(voxels(), ORIGIN, 0.2, heights=(5.0, 6.0))
+
+
+def test_the_message_has_rows_along_north() -> None:
+    message = projected(voxels(), ORIGIN, 0.2).message(9)
+    assert message.cells.shape == (4, 3) and message.cells[2, 1] == 100
+    assert message.origin == pytest.approx([-1.0, 2.0, 1.0]) and message.t_ns == 9
