@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.links.pace import Pace
@@ -57,7 +57,7 @@ class Rig:
     def __init__(
         self,
         scenario: dict[str, Any],
-        options: LinkOptions,
+        options: SessionOptions,
         ports: int = 1,
         folder: Path | None = None,
         pace: float | None = None,
@@ -120,7 +120,7 @@ def flying(
     pace: float | None = None,
     **options: Any,
 ) -> Iterator[Rig]:
-    rig = Rig(scenario or ONE, LinkOptions(**options), ports, folder, pace)
+    rig = Rig(scenario or ONE, SessionOptions(**options), ports, folder, pace)
     rig.start()
     try:
         yield rig

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import skyloop.apps.fly
-import skyloop.apps.mavlink
+import skyloop.apps.run
 from skyloop.cli.mavlink import app
+from skyloop.links.manual_control import GamepadConfig
+from skyloop.links.mavlink.link import MavlinkConfig
+from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, ScenarioError
 
 SUMMARY: dict[str, Any] = {
@@ -23,12 +25,11 @@ SUMMARY: dict[str, Any] = {
 def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     calls: list[tuple[Any, ...]] = []
 
-    def record(*arguments: Any, **named: Any) -> dict[str, Any]:
-        calls.append((*arguments, named))
+    def record(scenario: Scenario, folder: Path, progress: Any = None, links: Any = ()) -> dict[str, Any]:
+        calls.append((scenario, folder, links))
         return SUMMARY
 
-    monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", record)
-    monkeypatch.setattr(skyloop.apps.fly, "run_by_hand", record)
+    monkeypatch.setattr(skyloop.apps.run, "run_scenario", record)
     return calls
 
 
@@ -36,10 +37,9 @@ def test_options_reach_the_link(called: list[tuple[Any, ...]], tmp_path: Path) -
     command = ["mavlink", "hover", "--port-offset", "100", "--listen", "0.0.0.0", "--remote", "10.0.0.7"]
     result = CliRunner().invoke(app, [*command, "--pace", "2", "--until-landed", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
-    scenario, folder, options, named = called[0]
-    assert scenario.name == "hover" and folder == tmp_path / "run"
-    assert options == {"host": "0.0.0.0", "remote": "10.0.0.7", "port_offset": 100, "until_landed": True}
-    assert named["pace"] == 2.0 and named["duration"] == 3600.0
+    scenario, folder, links = called[0]
+    assert scenario.name == "hover" and folder == tmp_path / "run" and scenario.duration == 3600.0
+    assert links == [MavlinkConfig(host="0.0.0.0", remote="10.0.0.7", port_offset=100, until_landed=True, pace=2.0)]
     assert "12 messages received" in result.output
 
 
@@ -53,7 +53,7 @@ def test_flying_by_hand_needs_one_device(called: list[tuple[Any, ...]], tmp_path
         assert isinstance(CliRunner().invoke(app, ["fly", *wrong]).exception, LinkError)
     result = CliRunner().invoke(app, ["fly", "square", "--gamepad", "--out", str(tmp_path / "run")])
     assert result.exit_code == 0, result.output
-    assert called[0][0].name == "square" and called[0][2] == "gamepad"
+    assert called[0][0].name == "square" and [type(link) for link in called[0][2]] == [GamepadConfig]
 
 
 def test_home_by_name(called: list[tuple[Any, ...]], tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ import pytest
 
 from command_waits import until, wait_until_gone
 from skyloop.apps.run import run_scenario
+from skyloop.links.link_gate import LinkGate, Onlooker
 from skyloop.sim.scenario import make_scenario
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import Interrupted
 from skyloop_client.messages import Message
 
@@ -77,8 +79,12 @@ def test_a_flight_of_no_time_leaves_no_folder_and_says_so(flown: bool, tmp_path:
             pressed.append(message.arrival_ns)
             os.kill(os.getpid(), signal.SIGINT)
 
+    class Presser(Onlooker):
+        def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+            port.bus.on_every(press)
+
     with pytest.raises(Interrupted) as stopped:
-        run_scenario(scenario, folder, watch=lambda simulation: simulation.bus.on_every(press))
+        run_scenario(scenario, folder, links=[Presser()])
     assert folder.exists() == (folder / "summary.json").exists() == (folder / "flight.png").exists() == flown
     assert ("there is no run folder" in str(stopped.value)) == (not flown)
 

@@ -6,7 +6,7 @@ import pytest
 
 DRAWING = (
     "skyloop.apps.run.plot_flight",
-    "skyloop.apps.loop.plot_timeline",
+    "skyloop.links.loop.loop_link.plot_timeline",
 )
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import queue
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from airsim_rpc import Rpc, running, xyz
 
+from skyloop.apps.run import run_scenario
+from skyloop.links.airsim.airsim_link import AirSimConfig
 from skyloop.links.airsim.settings import read_settings
-from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
-from skyloop.links.loop.coordinator import Coordinator
-from skyloop.links.loop.listener import Listener
+from skyloop.links.link_gate import LinkGate, Onlooker
+from skyloop.links.loop.loop_link import LoopConfig
+from skyloop.sim.scenario import make_scenario
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.messages import Arm, Goal, TakeOff
 from skyloop_client.session import connect
 
@@ -28,11 +33,9 @@ def test_two_links_at_once() -> None:
     made: dict[str, Any] = {}
     go_on, here = threading.Event(), threading.Event()
 
-    def others(link_gate: LinkGate) -> dict[str, Any]:
-        listener = Listener(link_gate.inbox)
-        made["pilot"] = threading.Thread(target=fly, args=(f"127.0.0.1:{listener.ports[0]}",), daemon=True)
+    def opened(address: str) -> None:
+        made["pilot"] = threading.Thread(target=fly, args=(address,), daemon=True)
         made["pilot"].start()
-        return {"loop": Coordinator(listener, LinkOptions(mode="none"))}
 
     def fly(address: str) -> None:
         session = connect(address, timeout=60.0)
@@ -43,7 +46,8 @@ def test_two_links_at_once() -> None:
         made["state"] = session.ask(until_ns=session.now() + 12_000_000_000).state
         session.close()
 
-    with running(read.scenario, replace(read.options, quality="low", land_after_s=0.5), 20.0, others=others) as server:
+    loop = LoopConfig(mode="none", pace=20.0, opened=opened)
+    with running(read.scenario, replace(read.options, quality="low", land_after_s=0.5), 20.0, links=[loop]) as server:
         watcher = Rpc(server.port)
         assert here.wait(60.0)
         go_on.set()
@@ -54,6 +58,35 @@ def test_two_links_at_once() -> None:
         watcher.close()
     assert np.linalg.norm(made["state"].position - [4.0, 0.0, 3.0]) < 1.5
     assert not any("no client commands" in line for line in server.lines), "who watched has nothing to land"
+
+
+class Stopper(Onlooker):
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self.gate = link_gate
+
+
+def test_clients_fly_any_scenario(tmp_path: Path) -> None:
+    """As `skyloop run my.yaml --link airsim` does."""
+    ports: queue.SimpleQueue[str] = queue.SimpleQueue()
+    sensors = {"imu": {"kind": "imu", "rate_hz": 100}, "gnss": {"kind": "gnss"}}
+    scenario = make_scenario({"world": "flat", "duration": 600, "vehicles": [{"name": "mine", "sensors": sensors}]})
+    airsim, stopper = AirSimConfig(address=("127.0.0.1", 0), quality="low", pace=20.0, opened=ports.put), Stopper()
+    folder, links = tmp_path / "run", [airsim, stopper]
+    flight = threading.Thread(target=run_scenario, args=(scenario, folder), kwargs={"links": links}, daemon=True)
+    flight.start()
+    rpc = Rpc(int(ports.get(timeout=120.0).rpartition(":")[2]))
+    try:
+        assert rpc("listVehicles") == ["mine"]
+        rpc("enableApiControl", True, "mine")
+        rpc("armDisarm", True, "mine")
+        assert rpc("takeoff", 20.0, "mine")
+        assert xyz(rpc("simGetVehiclePose", "mine")["position"])[2] < -1.0
+        assert rpc("getImuData", "", "mine")["linear_acceleration"]["z_val"] == pytest.approx(-9.8, abs=2.0)
+    finally:
+        stopper.gate.stop()
+        rpc.close()
+        flight.join(60.0)
+    assert json.loads((folder / "summary.json").read_text())["links"]["airsim"]["calls"] == 6
 
 
 def flown_exactly() -> Any:

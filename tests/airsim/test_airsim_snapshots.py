@@ -132,7 +132,7 @@ def test_a_link_goes_on_after_a_restore(bench: Bench) -> None:
     assert bench.client.answers[move] == (None, True), "its tasks are ticked"
     wait = bench.start("simContinueForTime", 0.25)
     bench.sim.run_for(0.25)
-    bench.server.look_round()
+    bench.server.poll()
     assert bench.client.answers[wait] == (None, None) and bench("simIsPaused") is True
 
 

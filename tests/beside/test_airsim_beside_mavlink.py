@@ -24,7 +24,7 @@ from free_ports import free_port
 from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
 from skyloop.links.airsim.settings import read_settings
-from skyloop.links.mavlink.link import OWN_GROUND_STATION
+from skyloop.links.mavlink.link import OWN_GROUND_STATION, MavlinkConfig
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
 
@@ -40,15 +40,20 @@ OFFBOARD, AUTO, RTL = 6, 4, 5
 def served(pace: float = 8.0) -> Iterator[tuple[Running, Rpc, Client]]:
     read = read_settings(SETTINGS, world="flat")
     options = replace(read.options, quality="low", land_after_s=0.5)
-    with running(read.scenario, options, pace, mavlink={"port_offset": None}) as server:
+    addresses: list[str] = []
+    with running(read.scenario, options, pace, links=[mavlink_on(addresses)]) as server:
         rpc = Rpc(server.port)
-        with closing(rpc), socket.create_connection(("127.0.0.1", tcp_port(server)), timeout=20) as line:
+        with closing(rpc), socket.create_connection(("127.0.0.1", tcp_port(addresses)), timeout=20) as line:
             yield server, rpc, Client(line)
 
 
-def tcp_port(server: Running) -> int:
-    (said,) = re.findall(r"TCP server on [\d.]+:(\d+)", "\n".join(server.lines))
-    return int(said)
+def mavlink_on(addresses: list[str]) -> MavlinkConfig:
+    return MavlinkConfig(port_offset=None, opened=addresses.append)
+
+
+def tcp_port(addresses: list[str]) -> int:
+    (address,) = addresses
+    return int(address.rpartition(":")[2])
 
 
 def took_off(station: Client) -> None:
@@ -110,11 +115,11 @@ class Companion(threading.Thread):
 
 @pytest.mark.renders
 def test_who_was_told_last_counts() -> None:
-    with served() as (server, rpc, station):
+    with served() as (_, rpc, station):
         took_off(station)
         # a busy machine may be late with setpoints
         set_parameter(station, b"COM_OF_LOSS_T", 5.0)
-        companion = Companion(tcp_port(server))
+        companion = Companion(station.socket.getpeername()[1])
         try:
             while station.mode(OFFBOARD) != 0:  # until it has had a setpoint
                 pass
@@ -186,9 +191,9 @@ def test_ports_in_use_are_named() -> None:
         other.bind(("127.0.0.1", taken))
         other.listen()
         with pytest.raises(LinkError, match=rf"127.0.0.1:{taken}"):
-            serve(scenario, read.options, port=taken, mavlink={"port_offset": None})
+            serve(scenario, read.options, port=taken, links=[MavlinkConfig(port_offset=None)])
         with pytest.raises(LinkError, match=rf"TCP port {taken} on 127.0.0.1 for MAVLink"):
-            serve(scenario, read.options, port=0, mavlink={"port_offset": offset})
+            serve(scenario, read.options, port=0, links=[MavlinkConfig(port_offset=offset)])
 
 
 @pytest.mark.parametrize("page", ["airsim.md", "mavlink.md"])
@@ -214,13 +219,16 @@ def test_the_pages_commands(page: str, tmp_path: Path, caplog: pytest.LogCapture
     ("settings", "why"),
     [
         ({"SimMode": "ComputerVision"}, "ComputerVision"),
-        ({"Vehicles": {"D": {"VehicleType": "PX4Multirotor", "TcpPort": 0}}}, "'D' is flown by PX4"),
+        (
+            {"Vehicles": {"D": {"VehicleType": "PX4Multirotor", "TcpPort": 0}}},
+            "'D' is flown by px4 alone; leave out the link mavlink",
+        ),
     ],
 )
 def test_mavlink_for_those_that_are_not_ours_is_refused(settings: dict[str, Any], why: str) -> None:
     read = read_settings(json.dumps(settings), world="flat")
     with pytest.raises(LinkError, match=why):
-        serve(make_scenario(read.scenario), read.options, port=0, mavlink={"port_offset": None})
+        serve(make_scenario(read.scenario), read.options, port=0, links=[MavlinkConfig(port_offset=None)])
 
 
 @pytest.mark.renders

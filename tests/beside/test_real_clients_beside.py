@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from airsim_clients import client_python
 from airsim_rpc import running
-from test_airsim_beside_mavlink import tcp_port
+from test_airsim_beside_mavlink import mavlink_on, tcp_port
 
 from skyloop.links.airsim.settings import read_settings
 
@@ -79,8 +79,10 @@ def started(*command: Any) -> Iterator[Script]:
 def test_airsim_watches_while_mavsdk_flies() -> None:
     read = read_settings(json.dumps(SETTINGS), world="blocks")
     python = client_python("airsim")
-    with running(read.scenario, replace(read.options, quality="low"), 8.0, mavlink={"port_offset": None}) as server:
-        address = f"tcpout://127.0.0.1:{tcp_port(server)}"
+    addresses: list[str] = []
+    clients = mavlink_on(addresses)
+    with running(read.scenario, replace(read.options, quality="low"), 8.0, links=[clients]) as server:
+        address = f"tcpout://127.0.0.1:{tcp_port(addresses)}"
         with (
             started(python, "-W", "ignore", FOLDER / "airsim_beside.py", server.port) as watcher,
             started(sys.executable, FOLDER / "mavsdk_beside.py", address, FOLDER.parent / "links") as pilot,

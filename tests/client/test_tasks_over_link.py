@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import skyloop
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
 from skyloop_client.tasks.__main__ import main, option_from
 
@@ -23,7 +24,7 @@ def test_face_anchor_over_the_link_is_face_anchor(tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     command = [sys.executable, "-m", "skyloop_client.tasks", "face-anchor", "precision=0.03", "--record", str(record)]
     folder = tmp_path / "run"
-    summary = run_loop(scenario, folder, LoopOptions(), LocalProcess(command))
+    summary = run_scenario(scenario, folder, links=[LoopConfig(target=LocalProcess(command))])
     told = json.loads((folder / "sut.txt").read_text().splitlines()[-1])
     assert told["success"]
     assert abs(told["angle"]) <= 0.03

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from scripted_simulator import ScriptedSimulator
 
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import load_scenario
 
@@ -355,7 +356,9 @@ def test_two_vehicles_of_one_sut_keep_the_order_of_time(tmp_path: Path) -> None:
     sut.write_text(TWO_VEHICLES)
     target = LocalProcess([sys.executable, str(sut)], freeze=True)
     scenario = load_scenario("two-drones", {"duration": 3.0})
-    summary = run_loop(scenario, tmp_path / "run", LoopOptions(ports=(0, 0), wait_s=20.0, hang_s=10.0), target)
+    summary = run_scenario(
+        scenario, tmp_path / "run", links=[LoopConfig(ports=2, wait_s=20.0, hang_s=10.0, target=target)]
+    )
     link = summary["links"]["loop"]
     assert (tmp_path / "run" / "sut.txt").read_text() == ""
     assert link["violations"] == 0

@@ -12,7 +12,8 @@ import pytest
 from small_flight import FX, HEIGHT, WIDTH, SmallFlight
 from small_server import SmallServer
 
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.tasks import anchor
@@ -148,7 +149,9 @@ def test_it_flies_on_an_emulated_board(build: Callable[..., Path]) -> None:
 
 def test_it_flies_with_the_simulator(sut: Path, tmp_path: Path) -> None:
     scenario = load_scenario("hover", {"duration": 12})
-    summary = run_loop(scenario, tmp_path / "run", LoopOptions(), LocalProcess([str(sut), "ascend", "--altitude", "1"]))
+    summary = run_scenario(
+        scenario, tmp_path / "run", links=[LoopConfig(target=LocalProcess([str(sut), "ascend", "--altitude", "1"]))]
+    )
     result = json.loads((tmp_path / "run" / "sut.txt").read_text())
     assert 2 < result["time_s"] < 10
     link = summary["links"]["loop"]
@@ -160,6 +163,6 @@ def test_it_flies_with_the_simulator(sut: Path, tmp_path: Path) -> None:
 def test_the_simulators_samples_come_at_their_rate(sut: Path, tmp_path: Path) -> None:
     scenario = load_scenario("hover", {"duration": 2})
     words = ["sensor-characterisation", "--stream", "imu", "--samples", "150"]
-    run_loop(scenario, tmp_path / "run", LoopOptions(), LocalProcess([str(sut), *words]))
+    run_scenario(scenario, tmp_path / "run", links=[LoopConfig(target=LocalProcess([str(sut), *words]))])
     result = json.loads((tmp_path / "run" / "sut.txt").read_text())
     assert result["seconds_per_sample"] == pytest.approx(1 / 200, rel=0.02)

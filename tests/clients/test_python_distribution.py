@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.version import __version__
@@ -128,8 +129,10 @@ def test_a_pilot_and_an_agent_need_nothing_else(wheels: dict[str, Path], tmp_pat
     # -I -S: no site-packages, no PYTHONPATH
     python = [sys.executable, "-I", "-S", "-c", BOOT.format(folders=[str(installed), str(beside)])]
     sut = [*python, "agent", "--", *python, "pilot", f"{tmp_path / 'pilot.py'}:Pilot"]
-    summary = run_loop(
-        load_scenario("hover", {"duration": 2.0}), tmp_path / "run", LoopOptions(wait_s=20.0), LocalProcess(sut)
+    summary = run_scenario(
+        load_scenario("hover", {"duration": 2.0}),
+        tmp_path / "run",
+        links=[LoopConfig(wait_s=20.0, target=LocalProcess(sut))],
     )
     assert (tmp_path / "run" / "sut.txt").read_text() == ""
     assert summary["links"]["loop"]["interactions"] >= 25

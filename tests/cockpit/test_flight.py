@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from cockpit_rig import CockpitRig, until
-from skyloop.apps.cockpit_beside import links_for
 from skyloop.apps.run import run_scenario
 from skyloop.cockpit.hub import Viewer
+from skyloop.cockpit.orders import CommandsConfig
 from skyloop.core.validation import read_yaml
 from skyloop.sim.scenario import make_scenario
 
@@ -126,7 +126,7 @@ def test_back_to_a_snapshot_and_on_from_there(rig: CockpitRig, tmp_path: Path) -
     until(lambda: (second / "summary.json").exists())
     assert orders_of(first) == ["take_off", "goal", "end"] and orders_of(second) == ["take_off", "goal", "end"]
     again = make_scenario(read_yaml(second / "scenario.yaml"))
-    run_scenario(again, tmp_path / "again", links=links_for(second / "commands.csv"))
+    run_scenario(again, tmp_path / "again", links=[CommandsConfig(file=second / "commands.csv")])
     from_ns = round(kept["t"] * 1e9)
     for name in ("truth/drone", "drone/imu", "drone/gnss", "drone/status"):
         rows = rows_of(second / "streams" / f"{name}.csv", from_ns)

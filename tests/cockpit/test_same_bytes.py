@@ -12,8 +12,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from skyloop.apps.cockpit_beside import Beside, links_for
 from skyloop.apps.run import run_scenario
+from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.wire import unframed
 from skyloop.sim.scenario import load_scenario
 
@@ -38,16 +38,12 @@ def look_on(port: int, seen: list[str]) -> None:
 def test_a_flight_with_viewers_has_the_bytes_of_one_without(tmp_path: Path) -> None:
     scenario = load_scenario("first-flight", {"duration": 3.0})
     run_scenario(scenario, tmp_path / "alone")
-    beside = Beside(port=0)
+    beside = CockpitBeside(scenario, port=0)
     seen: list[str] = []
     viewer = threading.Thread(target=look_on, args=(beside.server.port, seen))
     viewer.start()
-    try:
-        gate = links_for(None)
-        run_scenario(scenario, tmp_path / "seen", links=gate, watch=lambda built: beside.watch(built, scenario))
-        assert gate.summary()["cockpit"]["batches"] > 0
-    finally:
-        beside.close()
-        viewer.join(30.0)
+    summary = run_scenario(scenario, tmp_path / "seen", links=[beside])
+    assert summary["links"]["cockpit"]["batches"] > 0
+    viewer.join(30.0)
     assert {"truth/drone", "drone/imu", "movers", "clock"} <= set(seen)
     assert hashes(tmp_path / "seen") == hashes(tmp_path / "alone")

@@ -16,7 +16,7 @@ import skyloop
 from skyloop.apps.run import fly
 from skyloop.core.frames import GeoPoint
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.mavlink.link import MavlinkLink, MavlinkOptions
+from skyloop.links.mavlink.link import MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.wire import Inlet
 from skyloop.links.pace import Pace
 
@@ -53,7 +53,7 @@ def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0, folder:
     """Flies until the block ends; an error of the simulation's thread is raised then."""
     built = skyloop.make_scenario(scenario or PLAIN)
     link_gate = LinkGate(Pace(pace))
-    link = MavlinkLink(link_gate.inbox, len(built.vehicles), HOME, MavlinkOptions(port_offset=None))
+    link = MavlinkLink(link_gate.inbox, len(built.vehicles), HOME, MavlinkConfig(port_offset=None))
     link_gate.links["mavlink"] = link
     with skyloop.build(built, gates=(link_gate,)) as simulation:
         link_gate.attach(simulation.port, folder)

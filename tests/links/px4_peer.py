@@ -60,6 +60,7 @@ class Bench:
 
     def __exit__(self, *_: Any) -> None:
         self.link_gate.finish("done")
+        self.link_gate.close()
         self.sim.close()
         for peer in self.peers:
             peer.close()

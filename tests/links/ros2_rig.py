@@ -137,7 +137,7 @@ class Flown:
             assert time.monotonic() < until, "nothing came in time"
             while self.gate._take(0.01):
                 pass
-            self.link.look_round()
+            self.link.poll()
             if self.link.pauses.is_stepping:
                 self.simulation.step()
 
@@ -156,6 +156,7 @@ def flown(vehicles: Any, domain: int = DOMAIN, lockstep: str | None = None, **mo
             yield Flown(simulation, link, gate)
     finally:
         gate.finish("over")
+        gate.close()
 
 
 def xyz(values: Any) -> Any:

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from link_rig import eventually
-from skyloop.apps import autopilot as piloting
-from skyloop.apps.autopilot import AutopilotOptions, prepared, run_with_autopilot
+from skyloop.apps.run import run_scenario
+from skyloop.cli.console import links_from
 from skyloop.core.frames import GeoPoint
-from skyloop.links.autopilots import betaflight_build, launching
-from skyloop.links.autopilots.ardupilot import ArdupilotOptions
-from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process, read_spec
-from skyloop.links.autopilots.px4 import Px4Options
+from skyloop.links.autopilots import betaflight_build, configs, launching
+from skyloop.links.autopilots.configs import ArdupilotConfig, AutopilotConfig, BetaflightConfig, Px4Config
+from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process
 from skyloop.links.link_gate import LinkGate
+from skyloop.links.registry import link_from
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError, SetupError
 
@@ -76,9 +76,11 @@ time.sleep(300)
     assert eventually(lambda: not folder.exists() or (folder / "stat").read_text().rsplit(")", 1)[1].split()[0] == "Z")
 
 
-@pytest.mark.parametrize(("kind", "ports"), [("px4", [4560, 4561, 4562]), ("ardupilot", [9002, 9012, 9022])])
+@pytest.mark.parametrize(
+    ("autopilot", "ports"), [(Px4Config, [4560, 4561, 4562]), (ArdupilotConfig, [9002, 9012, 9022])]
+)
 def test_each_vehicle_has_the_port_its_autopilot_expects(
-    kind: str, ports: list[int], monkeypatch: pytest.MonkeyPatch
+    autopilot: type[AutopilotConfig], ports: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[int] = []
 
@@ -87,25 +89,27 @@ def test_each_vehicle_has_the_port_its_autopilot_expects(
             opened.append(port)
             self.port = port
 
-    monkeypatch.setattr(piloting, "OnePeer", Line)
-    monkeypatch.setattr(piloting, "Datagrams", Line)
+    monkeypatch.setattr(configs, "OnePeer", Line)
+    monkeypatch.setattr(configs, "Datagrams", Line)
     scenario = small(vehicles=[{"name": name} for name in "abc"])
-    for number, vehicle in enumerate(scenario.vehicles):
-        _, address = piloting.autopilot_link(scenario, vehicle, number, read_spec(kind), AutopilotOptions(), LinkGate())
-        assert address == f"127.0.0.1:{ports[number]}"
+    addresses: list[str] = []
+    LinkGate().open([autopilot(opened=addresses.append)], scenario)
+    assert addresses == [f"127.0.0.1:{port}" for port in ports]
     assert opened == ports
 
 
-def test_specs() -> None:
-    spec = read_spec("ardupilot:/opt/arducopter --serial0 'udp client'")
-    assert (spec.kind, spec.path, spec.arguments) == ("ardupilot", Path("/opt/arducopter"), ("--serial0", "udp client"))
-    assert read_spec("betaflight").path is None
+def test_programs_and_their_arguments() -> None:
+    given = link_from("ardupilot:/opt/arducopter --serial0 'udp client',port=9100")
+    assert isinstance(given, ArdupilotConfig) and given.port == 9100
+    assert given.words() == (Path("/opt/arducopter"), ["--serial0", "udp client"])
     with pytest.raises(LinkError, match="no autopilot named 'inav'; give px4"):
-        read_spec("inav:/path")
+        links_from(None, autopilot="inav:/path")
+    with pytest.raises(LinkError, match="no autopilot named 'mavlink'; give px4"):
+        links_from(None, autopilot="mavlink")
     with pytest.raises(LinkError, match="name one serial device"):
-        read_spec("px4-serial")
+        LinkGate().open(links_from(None, autopilot="px4-serial"), small())
     with pytest.raises(LinkError, match="No closing quotation"):
-        read_spec("px4:'/path")
+        LinkGate().open(links_from(None, autopilot="px4:'/path"), small())
 
 
 @pytest.mark.processes
@@ -113,7 +117,7 @@ def test_px4_is_started_for_a_foreign_simulator(tmp_path: Path) -> None:
     text = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ['PX4_SIM_MODEL'], os.getcwd()]))"
     program(tmp_path, "build/bin/px4", text)
     (tmp_path / "build" / "etc").mkdir()
-    process = px4_process(read_spec(f"px4:{tmp_path / 'build'}"), 2)
+    process = px4_process(tmp_path / "build", [], 2)
     process.start("", tmp_path / "run")
     assert eventually(process.ended)
     process.stop()
@@ -126,7 +130,7 @@ def test_px4_is_started_for_a_foreign_simulator(tmp_path: Path) -> None:
 def test_ardupilot_is_started_at_home_with_an_x_frame(tmp_path: Path) -> None:
     path = program(tmp_path, "arducopter", "import sys; print(sys.argv[1:], open('skyloop.parm').read().split())")
     home = GeoPoint(47.5, -122.25, 100.0)
-    process = ardupilot_process(read_spec(f"ardupilot:{path} --speedup 1"), 1, home, -30.0)
+    process = ardupilot_process(path, ["--speedup", "1"], 1, home, -30.0)
     process.start("", tmp_path)
     assert eventually(process.ended)
     said = (tmp_path / "ardupilot-1.txt").read_text()
@@ -155,7 +159,7 @@ def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch
     with pytest.raises(LinkError, match="cannot start gone as '/no/such/program': No such file"):
         AutopilotProcess(["/no/such/program"], name="gone").start("", tmp_path)
     with pytest.raises(SetupError, match="/no/such/program is not an executable program"):
-        px4_process(read_spec("px4:/no/such/program"), 0)
+        px4_process(Path("/no/such/program"), [], 0)
 
 
 def flown(tmp_path: Path, text: str, **more: Any) -> dict[str, Any]:
@@ -166,8 +170,8 @@ def flown(tmp_path: Path, text: str, **more: Any) -> dict[str, Any]:
         program(tmp_path, "arducopter", text.replace("PORT", address.split(":")[1]))
 
     program(tmp_path, "arducopter", "")
-    options = AutopilotOptions(port=0, pace=None, ardupilot=ArdupilotOptions(rate_hz=400, hang_s=2.0))
-    return run_with_autopilot(small(**more), tmp_path / "run", f"ardupilot:{path}", options, opened=opened)
+    autopilot = ArdupilotConfig(program=str(path), port=0, pace=None, rate_hz=400, hang_s=2.0, opened=opened)
+    return run_scenario(small(**more), tmp_path / "run", links=[autopilot])
 
 
 @pytest.mark.processes
@@ -211,8 +215,8 @@ def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
         peers.append(Peer(ports[-1], echo))
 
     two = small(duration=0.3, vehicles=[{"name": "one"}, {"name": "two", "position": [5.0, 0.0]}])
-    options = AutopilotOptions(port=0, pace=None, px4=Px4Options(hang_s=10.0))
-    summary = run_with_autopilot(two, tmp_path / "run", "px4", options, opened=opened)
+    autopilots = Px4Config(port=0, pace=None, hang_s=10.0, opened=opened)
+    summary = run_scenario(two, tmp_path / "run", links=[autopilots])
     for peer in peers:
         peer.close()
     assert {"px4", "px4-1"} <= set(summary["links"])
@@ -220,20 +224,20 @@ def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
         assert summary["links"][name]["sensor_messages"] == 74
         assert len([m for m in peer.got if m.get_type() == "HIL_GPS"]) >= 2
     with pytest.raises(LinkError, match="betaflight flies one vehicle, the scenario has 2"):
-        run_with_autopilot(two, tmp_path / "none", "betaflight", options)
+        run_scenario(two, tmp_path / "none", links=[BetaflightConfig()])
 
 
 def test_scenarios_are_given_what_the_autopilot_needs() -> None:
     from skyloop.sim.scenario import load_scenario
 
-    made = prepared(load_scenario("hover"), "px4").vehicles[0]
+    made = Px4Config().prepared(load_scenario("hover")).vehicles[0]
     assert made.pilot is None and made.failsafes.battery_action == "none"
     assert float(made.sensors["imu"].rate_hz) == 250.0
     assert made.sensors["barometer"].preset == "ms5611"  # its own is kept
-    bare = prepared(small(), "px4").vehicles[0]
+    bare = Px4Config().prepared(small()).vehicles[0]
     assert {config.kind for config in bare.sensors.values()} == {"imu", "gnss", "barometer", "magnetometer"}
-    assert not prepared(small(), "ardupilot").vehicles[0].sensors
-    assert float(prepared(load_scenario("hover"), "betaflight").vehicles[0].sensors["imu"].rate_hz) == 1000.0
+    assert not ArdupilotConfig().prepared(small()).vehicles[0].sensors
+    assert float(BetaflightConfig().prepared(load_scenario("hover")).vehicles[0].sensors["imu"].rate_hz) == 1000.0
 
 
 def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

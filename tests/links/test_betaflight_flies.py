@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import math
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.apps.autopilot import AutopilotOptions, run_with_autopilot
+from skyloop.apps.run import run_scenario
 from skyloop.core.frames import yaw_from_quat
 from skyloop.links.autopilots.betaflight_build import betaflight_program
+from skyloop.links.autopilots.configs import BetaflightConfig
 from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.messages import VehicleState
@@ -59,9 +61,8 @@ def test_climb_move_turn_land(run: int, program: Path, tmp_path: Path) -> None:
     legs = [Leg(1.0), Leg(7.0, **there), Leg(14.0, **there, turn=turn), Leg(18.0, **there, turn=turn, land=True)]
     pilot = Watched(legs)
     scenario = make_scenario({"duration": 45.0, "seed": run + 1, "vehicles": [{"yaw_deg": 40.0 * run}]})
-    summary = run_with_autopilot(
-        scenario, tmp_path / "run", f"betaflight:{program}", AutopilotOptions(pace=PACE, rc=pilot)
-    )
+    autopilot = BetaflightConfig(program=shlex.quote(str(program)), pace=PACE, rc=pilot)
+    summary = run_scenario(scenario, tmp_path / "run", links=[autopilot])
     assert pilot.done, summary["links"]
     stood, climbed, moved, turned = (pilot.stood, *(pilot.seen[start] for start in (7.0, 14.0, 18.0)))
     assert stood is not None and pilot.last is not None

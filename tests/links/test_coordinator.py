@@ -154,7 +154,7 @@ def flown(
 ) -> Any:
     """Streams of a flight by a SUT whose clock is its own."""
     # a computer that draws no power leaves the battery as it would be without it
-    options = client_sessions_module.LinkOptions(power=PowerModel(0.0, 0.0))
+    options = client_sessions_module.SessionOptions(power=PowerModel(0.0, 0.0))
     rig = Rig(copy.deepcopy(scenario), options, pace=pace)
     tape = Bytes(rig.simulation.bus, round(until_s * SECOND))
     rig.start()

@@ -17,7 +17,6 @@ from scipy.spatial.transform import Rotation
 
 import skyloop
 from link_rig import eventually
-from skyloop.core.clock import FreeRunning, RealTime
 from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
 from skyloop.recording.ros2.types import encode
 from skyloop.recording.ros2.views import mounts, views_of
@@ -76,7 +75,7 @@ class Seen:
 
 
 def watched(simulation: Simulation) -> FoxgloveStream:
-    stream = FoxgloveStream(port=0, paced=False)
+    stream = FoxgloveStream(port=0)
     stream.attach(simulation.port)
     return stream
 
@@ -326,18 +325,3 @@ def test_topics_come_with_what_they_need_to_be_read_by(seen: Seen) -> None:
             properties = json.loads(channel["schema"])["properties"]
             for received in seen.on(topic):
                 assert set(received.data) <= set(properties), topic
-
-
-def test_only_what_nobody_paces_goes_in_real_time() -> None:
-    scenario = skyloop.make_scenario({"world": "flat"})
-
-    class Gate:
-        def pass_to(self, t_ns: int) -> int:
-            return t_ns
-
-    for gates, pacing in (((), RealTime), ((Gate(),), FreeRunning)):
-        with skyloop.build(scenario, gates=gates) as simulation:
-            stream = FoxgloveStream(port=0)
-            stream.attach(simulation.port)
-            assert isinstance(simulation.clock.pacing, pacing)
-            stream.close()

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
-import skyloop.apps.fly
-import skyloop.apps.mavlink
 import skyloop.apps.run
 from skyloop.cli import console, main
 from skyloop.links.foxglove.stream import FoxgloveStream
 from skyloop.links.foxglove.views import OWN
+from skyloop.links.mavlink.link import MavlinkConfig
 from skyloop.recording.ros2.views import PRODUCTS, VIEWS
 from skyloop.sim.simulation_port import SimulationPort
 
@@ -46,24 +45,23 @@ def test_commands_let_somebody_look_on(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     viewers: list[Viewer] = []
-    attach, run_mavlink = FoxgloveStream.attach, skyloop.apps.mavlink.run_mavlink
+    attach = FoxgloveStream.attach
 
     def attached(stream: FoxgloveStream, port: SimulationPort) -> None:
         attach(stream, port)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
 
-    def on_free_ports(scenario: Any, folder: Any, options: Any, **named: Any) -> Any:
-        told = {**named, "opened": lambda link: None}
-        return run_mavlink(scenario, folder, {**options, "port_offset": None}, **told)
+    def on_free_ports(**options: Any) -> MavlinkConfig:
+        return MavlinkConfig(**{**options, "port_offset": None})
 
     monkeypatch.chdir(tmp_path)
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
     monkeypatch.setattr(skyloop.apps.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
     monkeypatch.setattr(FoxgloveStream, "attach", attached)
     monkeypatch.setitem(console.PLACES, "--foxglove", "127.0.0.1:0")
-    monkeypatch.setattr(skyloop.apps.mavlink, "run_mavlink", on_free_ports)
-    monkeypatch.setattr(skyloop.apps.fly, "reading_keys", lambda link: nullcontext())
+    monkeypatch.setattr("skyloop.links.mavlink.link.MavlinkConfig", on_free_ports)
+    monkeypatch.setattr("skyloop.links.manual_control.reading_keys", lambda link: nullcontext())
     words = command.replace("9000", "0").split()
     monkeypatch.setattr(sys, "argv", words + SHORTENED[words[1]])
     with pytest.raises(SystemExit) as stop:

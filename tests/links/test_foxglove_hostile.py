@@ -25,9 +25,13 @@ from link_rig import eventually
 from skyloop.apps.run import run_scenario
 from skyloop.cli import app, console, main
 from skyloop.links.foxglove import stream as stream_module
+from skyloop.links.foxglove.link import FoxgloveConfig, FoxgloveLink
 from skyloop.links.foxglove.stream import FoxgloveStream
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.registry import LINKS
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import CameraImage
 
@@ -47,7 +51,7 @@ def plain() -> Scenario:
 @pytest.fixture
 def flying() -> Iterator[tuple[Simulation, FoxgloveStream]]:
     with skyloop.build(plain()) as simulation:
-        stream = FoxgloveStream(port=0, paced=False)
+        stream = FoxgloveStream(port=0)
         stream.attach(simulation.port)
         yield simulation, stream
         stream.close()
@@ -194,7 +198,7 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text("from test_foxglove_hostile import OddCamera\n", encoding="utf-8")
     sensors = {"odd": {"kind": f"{tmp_path / 'odd.py'}:OddCamera", "rate_hz": 20}}
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"sensors": sensors}]})) as simulation:
-        stream = FoxgloveStream(port=0, paced=False)
+        stream = FoxgloveStream(port=0)
         stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
@@ -223,19 +227,21 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_run_is_the_same_with_and_without(tmp_path: Path) -> None:
     run_scenario(plain(), tmp_path / "alone")
-    stream = FoxgloveStream(port=0, paced=False)
     viewers: list[Viewer] = []
 
-    def watch(simulation: Simulation) -> None:
-        stream.attach(simulation.port)
-        viewers.append(Viewer(stream.url))
-        viewers[0].subscribe()
-        assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))
+    class Watched(FoxgloveLink):
+        def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+            super().attach(port, folder, link_gate)
+            viewers.append(Viewer(self.stream.url))
+            viewers[0].subscribe()
+            assert eventually(lambda: all(channel.has_sinks() for channel in self.stream._channels.values()))
 
-    run_scenario(plain(), tmp_path / "watched", watch=watch)
+        def finish(self, why: str) -> None:
+            (viewer,) = viewers
+            assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
+
+    run_scenario(plain(), tmp_path / "watched", links=[Watched(FoxgloveStream(port=0), FoxgloveConfig())])
     (viewer,) = viewers
-    assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
-    stream.close()
     assert viewer.until(lambda: viewer.closed), "the flight is over"
     viewer.close()
     alone, watched = contents(tmp_path / "alone"), contents(tmp_path / "watched")
@@ -264,7 +270,7 @@ def test_the_newer_internet_too() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         leave_out("IPv6")
-    stream = FoxgloveStream("::1", 0, paced=False)
+    stream = FoxgloveStream("::1", 0)
     assert stream.url == f"ws://[::1]:{stream.port}"
     with skyloop.build(plain()) as simulation:
         stream.attach(simulation.port)
@@ -274,7 +280,7 @@ def test_the_newer_internet_too() -> None:
 
 
 def test_a_port_is_kept_while_the_world_is_built() -> None:
-    first = FoxgloveStream(port=0, paced=False)
+    first = FoxgloveStream(port=0)
     with skyloop.build(plain()) as simulation:
         first.attach(simulation.port)
         with pytest.raises(LinkError, match=f"127.0.0.1:{first.port}.* in use"):
@@ -283,7 +289,7 @@ def test_a_port_is_kept_while_the_world_is_built() -> None:
 
     def is_free() -> bool:
         try:
-            FoxgloveStream(port=first.port, paced=False).close()
+            FoxgloveStream(port=first.port).close()
         except LinkError:
             return False
         return True
@@ -302,6 +308,7 @@ def test_without_the_sdk_one_line_says_how_to_get_it(
     capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "foxglove", None)
+    monkeypatch.setattr(LINKS, "_loaded", {})
     for name in [name for name in sys.modules if name.startswith("skyloop.links.foxglove.")]:
         monkeypatch.delitem(sys.modules, name)
     said = complaint(capsys, monkeypatch, "run", "hover", "--out", str(tmp_path / "run"), "--foxglove")

@@ -97,9 +97,9 @@ def flown_outside(delay_ns: int = 0) -> list[tuple[Any, ...]]:
 
 
 def remote_options() -> Any:
-    from skyloop.links.loop.client_sessions import LinkOptions
+    from skyloop.links.loop.client_sessions import SessionOptions
 
-    return LinkOptions()
+    return SessionOptions()
 
 
 def test_the_vehicle_flies_on_an_estimator_outside_twice_the_same() -> None:

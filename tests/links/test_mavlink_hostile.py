@@ -19,12 +19,12 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from free_ports import free_port
-from skyloop.apps.mavlink import run_mavlink
+from skyloop.apps.run import run_scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.manual_control import ByHand
 from skyloop.links.mavlink import listener
-from skyloop.links.mavlink.link import GROUND_STATION, OWN_TCP, MavlinkLink, MavlinkOptions
+from skyloop.links.mavlink.link import GROUND_STATION, OWN_TCP, MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.pace import Pace
 from skyloop_client.errors import LinkError
@@ -86,7 +86,7 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
     """Straight into the vehicle, armed and flying, so that what they do is done; the state stays finite."""
     chance = np.random.default_rng(seed)
     link_gate = LinkGate(Pace(1000.0))
-    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkConfig(port_offset=None))
     link_gate.links["mavlink"] = link
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
@@ -112,7 +112,7 @@ def test_messages_of_all_values_are_survived(seed: int) -> None:
 def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another link's reset does, while this one is at work; and forth again."""
     link_gate = LinkGate(Pace(1000.0))
-    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkConfig(port_offset=None))
     link_gate.links["mavlink"] = link
     try:
         with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
@@ -146,7 +146,7 @@ def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch)
 def test_two_links_at_once() -> None:
     """A hand on the keys steers what a MAVLink client has sent up."""
     link_gate = LinkGate(Pace(1000.0))
-    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkOptions(port_offset=None))
+    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkConfig(port_offset=None))
     hand = ByHand(link_gate.inbox, lambda line: None, now=lambda: 0.0)
     link_gate.links.update({"mavlink": link, "by_hand": hand})
     try:
@@ -276,13 +276,13 @@ def test_nothing_is_announced_before_it_can_be_used(monkeypatch: pytest.MonkeyPa
         ground.settimeout(0.1)
         offset = ground.getsockname()[1] - GROUND_STATION
         gate = LinkGate(Pace(1000.0))
-        link = gate.links["mavlink"] = MavlinkLink(gate.inbox, 1, HOME, MavlinkOptions(port_offset=offset))
+        link = gate.links["mavlink"] = MavlinkLink(gate.inbox, 1, HOME, MavlinkConfig(port_offset=offset))
         told: list[float] = []
         try:
             with skyloop.build(skyloop.make_scenario(PLAIN), gates=(gate,)) as simulation:
                 gate.attach(simulation.port)
                 link.on_open = lambda: told.append(simulation.now)
-                link.look_round()
+                link.poll()
                 simulation.run_for(0.1)
                 with pytest.raises(TimeoutError):
                     ground.recv(4096)
@@ -306,29 +306,24 @@ def test_nothing_is_announced_before_it_can_be_used(monkeypatch: pytest.MonkeyPa
 
 def test_a_port_in_use_is_named_in_one_line(tmp_path: Path) -> None:
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", free_port()))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(LinkError, match=rf"cannot open TCP port {port} on 127\.0\.0\.1.*--port-offset") as caught:
-            MavlinkLink(Inbox(), 1, HOME, MavlinkOptions(port_offset=port - OWN_TCP))
+            MavlinkLink(Inbox(), 1, HOME, MavlinkConfig(port_offset=port - OWN_TCP))
         assert "\n" not in str(caught.value)
 
 
 def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) -> None:
     """What `skyloop mavlink` does, with the first contact made by the vehicle."""
     scenario = skyloop.make_scenario({**PLAIN, "duration": 60.0})
-    ends: list[Any] = []
-
-    def opened(link: MavlinkLink) -> None:
-        ends.append(link)
-        link.options = MavlinkOptions(port_offset=None, until_landed=True)
-
+    ends: list[str] = []
     import threading
 
     def fly() -> None:
         while not ends:
             pass
-        with socket.create_connection(("127.0.0.1", ends[0].ports[0]["tcp"])) as connection:
+        with socket.create_connection(("127.0.0.1", int(ends[0].rpartition(":")[2]))) as connection:
             client = Client(connection)
             assert client.command(400, 1) == 0
             assert client.command(22, 0, 0, 0, math.nan, math.nan, math.nan, math.nan) == 0
@@ -338,7 +333,8 @@ def test_the_whole_run_leaves_its_folder_and_ends_when_landed(tmp_path: Path) ->
 
     pilot = threading.Thread(target=fly)
     pilot.start()
-    summary = run_mavlink(scenario, tmp_path / "run", {"port_offset": None}, pace=10.0, opened=opened)
+    clients = MavlinkConfig(port_offset=None, until_landed=True, pace=10.0, opened=ends.append)
+    summary = run_scenario(scenario, tmp_path / "run", links=[clients])
     pilot.join(timeout=10.0)
     assert summary["simulated_s"] < 40.0
     assert summary["vehicles"]["drone"]["highest_m"] > 2.0

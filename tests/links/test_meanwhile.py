@@ -12,7 +12,7 @@ import pytest
 from link_rig import eventually
 from skyloop.core.bus import Fingerprint
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.links.pace import Pace
@@ -33,7 +33,7 @@ class Rig:
         self.simulation = simulation
         self.link_gate = LinkGate(Pace(None if mode == "sync" else 1.0))
         self.listener = Listener(self.link_gate.inbox)
-        self.link = self.link_gate.links["link"] = Coordinator(self.listener, LinkOptions(mode=mode))
+        self.link = self.link_gate.links["link"] = Coordinator(self.listener, SessionOptions(mode=mode))
         self.link_gate.attach(simulation.port)
         simulation.clock.gates = (self.link_gate,)
         self.answers: list[Bundle] = []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from link_rig import TWO, Computer, Rig, eventually, flying
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.pace import Pace
 from skyloop_client.errors import LinkEnded, LinkError
 from skyloop_client.messages import Arm, Disarm, TakeOff, Velocity
@@ -21,7 +21,7 @@ SECOND = 1_000_000_000
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever leaves has a second of simulated time to come back."""
-    monkeypatch.setattr("link_rig.LinkOptions", partial(LinkOptions, hover_s=1.0))
+    monkeypatch.setattr("link_rig.SessionOptions", partial(SessionOptions, hover_s=1.0))
 
 
 def take_off(session: Session) -> None:

@@ -112,7 +112,7 @@ def test_a_px4_without_lockstep_is_never_waited_for() -> None:
 
         bench.peer(freely)
         bench.sim.run_until(0.2)
-        assert bench.link.leisurely
+        assert bench.link.allows_realtime
         assert "lockstep" not in bench.events()
         # from 60 ms on nobody answered, which is told
         assert bench.link.summary()["missed_deadlines"] >= 30

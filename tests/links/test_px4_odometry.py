@@ -15,7 +15,7 @@ from pymavlink.dialects.v20 import common
 from scipy.spatial.transform import Rotation
 
 from published_things import TILTED, estimate
-from skyloop.apps.autopilot import prepared_vehicle
+from skyloop.links.autopilots.configs import Px4Config
 from skyloop.links.autopilots.px4 import Px4Options
 from skyloop.links.autopilots.px4_odometry import LocalAxes, OdometryFeed
 from skyloop.links.autopilots.px4_wire import Wire
@@ -189,7 +189,8 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
 
 
 def test_a_vehicle_on_odometry_gets_no_gnss_that_it_does_not_have() -> None:
-    kinds = {sensor.kind for sensor in prepared_vehicle(flown().vehicles[0], "px4").sensors.values()}
+    kinds = {sensor.kind for sensor in Px4Config().prepared_vehicle(flown().vehicles[0]).sensors.values()}
     assert "gnss" in kinds
     inside = flown(px4={"odometry": "vio"}).vehicles[0]
-    assert {s.kind for s in prepared_vehicle(inside, "px4").sensors.values()} == {"imu", "barometer", "magnetometer"}
+    sensors = Px4Config().prepared_vehicle(inside).sensors.values()
+    assert {sensor.kind for sensor in sensors} == {"imu", "barometer", "magnetometer"}

@@ -54,7 +54,7 @@ def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
     with build(made, gates=(link_gate,)) as sim:
         link_gate.attach(sim.port)
         sim.run_until(0.5)
-        assert link.leisurely
+        assert link.allows_realtime
         # the board is unplugged: the flight goes on without it
         os.close(other)
         summary = link.summary()

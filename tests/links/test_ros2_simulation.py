@@ -56,11 +56,11 @@ def test_pausing_and_stepping_hold(it: Flown, node: Node) -> None:
     assert code(call(it, node, "SetSimulationState", {"state": {"state": PAUSED}})) == OK
     assert code(call(it, node, "SetSimulationState", {"state": {"state": PAUSED}})) == 101
     assert call(it, node, "GetSimulationState")["state"]["state"] == PAUSED
-    assert it.link.holds(it.simulation.port.next_ns)
+    assert it.link.blocks_time(it.simulation.port.next_ns)
     before = it.simulation.clock.now_ns
     assert code(call(it, node, "StepSimulation", {"steps": 37})) == OK
     assert it.simulation.clock.now_ns == before + 37_000_000
-    assert it.link.holds(it.simulation.port.next_ns)
+    assert it.link.blocks_time(it.simulation.port.next_ns)
     assert code(call(it, node, "StepSimulation", {"steps": 0})) == FAILED
     assert ns(node.take("/clock")[-1]["clock"]) == before + 37_000_000
 
@@ -190,6 +190,6 @@ def test_states(it: Flown, node: Node) -> None:
     assert code(call(it, node, "SetSimulationState", {"state": {"state": STOPPED}})) == OK
     assert call(it, node, "GetSimulationState")["state"]["state"] == STOPPED
     assert code(call(it, node, "SetSimulationState", {"state": {"state": PLAYING}})) == OK
-    assert not it.link.holds(it.simulation.port.next_ns)
+    assert not it.link.blocks_time(it.simulation.port.next_ns)
     assert code(call(it, node, "SetSimulationState", {"state": {"state": QUITTING}})) == OK
     assert it.link.over

@@ -18,8 +18,9 @@ import pytest
 
 from link_rig import eventually
 from skyloop import cli
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
 from skyloop.links.loop import targets
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import LinkError, SetupError
@@ -146,7 +147,9 @@ def test_an_emulated_board_flies(tmp_path: Path) -> None:
     source = tmp_path / "small_board.cpp"
     source.write_text(BOARD)
     board = EmulatedBoard([str(source), "here:"], includes=[ROOT / "clients" / "cpp"])
-    summary = run_loop(load_scenario("hover", {"duration": 2.0}), tmp_path / "run", LoopOptions(wait_s=20.0), board)
+    summary = run_scenario(
+        load_scenario("hover", {"duration": 2.0}), tmp_path / "run", links=[LoopConfig(wait_s=20.0, target=board)]
+    )
     assert (tmp_path / "run" / "sut.txt").read_text() == "here: armed 1 on a processor of 64 bits\n"
     link = summary["links"]["loop"]
     assert (link["interactions"], link["violations"]) == (2, 0)
@@ -326,11 +329,11 @@ def test_only_a_bare_remote_target_opens_the_link_to_others(
 ) -> None:
     opened: list[str] = []
 
-    def run(scenario: object, folder: Path, options: LoopOptions, target: object, **_: object) -> None:
-        opened.append(options.host)
+    def run(scenario: object, folder: Path, progress: object, links: list[LoopConfig]) -> None:
+        opened.append(links[0].address[0])
         raise LinkError("seen enough")
 
-    monkeypatch.setattr("skyloop.apps.loop.run_loop", run)
+    monkeypatch.setattr("skyloop.apps.run.run_scenario", run)
     monkeypatch.setattr(sys, "argv", ["skyloop", "loop", "hover", "--sut", "./sut", *arguments])
     with pytest.raises(SystemExit):
         cli.main()

@@ -13,8 +13,9 @@ import pytest
 from odometry_pilot import on_odometry
 from px4_peer import Peer
 
-from skyloop.apps.autopilot import AutopilotOptions, run_with_autopilot
+from skyloop.apps.run import run_scenario
 from skyloop.cli import main
+from skyloop.links.autopilots.configs import Px4Config
 from skyloop.recording.journal import read_group
 from skyloop.sim.scenario import load_scenario
 
@@ -62,7 +63,7 @@ def test_px4s_side_of_the_wire_flies_in_the_room_on_odometry_alone(tmp_path: Pat
         # the listener is there already, but it is read only when the flight has begun
         threading.Thread(target=lambda: peers.append(Peer(int(address.rpartition(":")[2]), on_odometry(way)))).start()
 
-    summary = run_with_autopilot(scenario, tmp_path / "run", "px4", AutopilotOptions(port=0, pace=None), opened=come)
+    summary = run_scenario(scenario, tmp_path / "run", links=[Px4Config(port=0, pace=None, opened=come)])
     peers[0].close()
     kinds = {message.get_type() for message in peers[0].got}
     assert kinds == {"HIL_SENSOR", "ODOMETRY"}

@@ -10,8 +10,7 @@ import pytest
 from option_flights import fields_of
 from pymavlink.dialects.v20 import common
 
-from skyloop.apps.autopilot import AutopilotOptions, autopilot_link, prepared
-from skyloop.links.autopilots.launching import AutopilotSpec
+from skyloop.links.autopilots.configs import Px4Config
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Px4Choice, make_scenario
@@ -23,11 +22,11 @@ def received(**px4: Any) -> list[Any]:
     """The ODOMETRY messages of 0.2 s, as a program that connects and is silent gets them."""
     estimator = {"kind": f"{THINGS}:FromTruth", "inputs": ["truth/drone"]}
     vehicle = {"position": [3.0, 7.0], "estimators": {"vio": estimator}, "px4": px4}
-    scenario = prepared(make_scenario({"truth_rate_hz": 250, "vehicles": [vehicle]}), "px4")
     gate = LinkGate()
-    told = AutopilotSpec("px4"), AutopilotOptions(port=0)
-    gate.links["px4"], address = autopilot_link(scenario, scenario.vehicles[0], 0, *told, gate)
-    host, _, port = address.rpartition(":")
+    addresses: list[str] = []
+    autopilot = Px4Config(port=0, opened=addresses.append)
+    scenario = gate.open([autopilot], make_scenario({"truth_rate_hz": 250, "vehicles": [vehicle]}))
+    host, _, port = addresses[0].rpartition(":")
     with build(scenario, gates=(gate,)) as simulation, socket.create_connection((host, int(port)), timeout=10) as line:
         gate.attach(simulation.port)
         simulation.run_until(0.2)

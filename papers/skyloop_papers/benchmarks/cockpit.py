@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.cockpit_beside import Beside
 from skyloop.apps.run import run_scenario
+from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.world_frame import world_frame
-from skyloop.links.link_gate import LinkGate
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, lower, result_of
@@ -71,23 +70,22 @@ def _hz(view: dict[str, Any], stream: str) -> float:
 def _fly(scenario: Scenario, viewers: int) -> tuple[float, list[dict[str, Any]]]:
     """Processor s of the process that flies (its renderer, the server and the viewers are others), and what each
     viewer saw."""
-    gate = LinkGate() if viewers else None
     with ExitStack() as opened, tempfile.TemporaryDirectory() as folder:
-        watching = []
-        if gate is not None:
-            beside = Beside(port=0)
-            opened.callback(beside.close)
-            link = gate.links["cockpit"] = beside.link_for(scenario)
+        watching, links = [], []
+        if viewers:
+            link = CockpitBeside(scenario, port=0)
+            opened.callback(link.close)
             link.run_unlimited()
-            watcher = (view_cockpit, beside.server.port, [TRUTH, CAMERA])
+            links.append(link)
+            watcher = (view_cockpit, link.server.port, [TRUTH, CAMERA])
             watching = [opened.enter_context(child(*watcher)) for _ in range(viewers)]
             # a viewer that is still starting would count as part of the flight
             time.sleep(2.0)
         began = time.process_time()
-        run_scenario(scenario, Path(folder) / "run", links=gate)
+        run_scenario(scenario, Path(folder) / "run", links=links)
         spent = time.process_time() - began
-        if gate is not None:
-            beside.close()
+        for link in links:
+            link.close()
         return spent, [result_of(each, "bench cockpit: a viewer", timeout=60.0) for each in watching]
 
 
@@ -104,20 +102,18 @@ def _on_a_screen(scenario: Scenario) -> Measurements:
     program = shutil.which("chromium")
     if program is None or importlib.util.find_spec("playwright") is None:
         return
-    beside = Beside(port=0)
-    gate = LinkGate()
     # until it is ended, at real time: the page needs a while to settle
-    link = gate.links["cockpit"] = beside.link_for(scenario.model_copy(update={"duration": 600.0}))
+    link = CockpitBeside(scenario.model_copy(update={"duration": 600.0}), port=0)
     with tempfile.TemporaryDirectory() as folder:
-        flight = threading.Thread(target=run_scenario, args=(scenario, Path(folder) / "run"), kwargs={"links": gate})
+        flight = threading.Thread(target=run_scenario, args=(scenario, Path(folder) / "run"), kwargs={"links": [link]})
         flight.start()
         try:
-            poses, pictures, drawn, p95 = _look(program, f"http://127.0.0.1:{beside.server.port}")
+            poses, pictures, drawn, p95 = _look(program, f"http://127.0.0.1:{link.server.port}")
         finally:
             link.run_unlimited()
             link.deliver({"kind": "order", "id": None, "name": "stop", "arguments": {}})
             flight.join()
-            beside.close()
+            link.close()
     where = "Chromium without a GPU on the same machine, 1280 by 720 px, 3-D view and two camera panes"
     late = "from the sample's publication until the picture that shows it is drawn"
     yield Measurement("screen_hz", drawn, "Hz", None, f"pictures of the 3-D view; {where}")

@@ -14,7 +14,7 @@ import numpy as np
 
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.links.pace import Pace
@@ -89,7 +89,7 @@ def _exchanges(
     """Seconds of bundles over the link and of the same bytes on a plain socket, and the bytes of one answer."""
     streams = tuple(f"{next(iter(simulation.autopilots))}/{name}" for name in RIG)
     feeder = Feeder(simulation, streams, 100 + bundles * (1 + rounds), is_large=is_large)
-    with _linked(simulation, LinkOptions(), (feeder,)) as (link, address):
+    with _linked(simulation, SessionOptions(), (feeder,)) as (link, address):
         answer = _example_answer(simulation, feeder)
         with _answering(answer) as port:
             given = {
@@ -157,7 +157,7 @@ def _example_answer(simulation: Simulation, feeder: Feeder) -> bytes:
 def _round_trips(simulation: Simulation, trip_s: float, world: str) -> Measurements:
     pictures = f"{next(iter(simulation.autopilots))}/rgb0"
     images, began_ns = simulation.bus.counts[pictures], simulation.clock.now_ns
-    with child(echo) as plain, _linked(simulation, LinkOptions(mode="none")) as (link, address):
+    with child(echo) as plain, _linked(simulation, SessionOptions(mode="none")) as (link, address):
         seen = _run_client(simulation, link, link_round_trips, address, int(line_of(plain)), trip_s)
     images = simulation.bus.counts[pictures] - images
     simulated = (simulation.clock.now_ns - began_ns) / 1e9
@@ -178,7 +178,7 @@ def _round_trips(simulation: Simulation, trip_s: float, world: str) -> Measureme
 
 @contextmanager
 def _linked(
-    simulation: Simulation, options: LinkOptions, further_gates: tuple[Any, ...] = ()
+    simulation: Simulation, options: SessionOptions, further_gates: tuple[Any, ...] = ()
 ) -> Iterator[tuple[Coordinator, str]]:
     """A listener and a coordinator on the simulation's clock."""
     link_gate = LinkGate(Pace(None if options.mode == "sync" else 1.0))

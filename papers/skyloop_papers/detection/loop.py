@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import LoopOptions, outside_estimator, run_loop
+from skyloop.apps.loop import outside_estimator
+from skyloop.apps.run import run_scenario
 from skyloop.core.system_packages import has_screen, screen
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError
@@ -58,7 +60,7 @@ def frames_in_the_loop(
     with tempfile.TemporaryDirectory(prefix="skyloop-detect-") as made:
         # by processor time, so that other programs do not count
         target = LocalProcess(command, clock="cpu")
-        summary = run_loop(changed, Path(made) / "run", LoopOptions(pilots_inside=True), target)
+        summary = run_scenario(changed, Path(made) / "run", links=[LoopConfig(pilots_inside=True, target=target)])
         # before its output is removed
         ended = target.ended()
     frames = int(summary["messages"].get(f"{vehicle}/{DETECT}/boxes", 0))

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.apps.run import run_scenario
+from skyloop.links.link_gate import LinkGate, Onlooker
 from skyloop.recording.flight_plot import STYLE
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop.sim.simulation import Simulation
+from skyloop.sim.simulation_port import SimulationPort
 from skyloop.world.world import build_world
 from skyloop_autonomy.evaluation.click_missions import mission_scenario
 from skyloop_autonomy.evaluation.map_scores import true_voxels
@@ -54,18 +55,18 @@ class ClockedPilot(NavigatePilot):
         return clocked("planning", super().__call__, bundle)
 
 
-class Witness:
+class Witness(Onlooker):
     """Watches a flight: collisions, the newest map of the vehicle, and a map of the same images on true poses."""
 
     def __init__(self, settings: MapperSettings) -> None:
         self._settings = settings
         self.events: list[Event] = []
         self.voxels: VoxelMap | None = None
-        self.simulation: Simulation | None = None
+        self.port: SimulationPort | None = None
         self.on_truth: Mapper | None = None
 
-    def __call__(self, simulation: Simulation) -> None:
-        self.simulation, bus = simulation, simulation.bus
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        self.port, bus = port, port.bus
         mapper = self.on_truth = Mapper({"depth": bus.infos["drone/depth"]}, self._settings)
         bus.on("drone/events", lambda message: self.events.append(message.data))
         bus.on("drone/maps/voxels", self._keep)
@@ -81,8 +82,8 @@ class Witness:
 
     @property
     def is_on_the_ground(self) -> bool:
-        assert self.simulation is not None
-        status = self.simulation.port.vehicle("drone").status
+        assert self.port is not None
+        status = self.port.vehicle("drone").status
         return status.landed and not status.armed
 
 
@@ -132,7 +133,7 @@ def _flown(scenario: Scenario, folder: Path, about: dict[str, Any], goals: int) 
     witness = Witness(MapperSettings(**options.get("settings", {})))
     began, children = time.process_time(), ended_children_s()
     try:
-        summary = run_scenario(scenario, folder, watch=witness)
+        summary = run_scenario(scenario, folder, links=[witness])
     except SkyloopError as error:
         return {**about, "seed": scenario.seed, "failed": str(error), "again": _again(folder)}
     spent, rendering = time.process_time() - began, ended_children_s() - children

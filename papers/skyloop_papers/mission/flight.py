@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.mavlink import home_of
 from skyloop.core.frames import LocalFrame
+from skyloop.links.link_gate import home_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.link import TICK_NS
 from skyloop.links.mavlink.listener import Channel

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.sim.assembly import build
@@ -59,7 +59,7 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
         with build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
-            link_gate.links["link"] = link = Coordinator(listener, LinkOptions())
+            link_gate.links["link"] = link = Coordinator(listener, SessionOptions())
             link_gate.attach(simulation.port)
             simulation.clock.gates = (link_gate,)
             address = f"{listener.host}:{listener.ports[0]}"

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
 from skyloop.campaigns.pools import local_pool
 from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess, PowerModel
 from skyloop_client.errors import LinkError, SetupError, SkyloopError
 from skyloop_papers.runs import Job, Progress, make_missing, silent
@@ -93,7 +94,8 @@ def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
         folder = Path(made) / "run"
         try:
-            summary = run_loop(scenario, folder, options_for(run.table, run.setup, pace), runs_on)
+            outside = options_for(run.table, run.setup, pace).model_copy(update={"target": runs_on})
+            summary = run_scenario(scenario, folder, links=[outside])
             how = runs_on.ended()
             if how is not None and not how.startswith("exit code 0"):
                 raise LinkError(f"{how}, after {summary['simulated_s']:.0f} s of simulated time")
@@ -137,14 +139,14 @@ def computer(arguments: Sequence[str], speed: float) -> LocalProcess:
     return LocalProcess([source(), *arguments], clock="cpu", speed=speed, freeze=True, name=f"board of speed {speed:g}")
 
 
-def options_for(table: Table, setup: str, pace: float | None = None) -> LoopOptions:
+def options_for(table: Table, setup: str, pace: float | None = None) -> LoopConfig:
     """The time mode. In Table I samples are acquired as they come, in real time."""
     delays = REAL_DELAYS if table.delays or setup == DELAYED else {}
     if table.name == "Table I" and setup != DELAYED:
-        return LoopOptions(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
+        return LoopConfig(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
     if setup == FREE:
-        return LoopOptions(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
-    return LoopOptions(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
+        return LoopConfig(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
+    return LoopConfig(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
 
 
 def speed_for(setup: str, board: float) -> float:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import outside_estimator
-from skyloop.apps.run import without_pilots
-from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
+from skyloop.links.link_gate import LinkGate, without_pilots
+from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.sim.assembly import build
@@ -51,7 +50,7 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
     flown = Flown()
     try:
         with build(scenario) as simulation, tempfile.TemporaryDirectory() as folder:
-            link_gate.links["loop"] = link = Coordinator(listener, LinkOptions(wait_s=WAIT_S, hang_s=WAIT_S))
+            link_gate.links["loop"] = link = Coordinator(listener, SessionOptions(wait_s=WAIT_S, hang_s=WAIT_S))
             link_gate.attach(simulation.port, Path(folder))
             simulation.clock.gates = (link_gate,)
             address = f"{listener.host}:{listener.ports[0]}"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.cockpit_beside import about, for_people, planned
 from skyloop.apps.jobs import Jobs, next_run_folder
 from skyloop.apps.playing import playing
 from skyloop.apps.run import run_scenario
 from skyloop.apps.scenario_edits import changed, check, scenario_from_page
+from skyloop.cockpit.cockpit_beside import about, planned
 from skyloop.cockpit.cockpit_link import CockpitLink
 from skyloop.cockpit.courier import LogLines
 from skyloop.cockpit.guard import run_folder
@@ -20,11 +19,12 @@ from skyloop.cockpit.player import Player
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.core.interrupts import Interruption
-from skyloop.links.link_gate import LinkGate
 from skyloop.sim.scenario import SCENARIOS, Scenario
 from skyloop_client.errors import Interrupted, LinkError, SkyloopError, unknown_name
 
 POLL_S = 0.2
+LASTS_S = 86_400.0
+"""Simulated s after which a flight in the cockpit ends by itself."""
 
 Catalogue = dict[str, dict[str, str]]
 
@@ -85,12 +85,11 @@ class Cockpit:
         kept: list[Kept] = []
         while True:
             folder = next_run_folder(self._runs, scenario.name)
-            gate = LinkGate()
-            link = self._link = gate.links["cockpit"] = CockpitLink(
+            link = self._link = CockpitLink(
                 self.server.courier, about=about(scenario), planned=planned(scenario), snapshots=Snapshots(kept)
             )
             try:
-                run_scenario(for_people(scenario), folder, links=gate, watch=partial(_begin_with, kept))
+                run_scenario(for_people(scenario), folder, links=[link])
                 self.server.courier.tell({"kind": "note", "text": f"the run folder is {folder}"})
             finally:
                 self._link = None
@@ -162,9 +161,15 @@ class Cockpit:
         return self._jobs.plain()
 
 
-def _begin_with(kept: list[Kept], simulation: Any) -> None:
-    if kept:
-        simulation.restore(kept[-1].saved)
+def for_people(scenario: Scenario) -> Scenario:
+    """A flight that waits for a person's goals, and does not end when a pilot has nothing more to do."""
+    vehicles = []
+    for vehicle in scenario.vehicles:
+        if vehicle.pilot is not None and vehicle.pilot.kind == "navigate":
+            waiting = vehicle.pilot.model_copy(update={"goals": (), "wait": LASTS_S})
+            vehicle = vehicle.model_copy(update={"pilot": waiting})
+        vehicles.append(vehicle)
+    return scenario.model_copy(update={"vehicles": vehicles, "duration": LASTS_S})
 
 
 def _text_of(name: str) -> str:

@@ -1,86 +1,14 @@
-"""Flies a scenario with software outside: listener, coordinator, target, run folder. Behind `skyloop loop`."""
+"""What of a scenario runs outside: its pilot, or one of its estimators. Behind `skyloop loop`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from skyloop.apps.run import Progress, Watch, run_scenario
-from skyloop.links.link_gate import LinkGate
-from skyloop.links.loop.client_sessions import LinkOptions
-from skyloop.links.loop.coordinator import Coordinator
-from skyloop.links.loop.listener import Listener
-from skyloop.links.loop.targets import PowerModel, Target
-from skyloop.links.loop.timeline import plot_timeline
-from skyloop.links.pace import Pace
 from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.scenario import Scenario, UserPilot
-from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
 from skyloop_client.plugins import is_plugin, load_plugin
-from skyloop_client.version import __version__
-
-
-@dataclass(frozen=True, slots=True)
-class LoopOptions:
-    mode: str = "sync"
-    """sync, none or realtime."""
-    host: str = "127.0.0.1"
-    ports: tuple[int, ...] = (0,)
-    """0: any free port."""
-    pace: float | None = None
-    """Most simulated s per wall s. Default: no limit in mode sync, and 1 in the others."""
-    delays: Mapping[str, float] = field(default_factory=dict)
-    """s by message class: how long the acquisition of a sample takes in the SUT's time."""
-    hang_s: float = 60.0
-    """Wall s of silence after which a computing SUT counts as hung."""
-    wait_s: float = 60.0
-    """Wall s to wait for the first pilot."""
-    power: PowerModel = field(default_factory=PowerModel)
-    """Power model of the SUT's computer."""
-    pilots_inside: bool = False
-    """The scenario's own pilots fly. Clients only compute."""
-
-
-def run_loop(
-    scenario: Scenario,
-    folder: Path,
-    options: LoopOptions,
-    target: Target | None = None,
-    *,
-    progress: Progress = lambda t: None,
-    opened: Callable[[str], None] = lambda address: None,
-    watch: Watch = lambda simulation: None,
-) -> dict[str, Any]:
-    """Open a listener, let the target start the SUT, fly. Returns the summary that is also in `summary.json`.
-
-    `opened` is called with the address that pilots connect to."""
-    if not options.pilots_inside:
-        # the clients that connect are the pilots
-        vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
-        scenario = scenario.model_copy(update={"vehicles": vehicles})
-    # without a pace, a free-running simulator would make every computer look slow
-    pace = options.pace if options.mode == "sync" else options.pace or 1.0
-    link_gate = LinkGate(Pace(pace))
-    told = LinkOptions(
-        mode=options.mode, delays=options.delays, hang_s=options.hang_s, wait_s=options.wait_s, power=options.power,
-        classes=tuple(CLASSES), server=f"skyloop {__version__}", pilots_inside=options.pilots_inside,
-    )  # fmt: skip
-    listener = Listener(link_gate.inbox, options.host, options.ports)
-    try:
-        link = link_gate.links["loop"] = Coordinator(listener, told, target)
-        opened(f"{options.host}:{listener.ports[0]}")
-        return run_scenario(scenario, folder, progress, link_gate, watch)
-    finally:
-        listener.close()
-        if target is not None:
-            target.stop()
-        # also after Ctrl-C or an error of the SUT; a flight without a summary has left nothing
-        if (folder / "summary.json").exists():
-            plot_timeline(link.timeline.rows, folder / "timeline.png", f"{scenario.name}, mode {options.mode}")
 
 
 def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str, str]:

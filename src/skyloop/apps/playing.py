@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.cockpit_beside import about
+from skyloop.cockpit.cockpit_beside import about
 from skyloop.cockpit.courier import Courier
 from skyloop.cockpit.player import Player
 from skyloop.cockpit.server_start import PORT, CockpitServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine_info import versions
 from skyloop.core.plugins import Registry
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Link, LinkConfig, LinkGate
 from skyloop.recording.estimate_pictures import EstimatePictures
 from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.flight_plot import plot_flight
@@ -31,9 +31,6 @@ log = logging.getLogger(__name__)
 
 Progress = Callable[[float], None]
 """Called from time to time with the simulated seconds so far."""
-
-Watch = Callable[[Simulation], None]
-"""Called with the simulation once it is built. It may only observe, or restore a snapshot to begin with."""
 
 PlotWanted = Callable[[dict[str, Any]], bool]
 """Asked with the summary when all else is written: drawing takes as long as a short flight."""
@@ -54,26 +51,27 @@ SETTLE_S = 1.0
 """Simulated seconds after the last pilot is done."""
 
 
-def without_pilots(scenario: Scenario, duration: float | None = None) -> Scenario:
-    """The scenario for clients that connect and fly, for `duration` s in place of the scenario's own."""
-    vehicles = [vehicle.model_copy(update={"pilot": None}) for vehicle in scenario.vehicles]
-    lasting = scenario.duration if duration is None else duration
-    return scenario.model_copy(update={"vehicles": vehicles, "duration": lasting})
-
-
 def run_scenario(
     scenario: Scenario,
     folder: Path,
     progress: Progress = lambda t: None,
-    links: LinkGate | None = None,
-    watch: Watch = lambda simulation: None,
+    links: Sequence[Link | LinkConfig] = (),
     plot_wanted: PlotWanted = lambda summary: True,
 ) -> dict[str, Any]:
     """Fly, record, summarise. Returns the summary that is also in `summary.json`."""
-    if links is None:
+    if not any(isinstance(link, LinkConfig) and link.feeds_estimators for link in links):
         check_nobody_is_outside(scenario)
+    gate = LinkGate()
+    try:
+        return _run(gate.open(links, scenario), folder, progress, gate if links else None, plot_wanted)
+    finally:
+        gate.close()
+
+
+def _run(
+    scenario: Scenario, folder: Path, progress: Progress, links: LinkGate | None, plot_wanted: PlotWanted
+) -> dict[str, Any]:
     with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
-        watch(simulation)
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
             if links is not None:
@@ -107,7 +105,8 @@ def run_scenario(
                 summary["ended_by"] = str(trouble)
             if links is not None:
                 links.finish("the flight is over")
-                summary["links"] = links.summary()
+                if told := links.summary():
+                    summary["links"] = told
             pictures.finish()
             estimate_pictures.finish()
             for report in reports:

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import LoopOptions, run_loop
+from skyloop.apps.run import run_scenario
 from skyloop.apps.truth_judges import Judge
+from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import Target
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, SkyloopError
@@ -64,7 +65,7 @@ def size(
     folder: Path,
     *,
     runs: int = 3,
-    options: LoopOptions | None = None,
+    options: LoopConfig | None = None,
     judge: Judge | None = None,
     progress: Callable[[SizingFlight], None] = lambda flight: None,
 ) -> list[SizingFlight]:
@@ -74,7 +75,7 @@ def size(
         for k in range(runs):
             seeded = scenario.model_copy(update={"seed": scenario.seed + k})
             run_folder = folder / f"speed-{speed:g}-seed-{seeded.seed}"
-            flights.append(fly_once(seeded, target_of(speed), speed, run_folder, options or LoopOptions(), judge=judge))
+            flights.append(fly_once(seeded, target_of(speed), speed, run_folder, options or LoopConfig(), judge=judge))
             progress(flights[-1])
     write_table(flights, folder / "size.csv")
     plot(flights, folder / "size.png", scenario.name, judge)
@@ -82,12 +83,12 @@ def size(
 
 
 def fly_once(
-    scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopOptions, *, judge: Judge | None = None
+    scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopConfig, *, judge: Judge | None = None
 ) -> SizingFlight:
     summary: dict[str, Any] = {}
     trouble = ""
     try:
-        summary = run_loop(scenario, folder, options, target)
+        summary = run_scenario(scenario, folder, links=[options.model_copy(update={"target": target})])
     except SkyloopError as error:
         trouble = str(error)
         if (folder / "summary.json").exists():

@@ -8,6 +8,7 @@ from typing import Any
 
 from skyloop.core.plugins import BUILT_IN, Registry
 from skyloop.core.validation import read_yaml
+from skyloop.links.registry import LINKS
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.sensors.registry import SENSORS
 from skyloop.sim.estimator_config import ESTIMATORS
@@ -15,6 +16,7 @@ from skyloop.sim.scenario import AIRFRAMES, SCENARIOS
 from skyloop.vehicle.kernel_packing import CONTROLLERS
 from skyloop.vehicle.pilots.pilots import PILOTS
 from skyloop.world.world import WORLDS
+from skyloop_client.errors import PluginError
 
 CATALOGUES: Registry[Callable[[], dict[str, str]]] = Registry("catalogues", "catalogue")
 
@@ -27,6 +29,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "worlds": {name: _first_line(world) for name, world in WORLDS.loadable().items()},
         "sensors": {name: _sensor(sensor.Config) for name, sensor in SENSORS.loadable().items()},
         "pilots": {name: _first_line(pilot) for name, pilot in PILOTS.loadable().items()},
+        "links": {name: _link(name) for name in LINKS},
         **{heading: listed() for heading, listed in CATALOGUES.loadable().items()},
     }
 
@@ -35,7 +38,7 @@ def origins() -> dict[str, dict[str, str]]:
     """By the headings of `catalogue`, which plugin brings each name; what is built in is left out."""
     registries: dict[str, Registry[Any]] = {
         "scenarios": SCENARIOS, "airframes": AIRFRAMES, "worlds": WORLDS, "sensors": SENSORS, "pilots": PILOTS,
-        "estimators": ESTIMATORS, "controllers": CONTROLLERS, "formats": FORMATS,
+        "links": LINKS,        "estimators": ESTIMATORS, "controllers": CONTROLLERS, "formats": FORMATS,
     }  # fmt: skip
     found = {heading: {name: each.origin(name) for name in each} for heading, each in registries.items()}
     return {
@@ -51,6 +54,14 @@ def _description(name: str) -> str:
 def _airframe(name: str) -> str:
     data = read_yaml(AIRFRAMES[name])
     return f"{data['mass']:g} kg, {len(data['rotors'])} rotors"
+
+
+def _link(name: str) -> str:
+    try:
+        return _first_line(LINKS[name])
+    except PluginError as error:
+        # what it needs is an extra
+        return str(error)
 
 
 def _sensor(config: type[Any]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -18,6 +18,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.logs import is_quiet
 from skyloop_client.errors import Interrupted, LinkError, RunFolderError, ScenarioError
+
+if TYPE_CHECKING:
+    from skyloop.links.link_gate import LinkConfig
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 err = Console(stderr=True, soft_wrap=True)
@@ -43,6 +46,15 @@ Home = Annotated[
     ),
 ]
 
+Links = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--link",
+        metavar="KIND[:OPTIONS]",
+        help="Connect a link of `skyloop list`, e.g. mavlink, px4:PATH or foxglove:9000,pace=2; may be given several "
+        "times.",
+    ),
+]
 Foxglove = Annotated[
     str | None,
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
@@ -94,74 +106,48 @@ def with_places(words: list[str]) -> list[str]:
     return out
 
 
-def place_of(option: str, text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not port.isdecimal():
-        raise LinkError(f"{option} {text}: give PORT or HOST:PORT")
-    return host.strip("[]") or "127.0.0.1", int(port)
-
-
-@contextmanager
-def looking_on(
-    foxglove: str | None, cockpit: str | None = None, scenario: Any = None
-) -> Iterator[Callable[[Any], None]]:
-    """Yields a function that takes the simulation. It starts the Foxglove stream and the cockpit if they are wanted."""
-    with _foxglove(foxglove) as first, _cockpit(cockpit, scenario) as second:
-
-        def attach(simulation: Any) -> None:
-            first(simulation)
-            second(simulation)
-
-        yield attach
-
-
 def tell_cockpit(url: str) -> None:
     log.info("the cockpit is at %s", url)
 
 
-@contextmanager
-def _cockpit(place: str | None, scenario: Any) -> Iterator[Callable[[Any], None]]:
-    if place is None:
-        yield lambda simulation: None
-        return
-    from skyloop.apps.cockpit_beside import Beside
+def links_from(
+    given: list[str] | None,
+    *,
+    foxglove: str | None = None,
+    cockpit: str | None = None,
+    ros2: bool = False,
+    lockstep: str | None = None,
+    autopilot: str | None = None,
+    commands: Path | None = None,
+) -> list[LinkConfig]:
+    """The links that `--link` and its short forms ask for."""
+    if not (given or foxglove or cockpit or ros2 or lockstep or autopilot or commands):
+        return []
+    from skyloop.links.registry import link_from
 
-    beside = Beside(*place_of("--cockpit", place))
-
-    def attach(simulation: Any) -> None:
-        beside.watch(simulation, scenario)
-        tell_cockpit(beside.server.url)
-
-    try:
-        yield attach
-    finally:
-        beside.close()
-
-
-@contextmanager
-def _foxglove(place: str | None) -> Iterator[Callable[[Any], None]]:
-    if place is None:
-        yield lambda simulation: None
-        return
-    from skyloop.links.foxglove.stream import FoxgloveStream
-
-    stream = FoxgloveStream(*place_of("--foxglove", place))
-
-    def attach(simulation: Any) -> None:
-        stream.attach(simulation.port)
-        log.info("Foxglove may connect to %s", stream.url)
-
-    try:
-        yield attach
-    finally:
-        stream.close()
-
-
-def check_ros2(*, ros2: bool, lockstep: str | None, autopilot: str | None) -> None:
-    if ros2 and autopilot is not None:
-        raise ScenarioError("--ros2 and --autopilot cannot be together: nodes reach such an autopilot in its own way")
     if lockstep is not None and not ros2:
         raise ScenarioError("--ros2-lockstep is for --ros2; give both")
+    links = [link_from(text) for text in given or ()]
+    if ros2:
+        links.append(link_from("ros2" if lockstep is None else f"ros2:lockstep={lockstep}", "--ros2"))
+    if autopilot is not None:
+        links.append(_autopilot(autopilot))
+    for kind, value in (("foxglove", foxglove), ("cockpit", cockpit), ("commands", commands)):
+        if value is not None:
+            links.append(link_from(f"{kind}:{value}", f"--{kind}"))
+    return links
+
+
+def _autopilot(text: str) -> LinkConfig:
+    from skyloop.links.autopilots.configs import AutopilotConfig
+    from skyloop.links.registry import LINKS, link_from
+
+    kind = text.partition(":")[0]
+    known = [name for name in LINKS if name == kind and issubclass(LINKS[name], AutopilotConfig)]
+    if not known:
+        usage = "give px4[:PATH], ardupilot[:PATH], betaflight[:PATH] or px4-serial:DEVICE"
+        raise LinkError(f"--autopilot {text}: no autopilot named '{kind}'; {usage}")
+    return link_from(text, "--autopilot")
 
 
 def absolute(plugin: str) -> str:

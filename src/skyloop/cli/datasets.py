@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.cli.console import Cockpit, Json, Quality, err, next_folder, out, place_of, tell_cockpit
+from skyloop.cli.console import Cockpit, Json, Quality, err, next_folder, out, tell_cockpit
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import DatasetError, Interrupted
 
@@ -229,8 +229,12 @@ def replay(
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
     if cockpit is not None:
         from skyloop.apps.playing import play_folder
+        from skyloop.cockpit.cockpit_beside import CockpitConfig
+        from skyloop.core.validation import validated
 
-        play_folder(one_seed(folder), speed, *place_of("--cockpit", cockpit), opened=tell_cockpit)
+        shown: CockpitConfig = validated(CockpitConfig, {"address": cockpit}, "--cockpit")
+        host, port = shown.address
+        play_folder(one_seed(folder), speed, host, port, opened=tell_cockpit)
         return
     counts = play(one_seed(folder), speed)
     if json_:

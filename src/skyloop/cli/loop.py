@@ -15,10 +15,11 @@ from skyloop.cli.console import (
     Cockpit,
     Foxglove,
     Json,
+    Links,
     Seed,
     Sets,
+    links_from,
     load,
-    looking_on,
     next_folder,
     out,
     print_summary,
@@ -30,8 +31,8 @@ from skyloop.cli.loop_programs import (
     both,
     check_options,
     estimator_from,
+    loop_config,
     pilot_without_a_name,
-    places_from,
     power_from,
     say_where,
     target_from,
@@ -156,6 +157,7 @@ def loop(
     set_: Sets = None,
     seed: Seed = None,
     out_: Out = None,
+    link: Links = None,
     foxglove: Foxglove = None,
     cockpit: Cockpit = None,
     json_: Json = False,
@@ -167,13 +169,13 @@ def loop(
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
     """
-    from skyloop.apps.loop import LoopOptions, awaited_programs, run_loop
-    from skyloop.links.loop.coordinator import TABLE_I
+    from skyloop.apps.loop import awaited_programs
+    from skyloop.apps.run import run_scenario
 
-    check_options(delays, pilot, set_)
+    check_options(pilot, set_)
     loaded = load(scenario, set_, seed)
     task, estimator = task_or_estimator(loaded, task, estimator)
-    host, numbers = places_from(listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0"), ports)
+    address = listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0")
     runs_on = target_from(target, sut, pilot, task, speed, deadline=deadline, scenario=loaded)
     beside, started = None, ""
     if estimator is not None:
@@ -183,14 +185,15 @@ def loop(
         runs_on = pilot_without_a_name(target)
     awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
     runs_on = both(runs_on, beside)
-    options = LoopOptions(
-        mode=mode, host=host, ports=numbers, pace=pace, delays=TABLE_I if delays == "table-i" else {},
-        hang_s=hang, wait_s=wait, pilots_inside=pilots_inside, power=power_from(power),
+    outside = loop_config(
+        mode=mode, address=address, ports=ports, pace=pace, delays=delays, hang_s=hang, wait_s=wait,
+        pilots_inside=pilots_inside, power=power_from(power), target=runs_on,
+        opened=say_where(awaited, alone=runs_on is None),
     )  # fmt: skip
-    folder, opened = out_ or next_folder(loaded.name), say_where(awaited, alone=runs_on is None)
+    links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder), bar as progress:
-        summary = run_loop(loaded, folder, options, runs_on, progress=progress, opened=opened, watch=watch)
+    with telling_where(folder), bar as progress:
+        summary = run_scenario(loaded, folder, progress, [outside, *links])
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
@@ -220,7 +223,6 @@ def size(
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
     from skyloop.apps.board_speed import board_speed
-    from skyloop.apps.loop import LoopOptions
     from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
     from skyloop.apps.size import size as fly_all
     from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
@@ -238,7 +240,7 @@ def size(
         return together
 
     inside = estimator is not None and sut is pilot is task is None
-    speeds, options = speeds_from(speed, steps), LoopOptions(power=power_from(power), pilots_inside=inside)
+    speeds, options = speeds_from(speed, steps), loop_config(power=power_from(power), pilots_inside=inside)
     target_of(speeds[0])
     loaded = own if estimator is None else estimator_from(own, estimator, target, speeds[0])[0]
     judged = None if judge is None else judge_from(judge)

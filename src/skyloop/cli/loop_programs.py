@@ -14,6 +14,7 @@ from skyloop.core.plugins import Registry
 from skyloop_client.errors import LinkError, unknown_name
 
 if TYPE_CHECKING:
+    from skyloop.links.loop.loop_link import LoopConfig
     from skyloop.links.loop.targets import PowerModel, Target
 
 log = logging.getLogger(__name__)
@@ -36,13 +37,13 @@ def power_from(text: str) -> PowerModel:
     return PowerModel(idle, busy)
 
 
-def places_from(listen: str, ports: int) -> tuple[str, tuple[int, ...]]:
-    """The host and the ports to listen on."""
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isdecimal() or not 1 <= ports <= 64:
-        raise LinkError(f"--listen {listen} --ports {ports}: give HOST:PORT and 1 to 64 ports")
-    first = int(port)
-    return host, tuple(first + k if first else 0 for k in range(ports))
+def loop_config(**options: Any) -> LoopConfig:
+    """From options of the command line."""
+    from skyloop.core.validation import validated
+    from skyloop.links.loop.loop_link import LoopConfig
+
+    made: LoopConfig = validated(LoopConfig, options, "skyloop loop")
+    return made
 
 
 def target_from(
@@ -83,9 +84,7 @@ def target_from(
     return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
 
 
-def check_options(delays: str, pilot: str | None, sets: list[str] | None) -> None:
-    if delays not in ("none", "table-i"):
-        raise LinkError(f"--delays {delays}: give none or table-i")
+def check_options(pilot: str | None, sets: list[str] | None) -> None:
     # the program outside does not read the scenario, so options for its pilot would be lost
     for item in sets or () if pilot not in (None, OWN_PILOT) else ():
         if re.match(r"vehicles\.[^.=]+\.pilot\b", item):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,11 +13,12 @@ from skyloop.cli.console import (
     Foxglove,
     Home,
     Json,
+    Links,
     Seed,
     Sets,
     err,
+    links_from,
     load,
-    looking_on,
     next_folder,
     out,
     print_summary,
@@ -29,18 +29,11 @@ from skyloop.cli.logs import Verbs
 from skyloop_client.errors import LinkError
 
 app = Verbs()
-log = logging.getLogger(__name__)
 
 PortOffset = Annotated[
     int, typer.Option(help="A number added to every MAVLink port, for several simulators on one machine.")
 ]
 Remote = Annotated[str, typer.Option(metavar="HOST", help="The machine of the ground station and the companion.")]
-
-
-def checked_offset(port_offset: int) -> int:
-    if not -5000 <= port_offset <= 40000:
-        raise LinkError(f"--port-offset {port_offset}: give -5000 to 40000")
-    return port_offset
 
 
 @app.command()
@@ -63,6 +56,7 @@ def mavlink(
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
+    link: Links = None,
     foxglove: Foxglove = None,
     cockpit: Cockpit = None,
     json_: Json = False,
@@ -73,31 +67,22 @@ def mavlink(
 
     Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
-    from skyloop.apps.mavlink import run_mavlink
+    from skyloop.apps.run import run_scenario
+    from skyloop.links.mavlink.link import MavlinkConfig
 
-    options = {
-        "host": listen, "remote": remote, "port_offset": checked_offset(port_offset), "until_landed": until_landed
-    }  # fmt: skip
-    loaded = load(scenario, set_, seed, home)
+    clients = MavlinkConfig(pace=pace, host=listen, remote=remote, port_offset=port_offset, until_landed=until_landed)
+    links = [clients, *links_from(link, foxglove=foxglove, cockpit=cockpit)]
+    loaded = load(scenario, set_, seed, home).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder), bar as progress:
-        summary = run_mavlink(
-            loaded, folder, options, pace=pace, duration=duration, progress=progress, opened=_say_where, watch=watch
-        )
+    with telling_where(folder), bar as progress:
+        summary = run_scenario(loaded, folder, progress, links)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     for vehicle in summary["links"]["mavlink"]["vehicles"]:
         out.print(f"  MAVLink system {vehicle['system_id']}: {vehicle['messages_received']} messages received")
-
-
-def _say_where(link: Any) -> None:
-    from skyloop.apps.mavlink import where_to_connect
-
-    for line in where_to_connect(link):
-        log.info("%s", line)
 
 
 @app.command()
@@ -111,6 +96,7 @@ def fly(
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
+    link: Links = None,
     foxglove: Foxglove = None,
     cockpit: Cockpit = None,
 ) -> None:
@@ -120,15 +106,17 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.apps.fly import run_by_hand
+    from skyloop.apps.run import run_scenario
+    from skyloop.links.manual_control import GamepadConfig, KeyboardConfig
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")
-    loaded = load(scenario, set_, seed)
+    by_hand = (GamepadConfig if gamepad else KeyboardConfig)(
+        pace=pace, show=lambda line: err.print(line, highlight=False, end="\r\n")
+    )
+    links = [by_hand, *links_from(link, foxglove=foxglove, cockpit=cockpit)]
+    loaded = load(scenario, set_, seed).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
-    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder):
-        summary = run_by_hand(
-            loaded, folder, "gamepad" if gamepad else "keyboard", pace=pace, duration=duration,
-            show=lambda line: err.print(line, highlight=False, end="\r\n"), watch=watch,
-        )  # fmt: skip
+    with telling_where(folder):
+        summary = run_scenario(loaded, folder, links=links)
     print_summary(summary, folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,13 +13,13 @@ from skyloop.cli.console import (
     Foxglove,
     Home,
     Json,
+    Links,
     Ros2,
     Ros2Lockstep,
     Seed,
     Sets,
-    check_ros2,
+    links_from,
     load_with_pilot,
-    looking_on,
     next_folder,
     print_summary,
     progress_bar,
@@ -27,7 +27,6 @@ from skyloop.cli.console import (
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.seeds import check_alone, run_many
-from skyloop_client.errors import ScenarioError
 
 app = Verbs()
 
@@ -67,6 +66,7 @@ def run(
     seed: Seed = None,
     seeds: Seeds = None,
     out_: Out = None,
+    link: Links = None,
     foxglove: Foxglove = None,
     ros2: Ros2 = False,
     ros2_lockstep: Ros2Lockstep = None,
@@ -80,30 +80,19 @@ def run(
     """
     loaded = load_with_pilot(scenario, pilot, set_, seed, home)
     if seeds is not None:
-        check_alone(seed, autopilot, foxglove, ros2 or None, cockpit, commands)
+        check_alone(seed, link, autopilot, foxglove, ros2 or None, cockpit, commands)
         run_many(loaded, seeds, out_, json_=json_)
         return
-    check_ros2(ros2=ros2, lockstep=ros2_lockstep, autopilot=autopilot)
-    if commands is not None and (autopilot is not None or cockpit is not None or ros2):
-        raise ScenarioError("--commands repeats a flight alone: leave out --autopilot, --ros2 and --cockpit")
+    links = links_from(
+        link, foxglove=foxglove, cockpit=cockpit, ros2=ros2, lockstep=ros2_lockstep, autopilot=autopilot,
+        commands=commands,
+    )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove, cockpit, loaded) as watch, telling_where(folder), bar as progress:
-        how: dict[str, Any] = {"progress": progress, "watch": watch}
-        if ros2:
-            from skyloop.apps.ros2 import run_with_ros2
+    with telling_where(folder), bar as progress:
+        from skyloop.apps.run import run_scenario
 
-            summary = run_with_ros2(loaded, folder, lockstep=ros2_lockstep, **how)
-        elif autopilot is not None:
-            from skyloop.apps.autopilot import run_with_autopilot
-
-            summary = run_with_autopilot(loaded, folder, autopilot, **how)
-        else:
-            from skyloop.apps.cockpit_beside import links_for
-            from skyloop.apps.run import run_scenario
-
-            links = None if cockpit is None and commands is None else links_for(commands)
-            summary = run_scenario(loaded, folder, links=links, **how)
+        summary = run_scenario(loaded, folder, progress, links)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:

@@ -53,6 +53,4 @@ def _print_line(summary: dict[str, Any]) -> None:
 def check_alone(*others: object) -> None:
     """Options that belong to one flight do not go with many."""
     if any(other is not None for other in others):
-        raise ScenarioError(
-            "--seeds flies many times: leave out --seed, --autopilot, --foxglove, --ros2, --cockpit and --commands"
-        )
+        raise ScenarioError("--seeds flies many times: leave out --seed, --commands and all links")

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from skyloop.cli.console import Cockpit, Foxglove, Json, Quality, looking_on, out
+from skyloop.cli.console import Cockpit, Foxglove, Json, Links, Quality, links_from, out
 from skyloop.cli.logs import Verbs
-from skyloop.cli.mavlink import PortOffset, Remote, checked_offset
+from skyloop.cli.mavlink import PortOffset, Remote
 from skyloop_client.errors import ScenarioError
 
 app = Verbs()
@@ -50,6 +50,7 @@ def serve(
     port_offset: PortOffset = 0,
     remote: Remote = "127.0.0.1",
     lasts: Lasts = None,
+    link: Links = None,
     foxglove: Foxglove = None,
     cockpit: Cockpit = None,
     json_: Json = False,
@@ -69,21 +70,22 @@ def serve(
     read = read_settings(_text(settings), place, world=world)
     for warning in read.warnings:
         log.warning("%s", warning)
-    beside = {"host": host or read.host, "remote": remote, "port_offset": checked_offset(port_offset)}
-    with looking_on(foxglove, cockpit) as watch:
-        summary = run(
-            make_scenario({**read.scenario, "seed": seed}, place=place),
-            replace(read.options, quality=quality, deterministic=deterministic),
-            host=host or read.host,
-            port=read.port if port is None else port,
-            clock_speed=speed or read.clock_speed,
-            lasts_s=lasts,
-            paused=paused,
-            mavlink=beside if mavlink else None,
-            opened=lambda address: log.info("AirSim clients may connect to %s", address),
-            watch=watch,
-            say=log.info,
-        )
+    links = links_from(link, foxglove=foxglove, cockpit=cockpit)
+    if mavlink:
+        from skyloop.links.mavlink.link import MavlinkConfig
+
+        links.append(MavlinkConfig(host=host or read.host, remote=remote, port_offset=port_offset))
+    summary = run(
+        make_scenario({**read.scenario, "seed": seed}, place=place),
+        replace(read.options, quality=quality, deterministic=deterministic),
+        host=host or read.host,
+        port=read.port if port is None else port,
+        clock_speed=speed or read.clock_speed,
+        lasts_s=lasts,
+        paused=paused,
+        say=log.info,
+        links=links,
+    )
     _print(summary, as_json=json_)
 
 

@@ -12,7 +12,7 @@ from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.cockpit.waypoints import Waypoints
 from skyloop.cockpit.world_frame import looks, world_frame
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Link, LinkGate
 from skyloop.links.pace import Pace
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SkyloopError
@@ -30,10 +30,12 @@ SPEEDS = (0.01, 100.0)
 LONGEST_STEP_S = 60.0
 
 
-class CockpitLink:
+class CockpitLink(Link):
     """One flight as the page sees and steers it."""
 
+    name = "cockpit"
     answers_at_once = True
+    """Orders wait for `poll` all the same: one must not come in the middle of an event."""
 
     def __init__(
         self,
@@ -46,7 +48,6 @@ class CockpitLink:
         """`about`: what the page tells of the flight; `planned`: vehicles with a pilot that plans;
         `snapshots`: a person chose this flight, so that it goes on when the scenario's pilots are done, and that the
         person can go back in it. If it holds any, the flight begins with the newest."""
-        self.lasts = snapshots is not None
         self.back_to: list[Kept] = []
         """What the person went back to: the last of these, when the flight has ended."""
         self._snapshots = snapshots
@@ -79,6 +80,8 @@ class CockpitLink:
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
+        if self._snapshots is not None and self._snapshots.kept:
+            port.restore(self._snapshots.kept[-1].saved)
         self._inbox = link_gate.inbox
         if folder is not None:
             self._commands = CommandsFile(folder)
@@ -103,22 +106,23 @@ class CockpitLink:
         self._paused = True
 
     @property
-    def over(self) -> bool:
-        return self._stopping
+    def lasts(self) -> bool:
+        return self._snapshots is not None
 
     @property
-    def leisurely(self) -> bool:
+    def over(self) -> bool | None:
+        return self._stopping or None
+
+    @property
+    def allows_realtime(self) -> bool:
         return not self._unlimited
 
-    def stop_at(self, t_ns: int) -> int:
-        return t_ns
-
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         if not self._paused or self._stopping:
             return False
         return t_ns > self._granted_ns
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         """Carry out what came in; between two events, so that it can be repeated exactly."""
         pending, self._pending = self._pending, []
         for order in pending:
@@ -144,9 +148,6 @@ class CockpitLink:
         if now - self._movers_s >= MOVERS_S:
             self._movers_s = now
             self._courier.put_extra("movers", self._port.editor.moving_poses())
-
-    def answer_at_once(self) -> None:
-        """Nothing can be done before `look_round`: an order must not come in the middle of an event."""
 
     def finish(self, why: str) -> None:
         self._courier.disconnect()
@@ -207,6 +208,7 @@ class CockpitLink:
     def _end(self) -> None:
         self._record(CommandRow(self._port.now_ns, "", END, {}))
         self._stopping = True
+        self._gate.stop()
 
     def _snapshot_or_back(self, name: str, given: dict[str, Any]) -> Any:
         if self._snapshots is None:
@@ -327,6 +329,5 @@ class CockpitLink:
         """s of execution time of each program that a link keeps in step with simulated time."""
         seconds: dict[str, float] = {}
         for link in list(self._gate.links.values()):
-            times = getattr(link, "execution_times", None)
-            seconds |= {} if times is None else times()
+            seconds |= link.execution_times()
         return seconds

@@ -8,13 +8,15 @@ import csv
 import json
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, ClassVar, NamedTuple, TextIO
 
 import numpy as np
 
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.inbox import Inbox
+from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Onlooker
+from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError, RunFolderError, unknown_name
@@ -194,33 +196,43 @@ def _number(given: Mapping[str, Any], name: str, otherwise: float | None, low: f
     return float(value)
 
 
-class CommandReplay:
+class CommandsConfig(LinkConfig):
+    """Repeats the orders of a cockpit flight: its commands.csv."""
+
+    kind: ClassVar[str] = "commands"
+    bare: ClassVar[str] = "file"
+
+    file: Path
+
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        return [CommandReplay(read_commands(self.file))]
+
+
+class CommandReplay(Onlooker):
     """A link without a peer. Orders come between the same two events as in the first flight."""
 
-    leisurely = False
+    name = "commands"
 
     def __init__(self, commands: list[CommandRow]) -> None:
         self._left = deque(commands)
         self._ended = False
         self.done = 0
-        self.lasts = any(command.order == END for command in commands)
-        """A person ended the first flight: this one ends at the same instant, not when a pilot is done."""
+        self._was_ended = any(command.order == END for command in commands)
 
     @property
-    def over(self) -> bool:
-        return self._ended
+    def lasts(self) -> bool:
+        """A person ended the first flight: this one ends at the same instant, not when a pilot is done."""
+        return self._was_ended
+
+    @property
+    def over(self) -> bool | None:
+        return self._ended or None
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port = port
         self._orders = Orders(port)
 
-    def stop_at(self, t_ns: int) -> int:
-        return t_ns
-
-    def holds(self, t_ns: int) -> bool:
-        return False
-
-    def look_round(self) -> None:
+    def poll(self) -> None:
         now = self._port.now_ns
         while self._left and self._left[0].t_ns <= now:
             command = self._left.popleft()

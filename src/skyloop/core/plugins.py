@@ -54,7 +54,7 @@ class Plugin:
     pilots: Objects = field(default_factory=_none)
     """Classes made with the fields of their `Config`; a call with a bundle gives setpoints and requests."""
     links: Objects = field(default_factory=_none)
-    """Classes of the shape `skyloop.links.link_gate.Link`, made as `Class(options)` from `--link KIND:OPTIONS`."""
+    """Subclasses of `skyloop.links.link_gate.LinkConfig`; their fields are the options of `--link KIND:OPTIONS`."""
     formats: Objects = field(default_factory=_none)
     """Objects of class `skyloop.recording.formats.registry.Format`: what `--formats` writes."""
     messages: Objects = field(default_factory=_none)

@@ -6,19 +6,33 @@ listener itself, because to hand a message from thread to thread takes longer th
 
 from __future__ import annotations
 
+import logging
+import math
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations, count
 from pathlib import Path
 from queue import Empty
-from typing import Any, Protocol
+from types import FrameType
+from typing import Annotated, Any, ClassVar, Protocol, TypeVar
 
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from skyloop.core.frames import GeoPoint
 from skyloop.links.inbox import Inbox
-from skyloop.links.pace import Pace
+from skyloop.links.pace import GIVE_UP_S, Pace
+from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import Interrupted
+from skyloop_client.errors import Interrupted, LinkError
+
+log = logging.getLogger(__name__)
+Factor = Annotated[float | None, BeforeValidator(lambda value: None if value == "max" else value)]
+"""Simulated s per s of wall time. None, or `max` on the command line: no limit."""
+T = TypeVar("T")
 
 SWITCH_S = 0.0005
 """Wall s until Python hands the interpreter lock to a thread that reads sockets. Python's own default is 5 ms."""
@@ -35,33 +49,146 @@ class Source(Protocol):
         """Runs in the simulation's thread with the arguments from the inbox."""
 
 
-class Link(Protocol):
-    """A protocol as the link gate sees it."""
+class Link(ABC):
+    """A protocol to programs outside, as the link gate sees it. A link overrides what it needs.
+
+    Where a property is None, the link has no say: the others decide."""
+
+    name = "link"
+    """In the summary."""
 
     @property
-    def over(self) -> bool:
-        """Whether this link agrees that the flight may end."""
+    def over(self) -> bool | None:
+        """Whether nothing is left to do for its peers. The flight ends when all links with a say agree."""
+        return None
 
     @property
-    def leisurely(self) -> bool:
-        """Whether no peer of this link waits for time to pass. If so for all links, real time is fast enough."""
+    def lasts(self) -> bool:
+        """Whether the flight goes on when the scenario's pilots are done."""
+        return False
 
+    @property
+    def allows_realtime(self) -> bool | None:
+        """Whether no peer waits for time to pass. If all links with a say agree, real time is fast enough."""
+        return None
+
+    @property
+    def answers_at_once(self) -> bool | None:
+        """Whether messages may be handled in the middle of an instant, while images are drawn.
+
+        None: none come in."""
+        return False
+
+    @property
+    def answers_beside(self) -> bool | None:
+        """The same while another thread measures: no message may change the world."""
+        return False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it waits for something that no message tells of, so that `poll` must be called again soon."""
+        return False
+
+    @abstractmethod
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         """Called once, when the simulation is built and nothing has been recorded."""
 
     def stop_at(self, t_ns: int) -> int:
         """`t_ns`, or the earlier instant at which this link has scheduled something."""
+        return t_ns
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         """Whether time must not advance to `t_ns` yet."""
+        return False
 
-    def look_round(self) -> None:
+    def poll(self) -> None:  # noqa: B027
         """Called often, before time advances, for housekeeping such as dropping hung peers."""
 
-    def finish(self, why: str) -> None:
-        """Tell all peers that the flight is over and free all resources. It may be called twice."""
+    def answer_at_once(self) -> None:  # noqa: B027
+        """Called in the middle of an instant, after messages were handled."""
 
-    def summary(self) -> dict[str, Any]: ...
+    def execution_times(self) -> Mapping[str, float]:
+        """s of execution time, by name, of programs that this link keeps in step with simulated time."""
+        return {}
+
+    def finish(self, why: str) -> None:  # noqa: B027
+        """Tell all peers that the flight is over. It may be called twice."""
+
+    def close(self) -> None:  # noqa: B027
+        """Free all resources, also if it was never attached. It may be called twice."""
+
+    def summary(self) -> dict[str, Any]:
+        """The link's part of the run's summary. If it is empty, the link is not mentioned there."""
+        return {}
+
+
+class Onlooker(Link):
+    """A link from which nothing comes in."""
+
+    answers_at_once = None
+    answers_beside = None
+
+
+class LinkConfig(BaseModel, ABC):
+    """What `--link KIND:OPTIONS` names: the options of one kind of link, and how to open it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    kind: ClassVar[str] = "link"
+    """For messages: its name in `--link`."""
+    bare: ClassVar[str] = ""
+    """The option that a value without a name sets."""
+    shares_command: ClassVar[bool] = True
+    """Other links may command the vehicles that its peers fly."""
+    feeds_estimators: ClassVar[bool] = False
+    """Estimators of kind `link` may connect through it."""
+    may_repeat: ClassVar[bool] = False
+    """There may be several on one flight."""
+    most_hurry_s: ClassVar[float] = math.inf
+    """Most simulated s that may pass in a hurry after the computer was busy."""
+    invitation: ClassVar[str] = "peers may connect to %s"
+    """For people, with the address."""
+
+    pace: Factor = None
+    """What its peers bear at most. One that is given counts before the defaults of other links."""
+    opened: Callable[[str], None] | None = Field(default=None, exclude=True, repr=False)
+    """Called with the address that peers connect to. None: it is logged."""
+
+    def flown(self, scenario: Scenario) -> frozenset[str]:
+        """Vehicles that its peers fly: the scenario's own pilots do not fly these."""
+        return frozenset()
+
+    def prepared(self, scenario: Scenario) -> Scenario:
+        """The scenario with what the link needs, such as sensors."""
+        return scenario
+
+    @abstractmethod
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        """Bind ports before the world is built, so that one in use is reported at once."""
+
+    def announce(self, address: str) -> None:
+        if self.opened is not None:
+            self.opened(address)
+        else:
+            log.info(self.invitation, address)
+
+
+def all_vehicles(scenario: Scenario) -> frozenset[str]:
+    return frozenset(vehicle.name for vehicle in scenario.vehicles)
+
+
+def home_of(scenario: Scenario) -> GeoPoint:
+    earth = scenario.earth
+    return GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude)
+
+
+def without_pilots(scenario: Scenario, flown: Collection[str] | None = None) -> Scenario:
+    """The scenario for peers that fly these vehicles, or all."""
+    vehicles = [
+        vehicle.model_copy(update={"pilot": None}) if flown is None or vehicle.name in flown else vehicle
+        for vehicle in scenario.vehicles
+    ]
+    return scenario.model_copy(update={"vehicles": vehicles})
 
 
 class LinkGate:
@@ -75,10 +202,24 @@ class LinkGate:
         self._alone = Pace(1.0)
         self._paced = self.pace
         self._port: SimulationPort | None = None
-        self._interrupted = False
-        self._handler: Any = None
+        self._attached: list[Link] = []
+        self._interrupted = self._stopped = False
+        self._handler: Callable[[int, FrameType | None], Any] | int | signal.Handlers | None = None
         self._worker: ThreadPoolExecutor | None = None
         self._switch_s = sys.getswitchinterval()
+
+    def open(self, links: Sequence[Link | LinkConfig], scenario: Scenario) -> Scenario:
+        """Open all, and return the scenario as they need it. After an error, `close` frees what was opened."""
+        configs = [link for link in links if isinstance(link, LinkConfig)]
+        _check_together(configs, scenario)
+        self.pace = self._paced = _pace_of(configs)
+        for config in configs:
+            scenario = without_pilots(config.prepared(scenario), config.flown(scenario))
+        for each in links:
+            for link in [each] if isinstance(each, Link) else each.open(scenario, self.inbox):
+                names = (f"{link.name}-{number}" if number else link.name for number in count())
+                self.links[next(name for name in names if name not in self.links)] = link
+        return scenario
 
     def attach(self, port: SimulationPort, folder: Path | None = None) -> None:
         self._port = port
@@ -93,9 +234,10 @@ class LinkGate:
             self._handler = signal.signal(signal.SIGINT, self._interrupt)
         for link in self.links.values():
             link.attach(port, folder, self)
-        if all(getattr(link, "answers_at_once", False) for link in self.links.values()):
+            self._attached.append(link)
+        if _agreed(link.answers_at_once for link in self.links.values()):
             port.editor.serve_meanwhile(self.serve_until)
-        if all(getattr(link, "answers_beside", False) for link in self.links.values()):
+        if _agreed(link.answers_beside for link in self.links.values()):
             port.editor.measure_beside(self.serve_beside)
 
     def serve_until(self, ready: Callable[[], bool]) -> None:
@@ -105,7 +247,7 @@ class LinkGate:
             if self._take(MEANWHILE_S):
                 self._answer_at_once()
 
-    def serve_beside(self, work: Callable[[], Any]) -> Any:
+    def serve_beside(self, work: Callable[[], T]) -> T:
         """While another thread measures, handle messages of links that leave the world as it is."""
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, "skyloop sensing")
@@ -123,7 +265,7 @@ class LinkGate:
 
     def _answer_at_once(self) -> None:
         for link in self.links.values():
-            link.answer_at_once()  # type: ignore[attr-defined]
+            link.answer_at_once()
 
     def pass_to(self, t_ns: int) -> int:
         """Handle messages until time may advance, then return `t_ns` or an earlier instant at which a link must act."""
@@ -135,13 +277,15 @@ class LinkGate:
                 self._take(0.0)
             links = self.links.values()
             for link in links:
-                link.look_round()
+                link.poll()
             stop = min([t_ns, *(link.stop_at(t_ns) for link in links)])
-            patience = MEANWHILE_S if any(getattr(link, "is_waiting", False) for link in links) else POLL_S
-            if any(link.holds(stop) for link in links):
+            patience = MEANWHILE_S if any(link.is_waiting for link in links) else POLL_S
+            if any(link.blocks_time(stop) for link in links):
                 self._take(patience)
                 continue
-            pace = self._alone if all(link.leisurely for link in links) and self.pace.factor is None else self.pace
+            pace = self.pace
+            if pace.factor is None and _agreed(link.allows_realtime for link in links):
+                pace = self._alone
             if pace is not self._paced:
                 self._paced = pace
                 pace.restart()
@@ -162,12 +306,16 @@ class LinkGate:
 
     @property
     def over(self) -> bool:
-        return all(link.over for link in self.links.values())
+        return self._stopped or _agreed(link.over for link in self.links.values())
+
+    def stop(self) -> None:
+        """A person or a program ends the flight, whatever the other links say."""
+        self._stopped = True
 
     @property
     def lasts(self) -> bool:
         """A link wants the flight to go on when the scenario's pilots are done."""
-        return any(getattr(link, "lasts", False) for link in self.links.values())
+        return any(link.lasts for link in self.links.values())
 
     def _interrupt(self, *_: object) -> None:
         if self._interrupted:
@@ -175,17 +323,59 @@ class LinkGate:
         self._interrupted = True
 
     def finish(self, why: str) -> None:
-        """Finish all links and restore the previous Ctrl-C handler."""
+        """Tell the peers of all links, and restore the previous Ctrl-C handler. It may be called twice."""
+        self._restore()
+        for link in self._attached:
+            link.finish(why)
+
+    def close(self) -> None:
+        """Free everything, also if it was never attached. It may be called twice."""
+        self._restore()
+        for link in self.links.values():
+            link.close()
+
+    def _restore(self) -> None:
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
             self._handler = None
-        for link in self.links.values():
-            link.finish(why)
         if self._worker is not None:
             self._worker.shutdown()
             self._worker = None
         sys.setswitchinterval(self._switch_s)
 
     def summary(self) -> dict[str, Any]:
+        """By the links' names; empty if none has anything to tell."""
+        told = {name: summary for name, link in self.links.items() if (summary := link.summary())}
         late = {"instants": self.pace.missed, "worst_s": self.pace.worst_s}
-        return {"late": late, **{name: link.summary() for name, link in self.links.items()}}
+        return {"late": late, **told} if told else {}
+
+
+def _agreed(says: Iterable[bool | None]) -> bool:
+    """All who have a say agree, and there is one."""
+    voices = [say for say in says if say is not None]
+    return bool(voices) and all(voices)
+
+
+def _check_together(configs: Sequence[LinkConfig], scenario: Scenario) -> None:
+    """Raise an error of one line if two of these links cannot be on one flight."""
+    for one, other in combinations(configs, 2):
+        if type(one) is type(other) and not one.may_repeat:
+            raise LinkError(f"the link {one.kind} is given twice; give it once")
+        both = one.flown(scenario) & other.flown(scenario)
+        if both and not (one.shares_command and other.shares_command):
+            alone, further = (other, one) if one.shares_command else (one, other)
+            raise LinkError(f"'{min(both)}' is flown by {alone.kind} alone; leave out the link {further.kind}")
+
+
+def _pace_of(configs: Sequence[LinkConfig]) -> Pace:
+    """What the user has set, or else what the slowest bears."""
+    given = [config for config in configs if config.pace is not None and "pace" in config.model_fields_set]
+    for other in given[1:]:
+        if other.pace != given[0].pace:
+            raise LinkError(
+                f"the link {given[0].kind} sets the pace to {given[0].pace:g} and {other.kind} to {other.pace:g}; "
+                "give both the same"
+            )
+    factor = min((config.pace for config in given or configs if config.pace is not None), default=None)
+    hurry_s = min((config.most_hurry_s for config in configs), default=math.inf)
+    return Pace(factor, give_up_s=min(GIVE_UP_S, hurry_s / max(factor or 1.0, 1.0)))

@@ -5,6 +5,7 @@ counts as released when the terminal stops repeating it."""
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
@@ -15,19 +16,21 @@ import termios
 import threading
 import time
 import tty
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Factor, Link, LinkConfig, LinkGate
+from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetupError
 from skyloop_client.messages import Arm, Event, EventKind, Hover, Land, TakeOff, Velocity
 
+log = logging.getLogger(__name__)
 COMMANDER = "hand"
 """The name under which keys and sticks command the vehicle."""
 SPEED, CLIMB, TURN = 1.0, 0.5, 0.3
@@ -51,8 +54,11 @@ _EVENT = struct.Struct("<IhBB")
 """An event of Linux's joystick interface: ms, value, type (1 button, 2 axis), number."""
 
 
-class ByHand:
+class ByHand(Link):
     """A link that takes keys or stick positions and commands one vehicle."""
+
+    name = "by_hand"
+    allows_realtime = True
 
     def __init__(
         self,
@@ -68,25 +74,23 @@ class ByHand:
         self._axes = np.zeros(4)
         """Forward, left, up in m/s and turn in rad/s, from a gamepad."""
         self._ended = False
+        self._reading = ExitStack()
+        self._gate: LinkGate | None = None
         self._moved = False
         self._ticked_ns = -1
 
     # ---- called by the link gate
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        self._port = port
+        self._port, self._gate = port, link_gate
         self._vehicle = next(iter(port.vehicles.values()))
         self._vehicle.on_event(self._on_event)
         self.show(HELP)
         self._schedule(port.now_ns)
 
     @property
-    def over(self) -> bool:
-        return self._ended
-
-    @property
-    def leisurely(self) -> bool:
-        return True
+    def over(self) -> bool | None:
+        return self._ended or None
 
     def stop_at(self, t_ns: int) -> int:
         now = self._port.now_ns
@@ -95,14 +99,15 @@ class ByHand:
             self._schedule(now)
         return t_ns
 
-    def holds(self, t_ns: int) -> bool:
-        return False
-
-    def look_round(self) -> None:
-        pass
-
     def finish(self, why: str) -> None:
         self._ended = True
+
+    def read_from(self, device: AbstractContextManager[None]) -> None:
+        """Keys or sticks, until the link is closed."""
+        self._reading.enter_context(device)
+
+    def close(self) -> None:
+        self._reading.close()
 
     def summary(self) -> dict[str, Any]:
         return {"vehicle": self._vehicle.name}
@@ -126,6 +131,8 @@ class ByHand:
             self._vehicle.send(Hover(), by=COMMANDER)
         elif key in ("q", "\x03"):
             self._ended = True
+            if self._gate is not None:
+                self._gate.stop()
 
     def put(self, kind: str, value: Any) -> None:
         """May be called from any thread."""
@@ -250,3 +257,36 @@ def _read(ending: threading.Event, device: int, size: int, take: Callable[[bytes
         if not data:
             return
         take(data)
+
+
+def _log(line: str) -> None:
+    log.info("%s", line)
+
+
+class KeyboardConfig(LinkConfig):
+    """Fly the first vehicle with the keys of this terminal."""
+
+    kind: ClassVar[str] = "keyboard"
+    pace: Factor = 1.0
+    show: Callable[[str], None] = _log
+    """Gets the keys' meanings and the vehicle's events."""
+
+    def flown(self, scenario: Scenario) -> frozenset[str]:
+        return frozenset([scenario.vehicles[0].name])
+
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        link = ByHand(inbox, self.show)
+        link.read_from(self._device(link))
+        return [link]
+
+    def _device(self, link: ByHand) -> AbstractContextManager[None]:
+        return reading_keys(link)
+
+
+class GamepadConfig(KeyboardConfig):
+    """Fly the first vehicle with the gamepad at /dev/input/js0."""
+
+    kind: ClassVar[str] = "gamepad"
+
+    def _device(self, link: ByHand) -> AbstractContextManager[None]:
+        return reading_gamepad(link)

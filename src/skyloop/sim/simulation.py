@@ -41,7 +41,7 @@ class Simulation:
         self.parts = parts
         self.port = port
         self.editor = port.editor
-        port.run_through, port.snapshot = self.run_through, self.snapshot
+        port.run_through, port.snapshot, port.restore = self.run_through, self.snapshot, self.restore
 
     def step(self) -> int:
         """Advance to the next event, or to an earlier instant if a gate stops time there. Returns the instant."""

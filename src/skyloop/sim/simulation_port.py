@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skyloop.core.clock import Clock, FreeRunning, RealTime
+from skyloop.core.clock import Clock
 from skyloop.sim.parts import Context
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
@@ -49,7 +49,9 @@ class SimulationPort:
         self.run_through: Callable[[int], None]
         """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
         self.snapshot: Callable[[], Any]
-        """Copies everything that changes; for `Simulation.restore`, here or in another build of the scenario."""
+        """Copies everything that changes; for `restore`, here or in another build of the scenario."""
+        self.restore: Callable[[Any], None]
+        """Goes back to a snapshot."""
 
     @property
     def now_ns(self) -> int:
@@ -109,11 +111,6 @@ class SimulationPort:
         """Move a sensor on its vehicle: m and body_from_sensor, FLU."""
         mount = self.bus.infos[stream].mount
         mount.position[:], mount.quat_wxyz[:] = position, quat_wxyz
-
-    def pace_for_people(self) -> None:
-        """Real time from now on, unless something paces the simulation already."""
-        if isinstance(self._clock.pacing, FreeRunning) and not self._clock.gates:
-            self._clock.pacing = RealTime()
 
     def flight_memory(self) -> FlightMemory:
         """For kernels that judge or steer many vehicles at once, as the gym does."""

@@ -95,6 +95,7 @@ class VehiclePort:
         self.faults = VehicleFaults(name, autopilot.index, context, clock)
         """What may go wrong with it, at once."""
         self._clock = clock
+        self._reserved_for = ""
         row = self._fleet.params[autopilot.index]
         self._own_power = float(row["hotel_power"])
         n = int(row["n_rotors"])
@@ -260,6 +261,8 @@ class VehiclePort:
         Returns why the last refused one was refused; empty if all are obeyed.
         """
         refusal = ""
+        if self._reserved_for not in ("", by):
+            return f"{self._reserved_for} flies {self.name}; command it through {self._reserved_for}"
         for item in items:
             self._autopilot.send(item, self.now_ns, by)
             refusal = self._autopilot.refusal or refusal
@@ -276,6 +279,10 @@ class VehiclePort:
     def behaviour(self) -> Behaviour | None:
         """What `fly` was given last; it says whether it is `done`, and whether it has `failed`."""
         return self._autopilot.memory.behaviour
+
+    def reserve(self, by: str) -> None:
+        """Nobody else may command from now on, because `by` drives the motors itself; with no name, anybody may."""
+        self._reserved_for = by
 
     def claim(self, by: str) -> None:
         """Take command before the first order; whoever commanded gives way."""

@@ -255,6 +255,11 @@ class WorldView:
         row = self._model.things[number].rows[0]
         return self._model.shapes[self._model.part_shape[row]].lods[0] if self._model.part_solid[row] else None
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the class numbers in segmentations."""
+        return CLASSES
+
     def class_of(self, number: int) -> str:
         code = self._model.things[number].class_id
         return "ground" if code == BY_MATERIAL else CLASSES[code]

@@ -12,10 +12,11 @@ import typer
 from skyloop.cli.console import (
     Foxglove,
     Json,
+    Links,
     Seed,
     Sets,
+    links_from,
     load,
-    looking_on,
     next_folder,
     out,
     print_summary,
@@ -67,6 +68,7 @@ def land(
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
+    link: Links = None,
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
@@ -87,9 +89,10 @@ def land(
     )
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with looking_on(foxglove) as watch, telling_where(folder), bar as progress:
+    links = links_from(link, foxglove=foxglove)
+    with telling_where(folder), bar as progress:
         summary = run_landing(
-            loaded, folder, board, options, video=video, pace=pace, progress=progress, tell=log.info, watch=watch
+            loaded, folder, board, options, video=video, pace=pace, progress=progress, tell=log.info, links=links
         )
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))

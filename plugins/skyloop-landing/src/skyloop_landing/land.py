@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from skyloop.apps.run import Progress, Watch, run_scenario, without_pilots
-from skyloop.links.link_gate import LinkGate
-from skyloop.links.pace import Pace
+from skyloop.apps.run import Progress, run_scenario
+from skyloop.links.inbox import Inbox
+from skyloop.links.link_gate import Link, LinkConfig, all_vehicles
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.board.pc_procedure import PcProcedureConfig
-from skyloop_landing.board.video_out import VideoOut
 from skyloop_landing.board.video_outputs import open_video
 from skyloop_landing.pilot import LandingPilot, LandingPilotConfig
 
@@ -57,7 +56,7 @@ def run_landing(
     procedure: PcProcedureConfig | None = None,
     progress: Progress = lambda t: None,
     tell: Callable[[str], None] = lambda text: None,
-    watch: Watch = lambda simulation: None,
+    links: Sequence[LinkConfig] = (),
 ) -> dict[str, Any]:
     """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
     pilot = landing_pilot(scenario)
@@ -66,16 +65,33 @@ def run_landing(
     flown = LandingOptions(
         start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude, procedure or PcProcedureConfig()
     )
-    landing_board, fabric = make_board(board, options)
-    shown: VideoOut | None = None
-    try:
-        shown = None if video is None else open_video(video)
-        real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
-        link_gate = LinkGate(Pace(1.0 if real else pace))
-        link = link_gate.links["landing"] = LandingLink(landing_board, fabric, flown, shown, tell)
-        summary = run_scenario(without_pilots(scenario), folder, progress, link_gate, watch)
-        return {**summary, "landing": _outcome(link.summary(), pilot)}
-    finally:
-        landing_board.close()
-        if shown is not None:
-            shown.close()
+    real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
+    landing = BoardConfig(
+        pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, tell=tell
+    )
+    summary = run_scenario(scenario, folder, progress, [landing, *links])
+    return {**summary, "landing": _outcome(summary["links"]["landing"], pilot)}
+
+
+class BoardConfig(LinkConfig):
+    """A board lands the first vehicle."""
+
+    kind: ClassVar[str] = "landing"
+
+    board: str
+    board_options: BoardOptions
+    landing: LandingOptions
+    video: str | None
+    tell: Callable[[str], None]
+
+    def flown(self, scenario: Scenario) -> frozenset[str]:
+        return all_vehicles(scenario)
+
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        board, fabric = make_board(self.board, self.board_options)
+        try:
+            shown = None if self.video is None else open_video(self.video)
+        except BaseException:
+            board.close()
+            raise
+        return [LandingLink(board, fabric, self.landing, shown, self.tell)]

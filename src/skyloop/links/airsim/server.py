@@ -27,7 +27,7 @@ from skyloop.links.airsim.session_methods import SessionMethods
 from skyloop.links.airsim.weather import WeatherMethods
 from skyloop.links.airsim.wire import Call
 from skyloop.links.airsim.world import WorldMethods
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Link, LinkGate
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.streams import Rate
 
@@ -39,7 +39,9 @@ class ServerEnds(Exception):
     """Raised when the server is asked to end."""
 
 
-class AirSimServer:
+class AirSimServer(Link):
+    name = "airsim"
+
     def __init__(
         self,
         listener: RpcListener,
@@ -47,7 +49,7 @@ class AirSimServer:
         say: Callable[[str], None] = lambda line: None,
         ends: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`say` gets lines for people. `ends` is called regularly and may raise ServerEnds."""
+        """`say` gets lines for people. When `ends` says so, ServerEnds is raised."""
         self.options = options
         self.state = ServerState(options, say)
         self.listener = listener
@@ -78,23 +80,19 @@ class AirSimServer:
     # ---- called by the link gate
 
     @property
-    def over(self) -> bool:
-        return False
-
-    @property
-    def leisurely(self) -> bool:
+    def allows_realtime(self) -> bool:
         return not self.peers
 
     def stop_at(self, t_ns: int) -> int:
         return self.state.time.stop_at(t_ns)
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         return self.state.time.is_paused
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         if self._ends():
             raise ServerEnds
-        self.state.time.look_round()
+        self.state.time.poll()
         if self.is_waiting:
             began = time.perf_counter()
             self.state.editor.attend()
@@ -106,12 +104,14 @@ class AirSimServer:
         return self.state.editor.is_painting
 
     def finish(self, why: str) -> None:
-        if hasattr(self, "_recording"):
-            self._recording.stopRecording()
-            self.state.time.fail(why)
-            for vehicle in self.state.vehicles.values():
-                if vehicle.task is not None:
-                    vehicle.task.reply.fail(why)
+        self._recording.stopRecording()
+        self.state.time.fail(why)
+        for vehicle in self.state.vehicles.values():
+            if vehicle.task is not None:
+                vehicle.task.reply.fail(why)
+        self.close()
+
+    def close(self) -> None:
         self.listener.close()
 
     def summary(self) -> dict[str, Any]:

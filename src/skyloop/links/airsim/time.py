@@ -33,7 +33,7 @@ class TimeKeeper:
         self._until_ns = self._port.now_ns + span_ns
         self._waiting.append(reply)
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         """Called when all events of this instant are done: pause if the exact step ends here."""
         if self._until_ns is not None and self._port.now_ns >= self._until_ns:
             self._until_ns, self.is_paused = None, True

@@ -6,12 +6,13 @@ does not wait and passes at real pace."""
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from skyloop.links.autopilots.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
-from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
+from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
@@ -27,8 +28,9 @@ STALE = 16
 """Packets by which one may arrive late. A larger step back means that the counter has restarted."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArdupilotOptions:
+class ArdupilotOptions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     rate_hz: float = 1000.0
     """Lines per simulated second."""
     no_lockstep: bool = False
@@ -40,7 +42,7 @@ class ArdupilotOptions:
 
     ArduPilot sends it after a ground station has connected to its TCP port 5760."""
 
-    def __post_init__(self) -> None:
+    def model_post_init(self, context: Any) -> None:
         # ArduPilot refuses steps of 0.1 s and more
         if not 10.0 < self.rate_hz <= 10_000.0:
             raise LinkError(
@@ -48,17 +50,15 @@ class ArdupilotOptions:
             )
 
 
-class Ardupilot:
+class Ardupilot(VehicleLink):
     """A link behind the link gate for one vehicle and one ArduPilot."""
 
     def __init__(
         self, line: Datagrams, vehicle: str, options: ArdupilotOptions | None = None, target: Target | None = None
     ) -> None:
-        self.options = options or ArdupilotOptions()
-        self.vehicle = vehicle
-        self.target = target
-        """The autopilot's process, started when the simulation is ready."""
+        super().__init__(vehicle, line, target)
         self.line = line
+        self.options = options or ArdupilotOptions()
         line.taker = self.receive
         self._address: Address | None = None
         self._count = -1
@@ -87,20 +87,20 @@ class Ardupilot:
         return self._watch.has_ended and not self._handover.is_armed
 
     @property
-    def leisurely(self) -> bool:
+    def allows_realtime(self) -> bool:
         return self._lost or self.options.no_lockstep or self._address is None
 
     def stop_at(self, t_ns: int) -> int:
         return self._ticks.stop_at(t_ns)
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         if self._address is None:
             return self.options.wait_s is not None
         if self._lost or self.options.no_lockstep:
             return False
         return self._awaits and t_ns > self._port.now_ns
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         if (how := self._watch.look(was_heard=self._address is not None)) is not None:
             self._lose(EventKind.ENDED, how)
         silent, wait_s = time.perf_counter() - self._heard, self.options.wait_s
@@ -111,11 +111,6 @@ class Ardupilot:
             )
         if self._address is not None and not self._lost and silent > self.options.hang_s:
             self._lose(EventKind.HUNG, f"no packet for {silent:.0f} s")
-
-    def finish(self, why: str) -> None:
-        self.line.close()
-        if self.target is not None:
-            self.target.stop()
 
     # ---- incoming
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
 from skyloop.core.frames import GeoPoint, LocalFrame, rotate
 from skyloop.links.autopilots.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
-from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
+from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
+from skyloop.links.autopilots.rc_pilot import RcPilot
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
@@ -40,11 +42,12 @@ Sticks = Callable[[float, VehicleState], Sequence[int]]
 """Channels in µs (roll, pitch, throttle, yaw, switches) from simulated s and the true state."""
 
 
-@dataclass(frozen=True, slots=True)
-class BetaflightOptions:
+class BetaflightOptions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     rate_hz: float = 1000.0
     """States per simulated second."""
-    host: str = "127.0.0.1"
+    remote: str = "127.0.0.1"
     """The host on which Betaflight runs."""
     state_port: int = STATE_PORT
     rc_port: int = RC_PORT
@@ -54,8 +57,10 @@ class BetaflightOptions:
     """Wall s to wait for the first motor packet."""
 
 
-class Betaflight:
+class Betaflight(VehicleLink):
     """A link behind the link gate for one vehicle and one Betaflight. Without `rc`, another program sends RC."""
+
+    allows_realtime = True
 
     def __init__(
         self,
@@ -66,16 +71,14 @@ class Betaflight:
         options: BetaflightOptions | None = None,
         target: Target | None = None,
     ) -> None:
-        self.options = options or BetaflightOptions()
-        self.vehicle = vehicle
-        self.target = target
-        """The autopilot's process, started when the simulation is ready."""
+        super().__init__(vehicle, line, target)
         self.line = line
+        self.options = options or BetaflightOptions()
         line.taker = self.receive
         self._rc = rc
         self._frame = LocalFrame(home)
-        self._state_to: Address = (self.options.host, self.options.state_port)
-        self._rc_to: Address = (self.options.host, self.options.rc_port)
+        self._state_to: Address = (self.options.remote, self.options.state_port)
+        self._rc_to: Address = (self.options.remote, self.options.rc_port)
         self._connected = self._ever = False
         self._unanswered = 0
         self._heard = time.perf_counter()
@@ -105,16 +108,13 @@ class Betaflight:
     @property
     def over(self) -> bool:
         """The RC pilot is done or Betaflight has gone, and the vehicle is disarmed."""
-        return (self._watch.has_ended or getattr(self._rc, "done", False)) and not self._handover.is_armed
-
-    @property
-    def leisurely(self) -> bool:
-        return True
+        is_done = isinstance(self._rc, RcPilot) and self._rc.done
+        return (self._watch.has_ended or is_done) and not self._handover.is_armed
 
     def stop_at(self, t_ns: int) -> int:
         return self._ticks.stop_at(t_ns)
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         """Time waits until every state is answered. Betaflight answers each once, unless it received two at a time."""
         if not self._unanswered or not self._connected or t_ns <= self._port.now_ns:
             return False
@@ -124,7 +124,7 @@ class Betaflight:
             self._unanswered = 0
         return False
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
             self._connected = False
             self._handover.let_go(EventKind.ENDED, f"Betaflight: {how}")
@@ -148,11 +148,6 @@ class Betaflight:
         self.target.start("", self._folder)
         self._heard = time.perf_counter()
         return True
-
-    def finish(self, why: str) -> None:
-        self.line.close()
-        if self.target is not None:
-            self.target.stop()
 
     # ---- incoming
 

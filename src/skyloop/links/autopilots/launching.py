@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.core.child_process import how_it_ended
@@ -23,38 +22,11 @@ from skyloop.links.loop.targets import LocalProcess
 from skyloop_client.errors import LinkError, SetupError
 
 log = logging.getLogger(__name__)
-KINDS = ("px4", "ardupilot", "betaflight", "px4-serial")
-USAGE = "give px4[:PATH], ardupilot[:PATH], betaflight[:PATH] or px4-serial:DEVICE"
 END_S = 2.0
 """Wall s that a process gets to end after the signal."""
 MSP_PORT = 5761
 WAKE_S = 60.0
 """Wall s that Betaflight may take to answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class AutopilotSpec:
-    """The value of `--autopilot`."""
-
-    kind: str
-    path: Path | None = None
-    """The program, PX4's build folder or the serial device. None: the user starts the autopilot."""
-    arguments: tuple[str, ...] = ()
-    """Further arguments for the program."""
-
-
-def read_spec(text: str) -> AutopilotSpec:
-    """`px4:/path/bin/px4`, `ardupilot:/path/arducopter --some argument`, `betaflight`..."""
-    kind, _, rest = text.partition(":")
-    if kind not in KINDS:
-        raise LinkError(f"--autopilot {text}: no autopilot named '{kind}'; {USAGE}")
-    try:
-        words = shlex.split(rest)
-    except ValueError as error:
-        raise LinkError(f"--autopilot {text}: {error}") from None
-    if kind == "px4-serial" and len(words) != 1:
-        raise LinkError(f"--autopilot {text}: name one serial device; {USAGE}")
-    return AutopilotSpec(kind, Path(words[0]) if words else None, tuple(words[1:]))
 
 
 class AutopilotProcess(LocalProcess):
@@ -158,15 +130,14 @@ def program_at(path: Path, what: str) -> Path:
     return resolved
 
 
-def px4_process(spec: AutopilotSpec, instance: int) -> AutopilotProcess:
+def px4_process(path: Path, arguments: Sequence[str], instance: int) -> AutopilotProcess:
     """From the program `bin/px4`, or from the build folder that contains it."""
-    assert spec.path is not None
-    path = spec.path.expanduser()
+    path = path.expanduser()
     program = program_at(path / "bin" / "px4" if path.is_dir() else path, "PX4")
     etc = program.parent.parent / "etc"
-    told = [str(etc)] if etc.is_dir() and not spec.arguments else []
+    told = [str(etc)] if etc.is_dir() and not arguments else []
     return AutopilotProcess(
-        [str(program), "-d", "-i", str(instance), *told, *spec.arguments],
+        [str(program), "-d", "-i", str(instance), *told, *arguments],
         name=f"px4-{instance}",
         # starts PX4 alone, for a simulator that connects over TCP
         environment={"PX4_SIM_MODEL": os.environ.get("PX4_SIM_MODEL", "none_iris")},
@@ -174,16 +145,17 @@ def px4_process(spec: AutopilotSpec, instance: int) -> AutopilotProcess:
     )
 
 
-def ardupilot_process(spec: AutopilotSpec, instance: int, home: GeoPoint, heading_deg: float) -> AutopilotProcess:
+def ardupilot_process(
+    path: Path, arguments: Sequence[str], instance: int, home: GeoPoint, heading_deg: float
+) -> AutopilotProcess:
     """An X frame at home. If the program is in ArduPilot's source tree, that tree's default parameters come first."""
-    assert spec.path is not None
-    program = program_at(spec.path, "ArduPilot")
+    program = program_at(path, "ArduPilot")
     stock = program.parent.parent.parent.parent / "Tools" / "autotest" / "default_params" / "copter.parm"
     defaults = ",".join([*([str(stock)] if stock.is_file() else []), "skyloop.parm"])
     place = f"{home.latitude_deg:.7f},{home.longitude_deg:.7f},{home.altitude:.2f},{heading_deg % 360.0:.1f}"
     return AutopilotProcess(
         [str(program), "--model", "JSON:127.0.0.1", f"-I{instance}", "--home", place, "--defaults", defaults,
-         *spec.arguments],
+         *arguments],
         name=f"ardupilot-{instance}",
         # while it waits for a simulator it ignores SIGTERM
         signals=(signal.SIGKILL,),

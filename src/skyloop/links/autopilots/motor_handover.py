@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
 from skyloop.core.frames import quat_ned_frd_from_enu_flu, rotate_inverse
+from skyloop.links.link_gate import Link
 from skyloop.links.loop.targets import Target
 from skyloop.links.motor_order import motor_order
 from skyloop.sim.simulation_port import SimulationPort
@@ -41,6 +43,7 @@ class MotorHandover:
         self._by = by
         self._armed = False
         port.announce_link()
+        port.reserve(by)
 
     @property
     def is_armed(self) -> bool:
@@ -57,6 +60,7 @@ class MotorHandover:
 
         After a crash the vehicle arms again only once the autopilot has disarmed. If arming is refused, it is tried
         again."""
+        self.port.reserve(self._by)
         if armed != self._armed:
             self.port.send(Arm() if armed else Disarm(), by=self._by)
             self._armed = armed and self.is_armed
@@ -74,7 +78,30 @@ class MotorHandover:
         """The autopilot is gone: the vehicle hovers and then lands, unless the autopilot comes back."""
         self.tell(kind, why)
         self._armed = False
+        self.port.reserve("")
         self.port.release(self._by)
+
+
+class Closing(Protocol):
+    def close(self) -> None: ...
+
+
+class VehicleLink(Link):
+    """A link of one vehicle to one autopilot. It is gone with the flight."""
+
+    def __init__(self, vehicle: str, line: Closing, target: Target | None) -> None:
+        self.vehicle = vehicle
+        self.target = target
+        """The autopilot's process, started when the simulation is ready."""
+        self._line = line
+
+    def finish(self, why: str) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._line.close()
+        if self.target is not None:
+            self.target.stop()
 
 
 class ProcessWatch:

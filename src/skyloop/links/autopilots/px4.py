@@ -9,12 +9,13 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
+
+from pydantic import BaseModel, ConfigDict
 
 from skyloop.core.frames import GeoPoint, LocalFrame
-from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks
+from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
 from skyloop.links.autopilots.px4_odometry import LocalAxes, OdometryFeed
 from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, Wanted, Wire
 from skyloop.links.autopilots.serial_line import SerialLine
@@ -39,8 +40,9 @@ RECENT = 64
 """Number of recent stamps that a late answer may carry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Px4Options:
+class Px4Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     lockstep: str = "strict"
     """strict: wait for each answer; bounded: wait at most `miss_s` and log each miss; none: never wait."""
     miss_s: float = 0.01
@@ -56,7 +58,7 @@ class Px4Options:
     odometry_rate_hz: float = 50.0
     """Most ODOMETRY messages per simulated s."""
 
-    def __post_init__(self) -> None:
+    def model_post_init(self, context: Any) -> None:
         if self.lockstep not in LOCKSTEPS:
             raise LinkError(f"no lockstep named '{self.lockstep}'; give {', '.join(LOCKSTEPS)}")
         if self.odometry_frame not in ODOMETRY_FRAMES:
@@ -95,17 +97,15 @@ class Feed:
         return record
 
 
-class Px4:
+class Px4(VehicleLink):
     """A link behind the link gate for one vehicle and one PX4."""
 
     def __init__(
         self, line: Line, vehicle: str, home: GeoPoint, options: Px4Options | None = None, target: Target | None = None
     ) -> None:
-        self.options = options or Px4Options()
-        self.vehicle = vehicle
-        self.target = target
-        """The autopilot's process, started when the simulation is ready."""
+        super().__init__(vehicle, line, target)
         self.line = line
+        self.options = options or Px4Options()
         line.taker = self.receive
         self._frame = LocalFrame(home)
         self._wire = Wire()
@@ -131,7 +131,7 @@ class Px4:
         self._spoke = False
         self._answered_since_sent = True
         self._watch = ProcessWatch(target, "PX4")
-        self._log: Any = None
+        self._log: TextIO | None = None
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port = port
@@ -184,14 +184,14 @@ class Px4:
         return self._watch.has_ended and not self._connected and not self._handover.is_armed
 
     @property
-    def leisurely(self) -> bool:
+    def allows_realtime(self) -> bool:
         """True until its first answer, and whenever there is no lockstep."""
         return not self._locked
 
     def stop_at(self, t_ns: int) -> int:
         return self._ticks.stop_at(t_ns)
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         if not self._ever:
             return self.options.wait_s is not None
         if self._awaited_us is None or t_ns <= self._port.now_ns:
@@ -203,7 +203,7 @@ class Px4:
             self._behind_us, self._awaited_us = self._first_us, None
         return self._awaited_us is not None
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         if (how := self._watch.look(was_heard=self._ever)) is not None:
             self._lose(EventKind.ENDED, how)
         wait_s = self.options.wait_s
@@ -220,13 +220,11 @@ class Px4:
     def _place(self) -> str:
         return f"{'serial line' if self._is_serial else 'port'} {self.line.port}"
 
-    def finish(self, why: str) -> None:
-        self.line.close()
+    def close(self) -> None:
+        super().close()
         if self._log is not None:
             self._log.close()
             self._log = None
-        if self.target is not None:
-            self.target.stop()
 
     # ---- incoming
 

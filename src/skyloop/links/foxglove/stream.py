@@ -84,11 +84,9 @@ def has(record: Any, field: str) -> bool:
 class FoxgloveStream:
     """Built before the world, so that a port in use is reported at once. Call `attach`, then `close`."""
 
-    def __init__(self, host: str = "127.0.0.1", port: int = PORT, *, paced: bool = True) -> None:
-        """`paced`: a simulation without another pace runs in real time, for people to watch."""
+    def __init__(self, host: str = "127.0.0.1", port: int = PORT) -> None:
         self._place = _kept_free(host, port)
         self.host, self.port = host, int(self._place.getsockname()[1])
-        self._paced = paced
         self._context = foxglove.Context()
         self._newcomers = Newcomers()
         self._server: Any = None
@@ -126,8 +124,6 @@ class FoxgloveStream:
         except RuntimeError as error:
             raise _refused(self.host, self.port, str(error)) from None
         self._place.close()
-        if self._paced:
-            port.pace_for_people()
 
     def close(self) -> None:
         """It may be called twice."""

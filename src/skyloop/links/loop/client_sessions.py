@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict
 
 from skyloop.links.loop.commands import whole
 from skyloop.links.loop.listener import MOST_WHY, Listener
@@ -21,6 +22,7 @@ from skyloop_client.errors import LinkError, StreamError, unknown_name
 from skyloop_client.messages import EventKind, Message
 from skyloop_client.session import ONLY
 from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.version import __version__
 from skyloop_client.wire import PROTOCOL
 
 MODES = ("sync", "none", "realtime")
@@ -35,10 +37,11 @@ MOST_NEWS = 1000
 MOST_GONE = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class LinkOptions:
+class SessionOptions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     mode: str = "sync"
-    delays: Mapping[str, float] = field(default_factory=dict)
+    delays: Mapping[str, float] = {}
     """s by message class: how long the acquisition of a sample takes, in the SUT's time."""
     hang_s: float = 60.0
     """Wall s of silence after which a computing SUT counts as hung."""
@@ -46,15 +49,12 @@ class LinkOptions:
     """Wall s to wait for the first pilot."""
     hover_s: float = HOVER_BEFORE_LANDING
     """Simulated s that a vehicle hovers and waits for its pilot before it lands."""
-    power: PowerModel = field(default_factory=PowerModel)
+    power: PowerModel = PowerModel()
     """Power model of the SUT's computer."""
-    classes: tuple[str, ...] = ()
-    """Names of the class numbers in segmentations."""
-    server: str = "skyloop"
     pilots_inside: bool = False
     """The scenario's own pilots fly, so the flight does not wait for a pilot."""
 
-    def __post_init__(self) -> None:
+    def model_post_init(self, context: Any) -> None:
         if self.mode not in MODES:
             raise LinkError(f"no mode named '{self.mode}'; give {', '.join(MODES)}")
 
@@ -62,7 +62,7 @@ class LinkOptions:
 class ClientSessions:
     """All sessions of one simulation."""
 
-    def __init__(self, port: SimulationPort, listener: Listener, options: LinkOptions) -> None:
+    def __init__(self, port: SimulationPort, listener: Listener, options: SessionOptions) -> None:
         self.pilots: dict[str, Pilot] = {}
         """By token, including watchers."""
         self.gone: list[Pilot] = []
@@ -105,7 +105,7 @@ class ClientSessions:
         return any(
             one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns
             for one in self.computing
-            if one.holds_time
+            if one.blocks_time
             for other in asking
         )
 
@@ -208,7 +208,7 @@ class ClientSessions:
             {
                 "type": "hello",
                 "protocol": PROTOCOL,
-                "server": self._options.server,
+                "server": f"skyloop {__version__}",
                 "session": pilot.token,
                 "vehicle": pilot.vehicle,
                 "vehicles": list(self._port.vehicles),
@@ -217,7 +217,7 @@ class ClientSessions:
                 "role": pilot.role,
                 "estimator": self._told_estimator(pilot),
                 "streams": {name: plain_info(info) for name, info in infos.items()},
-                "classes": list(self._options.classes),
+                "classes": list(self._port.editor.class_names),
                 "ports": list(self._listener.ports),
                 "memory": None if peer or pilot.peer.memory is None else pilot.peer.memory.told,
             },

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skyloop.links.link_gate import POLL_S, LinkGate
-from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, LinkOptions
+from skyloop.links.link_gate import POLL_S, Link, LinkGate
+from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, SessionOptions
 from skyloop.links.loop.commands import taken, whole
 from skyloop.links.loop.listener import MOST_WHY, Listener
 from skyloop.links.loop.peer import Peer
@@ -32,11 +32,13 @@ LEAP_NS = 3600 * NS_PER_S
 """The most by which execution time can be ahead of simulated time."""
 
 
-class Coordinator:
+class Coordinator(Link):
     """Connects the listener and the simulation, in the simulation's thread."""
 
-    def __init__(self, listener: Listener, options: LinkOptions | None = None, target: Target | None = None) -> None:
-        self.options = options or LinkOptions()
+    name = "loop"
+
+    def __init__(self, listener: Listener, options: SessionOptions | None = None, target: Target | None = None) -> None:
+        self.options = options or SessionOptions()
         self.listener = listener
         self.target = target
         """Started when the simulation is ready."""
@@ -75,7 +77,6 @@ class Coordinator:
         return not any(vehicle.status.armed for vehicle in self._port.vehicles.values())
 
     def finish(self, why: str) -> None:
-        """Tell all peers that the flight is over and free all resources."""
         for pilot in self.client_sessions.pilots.values():
             pilot.peer.send({"type": "end", "why": why, "t_ns": self._now}, patience_s=PATIENCE_S)
             pilot.take_back_memory(None)
@@ -85,14 +86,14 @@ class Coordinator:
     # ---- called by the link gate
 
     @property
-    def leisurely(self) -> bool:
+    def allows_realtime(self) -> bool:
         return not self.options.pilots_inside and not any(self.client_sessions.flying)
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         """ST may not pass the ET of a computing session, nor start before all needed sessions are connected."""
         if self._awaits() or not self._sync:
             return self._awaits_first
-        computing = [pilot for pilot in self.client_sessions.computing if pilot.holds_time]
+        computing = [pilot for pilot in self.client_sessions.computing if pilot.blocks_time]
         return any(pilot.bound_ns < t_ns for pilot in computing) or self.client_sessions.others_go_first(t_ns)
 
     def _awaits(self) -> bool:
@@ -102,7 +103,7 @@ class Coordinator:
             self._awaits_first = not pilots or bool(self.client_sessions.missing)
         return self._awaits_first
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         if self._awaits():
             self._give_up_waiting()
         self._give_up_hung()
@@ -135,7 +136,7 @@ class Coordinator:
             return
         self._looked = now
         for pilot in list(self.client_sessions.pilots.values()):
-            if pilot.holds_time and now - pilot.heard > self.options.hang_s:
+            if pilot.blocks_time and now - pilot.heard > self.options.hang_s:
                 last = "none" if pilot.asked_ns is None else f"at ET {pilot.asked_ns / NS_PER_S:.3f} s"
                 why = f"hung: nothing heard for {now - pilot.heard:.0f} s of wall time, last question {last}"
                 self._dismiss(pilot.peer, why)
@@ -389,7 +390,6 @@ class Coordinator:
         return told
 
     def summary(self) -> dict[str, Any]:
-        """The link's part of the run's summary."""
         return {
             "mode": self.options.mode,
             "interactions": self.timeline.count,

@@ -183,7 +183,7 @@ class Pilot:
         return question is not None and question.acted_ns is None and question.due_ns <= t_ns
 
     @property
-    def holds_time(self) -> bool:
+    def blocks_time(self) -> bool:
         """It computes, so time may not pass `bound_ns`."""
         return not self.watch and self.question is None
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from skyloop.core.frames import GeoPoint
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Factor, Link, LinkConfig, LinkGate, all_vehicles, home_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.listener import Address, Channel, MavlinkListener
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.video import VideoServer
 from skyloop.links.mavlink.wire import Geography
+from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
+from skyloop_client.errors import LinkError
 from skyloop_client.streams import NS_PER_S
 
+log = logging.getLogger(__name__)
 TICK_NS = 10_000_000
 READY_NS = 250_000_000
 """Simulated ns after which every sensor has a sample. Then the vehicles are announced and answer."""
@@ -37,8 +40,20 @@ TCP_STEP = 10
 """Distance between the TCP ports of two vehicles."""
 
 
-@dataclass(frozen=True, slots=True)
-class MavlinkOptions:
+LEAST_OFFSET, MOST_OFFSET = -5000, 46_000
+"""Beyond these there are no such ports."""
+
+
+class MavlinkConfig(LinkConfig):
+    """MAVLink clients fly: every vehicle announces itself as a PX4."""
+
+    kind: ClassVar[str] = "mavlink"
+    bare: ClassVar[str] = "port_offset"
+    most_hurry_s: ClassVar[float] = 0.2
+    """Offboard setpoints may be missing for 0.5 s."""
+
+    pace: Factor = 1.0
+    """Above 1 some clients cannot keep up."""
     host: str = "127.0.0.1"
     """Address of our ports. 0.0.0.0 lets other machines connect."""
     remote: str = "127.0.0.1"
@@ -47,6 +62,30 @@ class MavlinkOptions:
     """Added to every port. None picks free ports, and the vehicle is not announced."""
     until_landed: bool = False
     """The flight is over when every vehicle that took off has landed and disarmed."""
+
+    def model_post_init(self, context: Any) -> None:
+        if not LEAST_OFFSET <= (self.port_offset or 0) <= MOST_OFFSET:
+            raise LinkError(f"port offset {self.port_offset}: give {LEAST_OFFSET} to {MOST_OFFSET}")
+
+    def flown(self, scenario: Scenario) -> frozenset[str]:
+        return all_vehicles(scenario)
+
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        link = MavlinkLink(inbox, len(scenario.vehicles), home_of(scenario), self)
+        link.on_open = lambda: self._tell(link)
+        return [link]
+
+    def _tell(self, link: MavlinkLink) -> None:
+        """Once for each vehicle."""
+        for number, (ports, told) in enumerate(zip(link.ports, link.told, strict=True)):
+            address = f"{self.host}:{ports['tcp']}"
+            if self.opened is not None:
+                self.opened(address)
+                continue
+            log.info(
+                "MAVLink system %d: UDP to %s (ground station) and %s (MAVSDK), TCP server on %s; Ctrl-C ends",
+                number + 1, *told, address,
+            )  # fmt: skip
 
 
 def address_towards(host: str) -> str:
@@ -57,11 +96,14 @@ def address_towards(host: str) -> str:
     return "127.0.0.1"
 
 
-class MavlinkLink:
-    """All vehicles of a simulation as MAVLink systems 1, 2, 3..."""
+class MavlinkLink(Link):
+    """All vehicles of a simulation as MAVLink systems 1, 2, 3... Its clients run in real time."""
 
-    def __init__(self, inbox: Inbox, vehicles: int, home: GeoPoint, options: MavlinkOptions | None = None) -> None:
-        self.options = options or MavlinkOptions()
+    name = "mavlink"
+    allows_realtime = True
+
+    def __init__(self, inbox: Inbox, vehicles: int, home: GeoPoint, options: MavlinkConfig | None = None) -> None:
+        self.options = options or MavlinkConfig()
         self.is_open = False
         """Clients are accepted and answered."""
         self.on_open: Callable[[], None] = lambda: None
@@ -126,25 +168,16 @@ class MavlinkLink:
             camera.video_uri = self._video.uri(camera.info.name)
 
     @property
-    def over(self) -> bool:
-        if self._stopped:
-            return True
-        armed = {number for number, vehicle in enumerate(self.vehicles) if vehicle.system.port.status.armed}
-        return self.options.until_landed and bool(self._flown) and not armed
-
-    @property
-    def leisurely(self) -> bool:
-        """MAVLink's clients run in real time."""
-        return True
+    def over(self) -> bool | None:
+        if self._stopped or not self.options.until_landed:
+            return self._stopped or None
+        return bool(self._flown) and not any(vehicle.system.port.status.armed for vehicle in self.vehicles)
 
     def stop(self) -> None:
         """End the flight soon. May be called from any thread."""
         self._stopped = True
 
-    def holds(self, t_ns: int) -> bool:
-        return False
-
-    def look_round(self) -> None:
+    def poll(self) -> None:
         """Clients expect heartbeats even while simulated time is slow or paused."""
         if not self.is_open or time.monotonic() - self._beat < BEAT_S:
             return
@@ -165,6 +198,9 @@ class MavlinkLink:
         for vehicle in self.vehicles:
             vehicle.say(6, why)
             vehicle.log.close()
+        self.close()
+
+    def close(self) -> None:
         self.listener.close()
         if self._video is not None:
             self._video.close()

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from skyloop.core.plugins import Registry
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Link, LinkConfig, LinkGate
 from skyloop.links.ros2.orders import VehicleOrders
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.publications import Publications
 from skyloop.links.ros2.services import Services
-from skyloop.links.ros2.settings import Ros2Settings
+from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
 from skyloop.links.ros2.stamps import stamp_of
 from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed
 from skyloop.recording.ros2.frames import topic_of
+from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import EventKind
@@ -31,8 +35,30 @@ AGAIN_S = 0.2
 """Wall s between two messages on /clock while time stands still."""
 
 
-class Ros2Link:
+WORLDS: Registry[type] = Registry("worlds", "world")
+
+
+class Ros2Config(LinkConfig):
+    """The flight is a ROS 2 node: it publishes the sensors, takes commands and answers services."""
+
+    kind: ClassVar[str] = "ros2"
+    bare: ClassVar[str] = "lockstep"
+    feeds_estimators: ClassVar[bool] = True
+
+    lockstep: str | None = None
+    """TOPIC or TOPIC@HZ: simulated time waits for a message on this topic, so many per second. Default: 50."""
+
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        """The environment's variables of ROS 2 say who may hear it."""
+        worlds = tuple((name, (world.__doc__ or "").strip().split("\n")[0]) for name, world in WORLDS.items())
+        world = WorldFacts(scenario.world.name, worlds)
+        return [Ros2Link(inbox, settings_from(os.environ), lockstep=self.lockstep, world=world)]
+
+
+class Ros2Link(Link):
     """Built before the world, so that a bad setting is reported at once."""
+
+    name = "ros2"
 
     def __init__(
         self,
@@ -59,16 +85,16 @@ class Ros2Link:
     # ---- as a link
 
     @property
-    def over(self) -> bool:
+    def over(self) -> bool | None:
         """Nodes may come and go: the scenario says when the flight ends, or a node that asks for it."""
-        return self.control.is_quitting
+        return self.control.is_quitting or None
 
     @property
-    def leisurely(self) -> bool:
+    def allows_realtime(self) -> bool:
         return self._paced and not self.pauses.paused and self.lockstep is None
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        self._port = port
+        self._port, self._gate = port, link_gate
         self.publications = Publications(self.participant, port, set(port.user_streams.outside))
         self.services = Services(self.participant.server, self._queued)
         alone = len(port.vehicles) == 1
@@ -105,17 +131,17 @@ class Ros2Link:
         stop = self.publications.next_tick(self.pauses.stop_at(t_ns))
         return stop if self.lockstep is None else self.lockstep.stop_at(stop, self._port.now_ns)
 
-    def holds(self, t_ns: int) -> bool:
-        if self.pauses.holds(t_ns):
+    def blocks_time(self, t_ns: int) -> bool:
+        if self.pauses.blocks_time(t_ns):
             return True
-        return self.lockstep is not None and self.lockstep.holds(t_ns)
+        return self.lockstep is not None and self.lockstep.blocks_time(t_ns)
 
     @property
     def is_waiting(self) -> bool:
         """So that an answer is looked for often."""
         return self.lockstep is not None
 
-    def look_round(self) -> None:
+    def poll(self) -> None:
         now = time.perf_counter()
         again = now - self._told > AGAIN_S
         if again:
@@ -125,8 +151,13 @@ class Ros2Link:
         if self.pauses.is_stepping:
             self.publications.tell_clock(self._port.now_ns)
         self.pauses.look(self._port.now_ns)
+        if self.control.is_quitting:
+            self._gate.stop()
 
     def finish(self, why: str) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._is_open = False
         self.participant.close()
 

@@ -44,7 +44,7 @@ class Pauses:
             done, self._until_ns = self._done, None
             done(now_ns)
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         return self.paused and (self._until_ns is None or t_ns > self._until_ns)
 
 
@@ -79,7 +79,7 @@ class Lockstep:
         self.answers += 1
         self._answered_ns = max(self._answered_ns, now_ns if stamp_ns is None else min(stamp_ns, now_ns))
 
-    def holds(self, t_ns: int) -> bool:
+    def blocks_time(self, t_ns: int) -> bool:
         """Whether time must not advance to `t_ns` yet."""
         if self._is_over:
             return False

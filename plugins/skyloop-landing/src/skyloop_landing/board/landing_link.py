@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import Link, LinkGate
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import unknown_name
 from skyloop_client.messages import Arm, Goal, Hover, Land, Request, Setpoint, TakeOff, Velocity
@@ -57,8 +57,11 @@ class LandingOptions:
     baud: int = 57_600
 
 
-class LandingLink:
+class LandingLink(Link):
     """One vehicle, one board."""
+
+    name = "landing"
+    allows_realtime = False
 
     def __init__(
         self,
@@ -114,19 +117,6 @@ class LandingLink:
             return False
         return self.procedure.gave_up or self._vehicle.status.landed
 
-    @property
-    def leisurely(self) -> bool:
-        return False
-
-    def stop_at(self, t_ns: int) -> int:
-        return t_ns
-
-    def holds(self, t_ns: int) -> bool:
-        return False
-
-    def look_round(self) -> None:
-        pass
-
     def finish(self, why: str) -> None:
         if self._finished:
             return
@@ -137,6 +127,9 @@ class LandingLink:
                 "landed": self._vehicle.status.landed, "position": [float(value) for value in state.position],
                 "heading_deg": math.degrees(float(yaw_from_quat(state.quat_wxyz))),
             }  # fmt: skip
+        self.close()
+
+    def close(self) -> None:
         self.board.close()
         if self._video is not None:
             self._video.close()
