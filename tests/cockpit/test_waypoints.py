@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import skyloop
-from skyloop.sim.simulation import Simulation
 from skyloop.cockpit.waypoints import Waypoints
+from skyloop.sim.simulation import Simulation
 from skyloop_client.messages import Arm, Goal, TakeOff, Velocity
 
 pytestmark = pytest.mark.flights

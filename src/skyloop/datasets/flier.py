@@ -24,7 +24,7 @@ from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
 from skyloop.datasets.worker import WorkerProfile, describe, fly
 from skyloop.recording.journal import record_of
 from skyloop.sim.assembly import build
-from skyloop.sim.sensing import DeferredSensing, SensingInstant, Looks
+from skyloop.sim.sensing import DeferredSensing, Looks, SensingInstant
 from skyloop.sim.simulation import Simulation
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import DatasetError
