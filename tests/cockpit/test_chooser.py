@@ -81,7 +81,7 @@ def test_a_text_that_cannot_be_changed_is_told_in_one_line() -> None:
     for text in ("name: [a", "just words", "- a\n- b\n"):
         with pytest.raises(ScenarioError, match=r"^scenario: [^\n]*$"):
             changed(text, {"seed": 1})
-    with pytest.raises(ScenarioError, match="no place"):
+    with pytest.raises(ScenarioError, match="cannot be added"):
         changed("world: room\n", {"world.name.x": 1})
 
 
