@@ -15,7 +15,8 @@ from skyloop_papers.benchmarks import perception
 def test_figures_follow_the_synthesis_and_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     made = Synthesis(Resources(53_200 / 4, 106_400 / 2, 105, 22), LongestPath(14.0, ("FDRE", "LUT2", "FDRE")))
     monkeypatch.setattr("skyloop_landing.fpga.synthesis.synthesise", lambda: made)
-    monkeypatch.setattr("skyloop_landing.fpga.config.FabricConfig", lambda: small_config(40, 24))
+    small = small_config(40, 24)
+    monkeypatch.setattr("skyloop_landing.fpga.config.FabricConfig", lambda: small)
     figures = {figure.key: figure for figure in perception.fabric(images=2)}
     shares = [figures[f"fabric_{key}_percent"] for key in ("lut", "ff", "bram36", "dsp")]
     assert [share.value for share in shares] == [25.0, 50.0, 75.0, 10.0]
