@@ -17,8 +17,8 @@ from websockets.sync.client import ClientConnection, connect
 
 from skyloop.apps.cockpit import Cockpit
 from skyloop.cli.catalogue import catalogue
+from skyloop.cockpit.wire import unframed
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop.ui.wire import unframed
 
 # a viewer that waits for an answer reads nothing meanwhile; that must not look like a lost line
 PING_S = None

@@ -13,18 +13,18 @@ from unittest.mock import patch
 from skyloop.datasets import recording_run
 from skyloop.datasets.recording_run import record
 from skyloop.datasets.worker import record_alone
-from skyloop.datasets.worker_processes import Job
+from skyloop.datasets.worker_processes import WorkerJob
 
 
 class WorkerHere:
     """Takes the place of Workers: the job is done when its reports are asked for."""
 
-    def __init__(self, jobs: list[Job], stuck_after_s: float) -> None:
+    def __init__(self, jobs: list[WorkerJob], stuck_after_s: float) -> None:
         (job,) = jobs
         assert job.module == "skyloop.datasets.worker"
         self._folder = Path(job.arguments[0])
 
-    def told(self, interruption: Any) -> Iterator[dict[str, Any]]:
+    def messages(self, interruption: Any) -> Iterator[dict[str, Any]]:
         said = io.StringIO()
         with redirect_stdout(said):
             record_alone(self._folder)

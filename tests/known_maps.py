@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.benchmarks.box_worlds import CELL, BoxWorld
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import Estimate, GridMap, Message, Movers, PointCloud, VehicleState
+from skyloop_papers.benchmarks.plan import CELL, BoxWorld
 
 PERIOD_NS = 100_000_000
 

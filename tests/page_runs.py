@@ -21,7 +21,7 @@ import typer
 
 from skyloop.cli import main
 from skyloop.datasets.worker import record_alone
-from skyloop.datasets.worker_processes import Job
+from skyloop.datasets.worker_processes import WorkerJob
 
 DOCS = Path(__file__).parent.parent / "docs"
 README = "../README"
@@ -99,7 +99,7 @@ class PageRun:
 class _WorkerHere:
     """The only worker of a recording, in this process."""
 
-    def __init__(self, jobs: Sequence[Job], stuck_after_s: float) -> None:
+    def __init__(self, jobs: Sequence[WorkerJob], stuck_after_s: float) -> None:
         (job,) = jobs
         self._folder = Path(job.arguments[0])
 

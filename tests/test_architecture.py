@@ -20,11 +20,10 @@ CLIENT = ROOT / "clients" / "python" / "src" / "skyloop_client"
 WALL_CLOCK_ALLOWED = (
     "skyloop_client",
     "links",
-    "ui",
+    "cockpit",
     "apps",
     "datasets",
     "campaigns",
-    "benchmarks",
     "cli",
     "core/clock.py",
 )
@@ -90,7 +89,7 @@ def dotted(node: ast.AST) -> str:
     return ".".join([*([node.id] if isinstance(node, ast.Name) else []), *reversed(parts)])
 
 
-OUTSIDE = ("links", "ui", "apps", "gym", "datasets", "cli")
+OUTSIDE = ("links", "cockpit", "apps", "gym", "datasets", "cli")
 """Rooms that fly or watch a simulation through its ports."""
 BEHIND_THE_PORTS = {"fleet", "autopilot", "autopilots", "stage"}
 BEHIND_THE_EDITOR = {"scene", "model", "fleet"}

@@ -21,7 +21,7 @@ from page_runs import make_commands_once, record_here
 from skyloop.cli import main
 from skyloop.cli.datasets import app
 from skyloop.datasets.recording_run import GROUP_FRAMES
-from skyloop.recording.formats import asl_sensors, splitting, tum, voc
+from skyloop.recording.formats import asl_sensors, label_images, tum, voc
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.recording import open_recording
 from skyloop.sensors.camera import Camera, CameraConfig
@@ -197,10 +197,10 @@ def test_numbers_of_the_page() -> None:
     assert f"`occluded` is set beyond {voc.OCCLUDED:.0%}".replace("%", " %") in FLOWN
     assert f"`truncated` beyond {100 * voc.TRUNCATED:.0f} % outside" in FLOWN
     assert f"beyond {100 * voc.DIFFICULT_SHARE:.0f} % of either or below {voc.DIFFICULT_PX} pixels" in FLOWN
-    assert f"From {splitting.ROUNDS * splitting.LEAST_IN_ROUND} images on, each split has three blocks" in FLOWN
-    assert splitting.ROUNDS == 3 and GROUP_FRAMES == 10
-    dealt = splitting.split(500)
-    assert [dealt.count(name) / 5 for name in splitting.SPLITS] == pytest.approx([60, 20, 20], abs=0.5)
+    assert f"From {label_images.ROUNDS * label_images.LEAST_IN_ROUND} images on, each split has three blocks" in FLOWN
+    assert label_images.ROUNDS == 3 and GROUP_FRAMES == 10
+    dealt = label_images.split(500)
+    assert [dealt.count(name) / 5 for name in label_images.SPLITS] == pytest.approx([60, 20, 20], abs=0.5)
 
 
 def test_automatic_exposure_is_not_shared_out() -> None:

@@ -13,8 +13,7 @@ import yaml
 import skyloop
 from published_things import records
 from skyloop.cli.reference.entries import TOPICS
-from skyloop.links.foxglove.products import PRODUCT_VIEWS
-from skyloop.recording.formats.ros2_products import PRODUCTS
+from skyloop.recording.ros2.views import PRODUCTS
 from skyloop.sim import published_records, user_streams
 from skyloop_client.messages import Detections, Setpoint
 from skyloop_client.streams import StreamInfo
@@ -61,10 +60,10 @@ def test_every_record_is_in_the_table_with_what_becomes_of_it() -> None:
     assert set(rows) == {kind.__name__ for kind in published_records.PUBLISHED}
     for record in records().values():
         name = type(record).__name__
-        (outgoing,) = PRODUCTS[name](StreamInfo("drone/x", name, None, "drone"), record)
-        assert f"`{outgoing[1]}`" in rows[name]
-        for view in PRODUCT_VIEWS.get(name, ()):
-            assert f"`{view.kind}`" in rows[name] + PAGE
+        (view,) = PRODUCTS[name]
+        made = view.make(StreamInfo("drone/x", name, None, "drone"), record)
+        assert made.__msgtype__ == view.kind
+        assert f"`{view.kind.replace('/msg/', '/')}`" in rows[name]
 
 
 def test_limits() -> None:

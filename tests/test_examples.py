@@ -206,6 +206,15 @@ def test_ten_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1800 IMU samples" in capsys.readouterr().out
 
 
+def test_fly_behaviours(capsys: pytest.CaptureFixture[str]) -> None:
+    flown = runpy.run_path(str(EXAMPLES / "fly_behaviours.py"))
+    assert not flown["drone"].behaviour.failed and not flown["drone"].status.armed
+    assert np.linalg.norm(flown["sim"].truth().position[:2]) < 0.5
+    # the spiral climbs by a metre and a half above 3 m
+    assert flown["highest"] == pytest.approx(4.5, abs=0.2)
+    assert "landed 0." in capsys.readouterr().out
+
+
 def test_read_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plot_nothing(monkeypatch)
     scenario = skyloop.load_scenario("first-flight", {"duration": 5.0})

@@ -13,8 +13,7 @@ from PIL import Image
 import skyloop
 from skyloop.apps.run import run_scenario
 from skyloop.cli import main
-from skyloop.recording.picture_legends import HEIGHT, legend
-from skyloop.recording.stream_colours import depth_picture, id_picture, value_range
+from skyloop.recording.picture_legends import HEIGHT, depth_picture, id_picture, legend, value_range
 from skyloop.recording.stream_pictures import cloud_picture, scan_picture
 from skyloop_client.streams import StreamInfo
 

@@ -69,10 +69,10 @@ def datasets() -> dict[str, str]:
 
 def benches() -> dict[str, str]:
     """Their keys; takes a quarter of an hour."""
-    from skyloop.benchmarks.registry import BENCHES
+    from skyloop_papers.benchmarks.verb import benches as table
 
     found: dict[str, str] = {}
-    for name in BENCHES:
+    for name in table():
         print(f"bench {name} ...", file=sys.stderr)
         said = subprocess.run([*SKYLOOP, "bench", name, "--json", "--quiet"], capture_output=True, text=True)
         found[name] = " ".join(sorted(_keys(json.loads(said.stdout)))) if said.returncode == 0 else said.stderr.strip()
@@ -82,6 +82,8 @@ def benches() -> dict[str, str]:
 def _keys(value: object, where: str = "") -> set[str]:
     if isinstance(value, dict):
         return {f"{where}{key}" for key in value}.union(*(_keys(each, f"{where}{key}.") for key, each in value.items()))
+    if isinstance(value, list) and all(isinstance(each, dict) and "key" in each for each in value):
+        return {f"{where}{each['key']}" for each in value}.union(*(_keys(each, f"{where}*.") for each in value))
     return set()
 
 

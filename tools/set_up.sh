@@ -40,7 +40,7 @@ echo "set-up 2/4: installing $(grep -c '==' requirements.lock) pinned packages (
 pip install --no-deps --no-compile -r requirements.lock ||
     fail "pip could not install requirements.lock (see above); is there a network, and a package index pip may use?"
 
-echo "set-up 3/4: installing skyloop, its client and its plugins"
+echo "set-up 3/4: installing skyloop, its client, its plugins and the papers"
 pip install --no-deps --no-build-isolation -e clients/python -e . -e plugins/skyloop-autonomy \
     -e plugins/skyloop-landing -e plugins/skyloop-detect -e plugins/skyloop-jax -e papers || fail "pip could not install skyloop from this folder (see above)"
 

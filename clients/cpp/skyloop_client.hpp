@@ -550,24 +550,179 @@ struct VehicleState {  // from truth or an Estimate: the state that the controll
                 value["angular_velocity_body"].numbers<3>(), value["quat_wxyz"].numbers<4>()};
     }
 };
+// ---- records, written by tools/record_types.py
 struct ImuSample {
-    std::int64_t t_ns = 0;
-    Vector angular_velocity{}, specific_force{};  // sensor axes; +g along up at rest
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    Vector angular_velocity{};  // rad/s, sensor axes
+    Vector specific_force{};  // m/s², sensor axes; +g along up at rest
     static ImuSample from(const Value& value) {
         expect_record(value, {"ImuSample"});
-        return {value["t_ns"].integer(), value["angular_velocity"].numbers<3>(), value["specific_force"].numbers<3>()};
+        return {value["t_ns"].integer(), value["angular_velocity"].numbers<3>(),
+                value["specific_force"].numbers<3>()};
+    }
+};
+struct ImuBias {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    Vector gyro_bias{};  // rad/s, sensor axes
+    Vector accel_bias{};  // m/s², sensor axes
+    static ImuBias from(const Value& value) {
+        expect_record(value, {"ImuBias"});
+        return {value["t_ns"].integer(), value["gyro_bias"].numbers<3>(), value["accel_bias"].numbers<3>()};
+    }
+};
+struct GnssFix {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    double latitude_deg = 0;  // deg, degrees north, WGS84
+    double longitude_deg = 0;  // deg, degrees east, WGS84
+    double altitude = 0;  // m, above the WGS84 ellipsoid
+    Vector velocity_enu{};  // m/s, in the local ENU axes at home
+    std::int64_t fix_type = 0;  // 0 none, 2 two-dimensional, 3 three-dimensional
+    double hdop = 0;  // horizontal dilution of precision, dimensionless
+    double vdop = 0;  // vertical dilution of precision, dimensionless
+    std::int64_t satellites = 0;  // number used in the fix
+    double horizontal_sd = 0;  // m, one sigma as the receiver reports it
+    double vertical_sd = 0;  // m, one sigma
+    double speed_sd = 0;  // m/s, one sigma
+    static GnssFix from(const Value& value) {
+        expect_record(value, {"GnssFix"});
+        return {value["t_ns"].integer(), value["latitude_deg"].number(), value["longitude_deg"].number(),
+                value["altitude"].number(), value["velocity_enu"].numbers<3>(), value["fix_type"].integer(),
+                value["hdop"].number(), value["vdop"].number(), value["satellites"].integer(),
+                value["horizontal_sd"].number(), value["vertical_sd"].number(), value["speed_sd"].number()};
+    }
+};
+struct BarometerSample {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    double pressure = 0;  // Pa, the measured pressure
+    double altitude = 0;  // m, from pressure and the standard atmosphere
+    double temperature = 0;  // K, the temperature of the standard atmosphere
+    static BarometerSample from(const Value& value) {
+        expect_record(value, {"BarometerSample"});
+        return {value["t_ns"].integer(), value["pressure"].number(), value["altitude"].number(),
+                value["temperature"].number()};
+    }
+};
+struct MagnetometerSample {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    Vector field_tesla{};  // T, sensor axes
+    static MagnetometerSample from(const Value& value) {
+        expect_record(value, {"MagnetometerSample"});
+        return {value["t_ns"].integer(), value["field_tesla"].numbers<3>()};
     }
 };
 struct RangeSample {
-    std::int64_t t_ns = 0;
-    double distance = 0;  // m; NaN when nothing is in range
-    double min_range = 0, max_range = 0;
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    double distance = 0;  // m, along the sensor's +x axis; NaN when nothing is in range
+    double min_range = 0;  // m, the shortest distance the sensor measures
+    double max_range = 0;  // m, the longest distance the sensor measures
     static RangeSample from(const Value& value) {
         expect_record(value, {"RangeSample"});
         return {value["t_ns"].integer(), value["distance"].number(), value["min_range"].number(),
                 value["max_range"].number()};
     }
 };
+struct OpticalFlowSample {
+    std::int64_t t_ns = 0;  // ns, end of the integration
+    std::int64_t integration_time_us = 0;  // µs, since the sample before; 0 on the first
+    double integrated_x = 0;  // rad, about x
+    double integrated_y = 0;  // rad, about y
+    Vector integrated_gyro{};  // rad, about x, y, z, right-handed
+    std::int64_t quality = 0;  // 0 (nothing to see; the flow is then 0) to 255
+    double distance = 0;  // m, to the centre of the view; negative: unknown
+    static OpticalFlowSample from(const Value& value) {
+        expect_record(value, {"OpticalFlowSample"});
+        return {value["t_ns"].integer(), value["integration_time_us"].integer(), value["integrated_x"].number(),
+                value["integrated_y"].number(), value["integrated_gyro"].numbers<3>(), value["quality"].integer(),
+                value["distance"].number()};
+    }
+};
+struct LidarScan {
+    std::int64_t t_ns = 0;  // ns, the end of the sweep
+    Array points;  // (n, 3), m, each in the sensor's axes at the instant of its firing
+    Array ranges;  // (n), m, the length of each point
+    Array intensities;  // (n), 0..1, share of the light sent back
+    Array rings;  // (n), channel, 0 the lowest
+    Array offsets_ns;  // (n), ns, firing minus `t_ns`, zero or negative
+    Array classes;  // (n), semantic class of the hit object; 0 for drops, flakes, fog and dust
+    Array instances;  // (n), number of the hit object; 0 for drops, flakes, fog and dust
+    static LidarScan from(const Value& value) {
+        expect_record(value, {"LidarScan"});
+        return {value["t_ns"].integer(), value["points"].array(), value["ranges"].array(),
+                value["intensities"].array(), value["rings"].array(), value["offsets_ns"].array(),
+                value["classes"].array(), value["instances"].array()};
+    }
+};
+struct DepthImage {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    Array depth;  // (height, width), m, along the optical axis; 0 where there is no value
+    static DepthImage from(const Value& value) {
+        expect_record(value, {"DepthImage"});
+        return {value["t_ns"].integer(), value["depth"].array()};
+    }
+};
+struct RadarScan {
+    std::int64_t t_ns = 0;  // ns, middle of the burst
+    Array volts;  // (n_rx, n_chirps, n_samples), V, complex where the receiver has a quadrature channel
+    double folded_share = 0;  // share of the echo's energy from beyond the unambiguous range or speed, 0 to 1
+    static RadarScan from(const Value& value) {
+        expect_record(value, {"RadarScan"});
+        return {value["t_ns"].integer(), value["volts"].array(), value["folded_share"].number()};
+    }
+};
+struct RangeDopplerImage {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    Array power;  // (n_ranges, n_speeds), V², mean over the antennas, row 0 nearest
+    Array ranges;  // (n_ranges), m, of each row, coupling with speed not removed
+    Array speeds;  // (n_speeds), m/s, of each column, rising; positive: away
+    static RangeDopplerImage from(const Value& value) {
+        expect_record(value, {"RangeDopplerImage"});
+        return {value["t_ns"].integer(), value["power"].array(), value["ranges"].array(), value["speeds"].array()};
+    }
+};
+struct RadarDetections {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    Array points;  // (n, 3), m, sensor axes (forward, left, up)
+    Array ranges;  // (n), m, at the middle of the burst
+    Array speeds;  // (n), m/s, positive: away
+    Array azimuths;  // (n), rad, positive to the left
+    Array elevations;  // (n), rad, positive upwards
+    Array snr_db;  // (n), dB, over the noise around the peak
+    Array track_ids;  // (k), numbers that targets keep
+    Array track_positions;  // (k, 3), m, sensor axes
+    Array track_velocities;  // (k, 3), m/s, sensor axes
+    static RadarDetections from(const Value& value) {
+        expect_record(value, {"RadarDetections"});
+        return {value["t_ns"].integer(), value["points"].array(), value["ranges"].array(), value["speeds"].array(),
+                value["azimuths"].array(), value["elevations"].array(), value["snr_db"].array(),
+                value["track_ids"].array(), value["track_positions"].array(), value["track_velocities"].array()};
+    }
+};
+struct BatteryState {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    double voltage = 0;  // V, at the terminals, sag included; 0 on an airframe without a battery
+    double current = 0;  // A, positive while draining
+    double state_of_charge = 0;  // 1 full, 0 empty
+    double energy_used = 0;  // J, since the start
+    static BatteryState from(const Value& value) {
+        expect_record(value, {"BatteryState"});
+        return {value["t_ns"].integer(), value["voltage"].number(), value["current"].number(),
+                value["state_of_charge"].number(), value["energy_used"].number()};
+    }
+};
+struct VehicleStatus {
+    std::int64_t t_ns = 0;  // ns, the simulated time the record describes
+    // disarmed, idle (armed, rotors idling), takeoff, hover, setpoint (following the pilot), goal, home, land
+    std::string mode{};
+    bool armed = false;  // true while the rotors may turn
+    bool landed = false;  // true on the ground: before take-off and from touch-down on
+    std::string failsafe{};  // empty, or the active one: "battery low", "setpoint lost", "estimate lost"
+    static VehicleStatus from(const Value& value) {
+        expect_record(value, {"VehicleStatus"});
+        return {value["t_ns"].integer(), value["mode"].text(), value["armed"].boolean(), value["landed"].boolean(),
+                value["failsafe"].text()};
+    }
+};
+// ---- end of what it writes
 struct CameraImage {
     std::int64_t t_ns = 0;
     int width = 0, height = 0;

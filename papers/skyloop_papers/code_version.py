@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import subprocess
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
-import skyloop
-import skyloop_client
-import skyloop_papers
-
 ROOT = Path(__file__).parents[2]
-CODE = ("src", "clients/python", "papers")
+CODE = ("src", "clients/python", "plugins", "papers")
 """Commits to anything else leave the version as it is."""
+PACKAGES = (
+    "skyloop", "skyloop_client", "skyloop_autonomy", "skyloop_landing", "skyloop_detect", "skyloop_jax",
+    "skyloop_papers",
+)  # fmt: skip
 UNKNOWN = "unknown"
 SHOWN = 12
 """Characters of a commit's hash."""
@@ -41,8 +42,11 @@ def _git(*arguments: str) -> str:
 
 def _hash_of_sources() -> str:
     digest = hashlib.blake2b(digest_size=4)
-    for package in (skyloop, skyloop_client, skyloop_papers):
-        folder = Path(str(package.__file__)).parent
+    for name in PACKAGES:
+        found = find_spec(name)
+        if found is None or found.origin is None:
+            continue
+        folder = Path(found.origin).parent
         for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.yaml")]):
             digest.update(f"{path.relative_to(folder)} ".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -3,6 +3,9 @@
 from skyloop.core.plugins import Plugin
 
 PLUGIN = Plugin(
-    verbs={"reproduce": "skyloop_papers.cli:app"},
-    catalogues={"reproductions": "skyloop_papers.catalogue:listed"},
+    verbs={"reproduce": "skyloop_papers.cli:app", "bench": "skyloop_papers.benchmarks.verb:app"},
+    catalogues={
+        "benches": "skyloop_papers.benchmarks.verb:listed",
+        "reproductions": "skyloop_papers.catalogue:listed",
+    },
 )

@@ -59,7 +59,7 @@ def report_page(out: Path, measured: Sequence[Measured], *, quick: bool) -> str:
 def _experiment(out: Path, one: Measured, paper: str) -> str:
     link = html.escape(str(one.folder.relative_to(out)))
     # every number links to the folder of the runs that gave it
-    runs = report_html.Cell(f'<a href="{link}/">runs</a>')
+    runs = report_html.HtmlCell(f'<a href="{link}/">runs</a>')
     published = [[*row_of(cell), runs] for cell in one.cells if cell.published is not None]
     others = [[*row_of(cell), runs] for cell in one.cells if cell.published is None]
     body = table(HEAD, published) if published else "<p>The paper gives no number for this experiment.</p>"
@@ -82,9 +82,9 @@ def _experiment(out: Path, one: Measured, paper: str) -> str:
 def row_of(cell: Cell) -> list[Any]:
     sd = "–" if cell.sd is None else float(f"{cell.sd:.2g}")
     published = "–" if cell.published is None else float(cell.published)
-    where = report_html.Cell(f'<span class="named">{html.escape(cell.table)}</span>')
+    where = report_html.HtmlCell(f'<span class="named">{html.escape(cell.table)}</span>')
     word = "" if cell.verdict == NOT_PUBLISHED else cell.verdict
-    verdict = report_html.Cell(f'<span class="named {CLASS.get(cell.verdict, "")}">{html.escape(word)}</span>')
+    verdict = report_html.HtmlCell(f'<span class="named {CLASS.get(cell.verdict, "")}">{html.escape(word)}</span>')
     return [where, cell.name, published, float(cell.ours), cell.unit, cell.n, sd, verdict, cell.why]
 
 

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.making import outcomes
-from skyloop.campaigns.parcels import packed, unpack
-from skyloop.campaigns.pools import Pool, local_pool, ray_pool
-from skyloop.campaigns.run_process import Work
+from skyloop.campaigns.folder import packed, unpack
+from skyloop.campaigns.pools import Pool, local_pool, outcomes, ray_pool
+from skyloop.campaigns.run_process import RemoteCall
 from skyloop.core.files import write_whole
 from skyloop.core.machine_info import usable_cores
 from skyloop_client.errors import SetupError, SkyloopError
@@ -96,10 +95,10 @@ def make_missing(
                 lost.append(f"{job.name}: {outcome.lost}")
                 progress(f"{job.name} ({done} of {len(missing)}) was lost: {outcome.lost}")
                 continue
-            if outcome.parcel and job.leaves is not None:
-                _put_here(outcome.parcel, job.leaves)
-            keep(job.kept, outcome.made)
-            progress(f"{job.name} ({done} of {len(missing)}): {describe(outcome.made)}")
+            if outcome.archive and job.leaves is not None:
+                _put_here(outcome.archive, job.leaves)
+            keep(job.kept, outcome.result)
+            progress(f"{job.name} ({done} of {len(missing)}): {describe(outcome.result)}")
     if lost:
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         raise SkyloopError(f"lost: {lost[0]}{more}; the same command goes on from here")
@@ -116,11 +115,11 @@ def all_runs(
     return {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
 
 
-def _work(job: Job, pool: Pool) -> Work:
+def _work(job: Job, pool: Pool) -> RemoteCall:
     if pool.is_far:
         leaves = "" if job.leaves is None else str(job.leaves)
-        return Work.of(run_far, (job.call, job.arguments, leaves, code_version()))
-    return Work.of(job.call, job.arguments)
+        return RemoteCall.of(run_far, (job.call, job.arguments, leaves, code_version()))
+    return RemoteCall.of(job.call, job.arguments)
 
 
 def run_far(call: Callable[..., Run], arguments: tuple[Any, ...], leaves: str, version: str) -> tuple[Run, bytes]:
@@ -147,7 +146,7 @@ def run_far(call: Callable[..., Run], arguments: tuple[Any, ...], leaves: str, v
 def _put_here(archive: bytes, leaves: Path) -> None:
     """What a run wrote, where it would have written it on this machine."""
     unpacked = leaves.with_name(f".{leaves.name}.far")
-    unpack(archive, unpacked, whole=True)
+    unpack(archive, unpacked, everything=True)
     written = unpacked / leaves.name
     if leaves.is_dir():
         shutil.rmtree(leaves)

@@ -69,7 +69,4 @@ PLUGIN = Plugin(
         "mavlink": "skyloop.cli.mavlink:app",
         "serve": "skyloop.cli.serve:app",
     },
-    catalogues={
-        "benches": "skyloop.benchmarks.registry:listed",
-    },
 )

@@ -19,12 +19,12 @@ from skyloop.rendering.egl_devices import HOW_TO_USE_A_GPU
 
 
 @pytest.fixture(scope="module")
-def findings() -> list[doctor.Finding]:
+def findings() -> list[doctor.Diagnosis]:
     return doctor.examine()
 
 
 @pytest.mark.renders
-def test_this_machine_can_fly(findings: list[doctor.Finding]) -> None:
+def test_this_machine_can_fly(findings: list[doctor.Diagnosis]) -> None:
     assert [each.name for each in findings if each.state == "missing"] == []
     assert len({each.name for each in findings}) == len(findings)
     assert all(each.found for each in findings)
@@ -32,7 +32,7 @@ def test_this_machine_can_fly(findings: list[doctor.Finding]) -> None:
 
 
 @pytest.mark.renders
-def test_versions_are_those_imported(findings: list[doctor.Finding]) -> None:
+def test_versions_are_those_imported(findings: list[doctor.Diagnosis]) -> None:
     found = {each.name: each.found for each in findings}
     assert (found["numpy"], found["numba"]) == (np.__version__, numba.__version__)
 
@@ -98,7 +98,7 @@ def test_opengl_that_answers_nonsense_is_missing(monkeypatch: pytest.MonkeyPatch
 
 def test_opengl_is_named_after_what_the_driver_prints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "output_of", lambda command: 'driver noise\n["llvmpipe", "4.5"]')
-    assert doctor._opengl() == doctor.Finding("OpenGL", "ok", "llvmpipe, OpenGL 4.5: the CPU draws")
+    assert doctor._opengl() == doctor.Diagnosis("OpenGL", "ok", "llvmpipe, OpenGL 4.5: the CPU draws")
 
 
 def test_a_gpu_that_does_not_draw_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +123,7 @@ def test_a_driver_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 @pytest.mark.renders
-def test_every_extra_is_listed_with_what_is_missing(findings: list[doctor.Finding]) -> None:
+def test_every_extra_is_listed_with_what_is_missing(findings: list[doctor.Diagnosis]) -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     found = {each.name: each for each in findings if each.name.startswith("extra: ")}
     assert sorted(found) == [f"extra: {name}" for name in sorted(project["optional-dependencies"])]
@@ -164,7 +164,7 @@ def test_missing_system_packages_are_told_with_their_command(monkeypatch: pytest
 
 
 def test_brackets_are_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    absent = doctor.Finding("extra: bench", "optional", "not installed: a[b]", "pip install 'skyloop[bench]'")
+    absent = doctor.Diagnosis("extra: bench", "optional", "not installed: a[b]", "pip install 'skyloop[bench]'")
     monkeypatch.setattr(doctor, "examine", lambda: [absent])
     said = CliRunner().invoke(app, ["doctor"]).output
     assert "pip install 'skyloop[bench]'" in said and "a[b]" in said

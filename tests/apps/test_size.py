@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from page_runs import plot_nothing
-from skyloop.apps.size import Flight, board_verdict, size, slowest_good, speeds_from, sut_result, verdict
+from skyloop.apps.size import SizingFlight, board_verdict, size, slowest_good, speeds_from, sut_result, verdict
 from skyloop.apps.truth_judges import TrueFlight, judge_from
 from skyloop.links.loop.targets import LocalProcess, Target
 from skyloop.sim.scenario import load_scenario, make_scenario
@@ -34,8 +34,8 @@ print(json.dumps({"success": late < 500_000_000, "error": late / 1e9, "time_s": 
 """
 
 
-def flight(speed: float, success: bool) -> Flight:
-    return Flight(speed, 1, success, None, None, None, 1.0, 0.1, 0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 0, 1.0, "")
+def flight(speed: float, success: bool) -> SizingFlight:
+    return SizingFlight(speed, 1, success, None, None, None, 1.0, 0.1, 0.1, 0.1, 0.1, 0.1, 1.0, 1.0, 0, 1.0, "")
 
 
 def test_speeds() -> None:

@@ -155,10 +155,10 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
     # of an owner that was killed: nobody has it locked
     (tmp_path / "skyloop-runs-gone").mkdir()
     with local_pool(1) as pool:
-        from skyloop.campaigns.making import outcomes
-        from skyloop.campaigns.run_process import Work
+        from skyloop.campaigns.pools import outcomes
+        from skyloop.campaigns.run_process import RemoteCall
 
-        assert [outcome.made for _, outcome in outcomes([(0, Work.of(os.path.getsize, ("/",)))], pool, 0)]
+        assert [outcome.result for _, outcome in outcomes([(0, RemoteCall.of(os.path.getsize, ("/",)))], pool, 0)]
         assert len(list(tmp_path.iterdir())) == 1
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,7 @@ from campaign_rig import HERE, campaign, completed
 
 from left_out import leave_out
 from skyloop.campaigns.campaign import results
-from skyloop.recording.files import RowFile
+from skyloop.core.files import RowFile
 from skyloop_client.errors import DatasetError
 
 pytestmark = pytest.mark.processes
@@ -47,7 +47,7 @@ def test_accidents_cost_one_run_each(tmp_path: Path) -> None:
     assert summary["made_again"] == 4
     rows = results(tmp_path / "made").set_index("run")
     assert rows["fine"][[0, 1, 5, 6, 7, 8]].tolist() == [0, 1, 5, 6, 7, 8]
-    assert rows["cause"][2] == "the process ended with exit code 3" and rows["cause"][3] == "no end after 2 s"
+    assert rows["cause"][2] == "the process ended: exit code 3" and rows["cause"][3] == "no end after 2 s"
     assert "No space left on device" in rows["cause"][4]
     assert rows["attempts"].tolist() == [1, 2, 2, 2, 1, 2, 1, 1, 1]
     # the next start tries them again

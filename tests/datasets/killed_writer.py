@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skyloop.core.jit import prepare
-from skyloop.datasets.worker import planned, record_alone
+from skyloop.datasets.recording_plan import RecordingPlan
+from skyloop.datasets.worker import record_alone
 from skyloop.recording import journal
 from skyloop.sim.assembly import needed_rooms
 
@@ -34,7 +35,7 @@ def record_until(number: int) -> None:
     record_alone(Path(sys.argv[1]))
 
 
-prepare(*needed_rooms(planned(Path(sys.argv[1]))[1]))
+prepare(*needed_rooms(RecordingPlan.read(Path(sys.argv[1])).make_scenario()))
 for each in map(int, sys.argv[2:]):
     child = os.fork()
     if child == 0:

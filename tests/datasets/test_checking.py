@@ -19,10 +19,9 @@ import skyloop.datasets.export
 from skyloop.cli import main
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
-from skyloop.datasets.export import Exporter, export, whole_formats
+from skyloop.datasets.export import Exporter, export, finished_formats
 from skyloop.recording.formats import registry
-from skyloop.recording.manifest import read_manifest, write_manifest
-from skyloop.recording.recording import Recording
+from skyloop.recording.recording import Recording, read_manifest, write_manifest
 from skyloop_client.errors import DatasetError
 
 
@@ -52,7 +51,7 @@ def test_a_whole_dataset_has_nothing_wrong_and_repair_leaves_it_alone(dataset: R
     manifest = read_manifest(dataset.folder)
     assert manifest is not None and manifest.complete and manifest.groups == 3
     assert set(manifest.files) == set(before) - {"manifest.json", ".formats.json"}
-    assert whole_formats(dataset.folder) == {"asl": 3, "voc": 3}
+    assert finished_formats(dataset.folder) == {"asl": 3, "voc": 3}
 
 
 def test_samples_that_are_missing_twice_or_off_are_named(made: Recording) -> None:
@@ -181,7 +180,7 @@ def test_what_a_kill_leaves_becomes_a_shorter_dataset_and_resumes_to_the_same_by
         path.unlink()
     findings = check(folder)
     assert [finding.where for finding in findings if finding.severity == "error"] == ["voc"]
-    assert any("group 3 of 3 is not whole" in finding.what for finding in findings)
+    assert any("group 3 of 3 is not complete" in finding.what for finding in findings)
     assert any(finding.where.endswith(".partial") for finding in findings)
     repair(folder)
     manifest = read_manifest(folder)

@@ -15,7 +15,7 @@ import pytest
 from test_recording_run import assert_same
 
 from in_process import record_here
-from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, SAMPLE, Entry, Parcel, Sensing, read_parcel
+from skyloop.datasets.flier import INSTANT, RECORD, SAMPLE, TRUTH, FrameGroup, GroupEntry, Sensing, read_frame_group
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.worker_processes import descendants
 from skyloop.recording.recording import open_recording
@@ -179,7 +179,7 @@ def test_if_the_process_that_flies_is_killed_one_line_says_so(tmp_path: Path) ->
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        with pytest.raises(DatasetError, match=r"^the process that flies ended: exit code -9$"):
+        with pytest.raises(DatasetError, match=r"^the process that flies ended: signal SIGKILL$"):
             record(folder, 2)
     finally:
         killer.join()
@@ -204,15 +204,19 @@ def test_an_error_in_flight_is_told_once(tmp_path: Path, workers: int) -> None:
     assert not (tmp_path / "dataset").exists()
 
 
-def test_a_parcel_is_read_as_it_was_written() -> None:
+def test_a_frame_group_is_read_as_it_was_written() -> None:
     with build(make_scenario({"name": "two", "vehicles": [{"name": "a"}, {"name": "b", "position": [3, 0]}]})) as flown:
         flown.run_until(0.02)
         instant = DeferredSensing(flown).present()
-    parcel = Parcel(7, 50, [], Looks(3, np.arange(12.0).reshape(2, 2, 3)))
-    parcel.entries.append(Entry(INSTANT, instant.t_ns, sensing=Sensing(instant, [(4, 9, 70), (5, 8, 60)])))
-    parcel.entries += [Entry(RECORD, 55, record=b"first"), Entry(HIDDEN, 60, 4, 9), Entry(RECORD, 61, record=b"2")]
-    parcel.entries.append(Entry(SAMPLE, 70, 4, 9))
-    data = b"".join(bytes(part) for part in parcel.encoded())
+    frame_group = FrameGroup(7, 50, [], Looks(3, np.arange(12.0).reshape(2, 2, 3)))
+    frame_group.entries.append(GroupEntry(INSTANT, instant.t_ns, sensing=Sensing(instant, [(4, 9, 70), (5, 8, 60)])))
+    frame_group.entries += [
+        GroupEntry(RECORD, 55, record=b"first"),
+        GroupEntry(TRUTH, 60, 4, 9),
+        GroupEntry(RECORD, 61, record=b"2"),
+    ]
+    frame_group.entries.append(GroupEntry(SAMPLE, 70, 4, 9))
+    data = b"".join(bytes(part) for part in frame_group.encoded())
     at = 0
 
     def read(n: int) -> bytes:
@@ -220,12 +224,12 @@ def test_a_parcel_is_read_as_it_was_written() -> None:
         at += n
         return data[at - n : at]
 
-    got = read_parcel(read)
+    got = read_frame_group(read)
     assert got is not None and at == len(data)
     assert (got.group, got.start_ns, got.looks.first) == (7, 50, 3)
-    assert np.array_equal(got.looks.paces, parcel.looks.paces)
+    assert np.array_equal(got.looks.paces, frame_group.looks.paces)
     assert [(e.kind, e.arrival_ns, e.part, e.index, e.record) for e in got.entries] == [
-        (e.kind, e.arrival_ns, e.part, e.index, e.record) for e in parcel.entries
+        (e.kind, e.arrival_ns, e.part, e.index, e.record) for e in frame_group.entries
     ]
     sensing = got.entries[0].sensing
     assert sensing is not None and sensing.wanted == [(4, 9, 70), (5, 8, 60)]

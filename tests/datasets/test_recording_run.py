@@ -24,7 +24,7 @@ from skyloop.cli.verbs import execute
 from skyloop.datasets.checking import check
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.recording.journal import is_whole
+from skyloop.recording.journal import is_complete
 from skyloop.recording.recording import open_recording
 
 pytestmark = pytest.mark.processes
@@ -189,7 +189,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     left = tmp_path / "left"
     if (left / "mav0").exists():
         assert valid_asl(left / "mav0")
-    assert open_recording(left).whole_groups() >= 1
+    assert open_recording(left).complete_groups() >= 1
     record_here(left)
     assert check(left) == []
 
@@ -238,7 +238,7 @@ def test_a_flipped_byte_in_the_journal_is_found_and_its_group_flown_again(
 def test_a_lost_group_and_one_of_another_recording_are_flown_again(undisturbed: Path, copy: Path) -> None:
     """The records of the other one are whole, but they are not those the manifest lists."""
     journal = copy / "journal"
-    assert is_whole(journal / "group-000001.bin")
+    assert is_complete(journal / "group-000001.bin")
     (journal / "group-000001.bin").unlink()
     shutil.copy(journal / "group-000000.bin", journal / "group-000002.bin")
     assert record_here(copy)["frames_flown_now"] == FRAMES - 10

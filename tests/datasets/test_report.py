@@ -105,7 +105,7 @@ def test_it_tells_gaps_labels_sizes_and_what_was_hit_and_nothing_becomes_html(ma
 
 def test_nothing_recorded_is_told(made: Recording) -> None:
     made.group_path(0).unlink()
-    with pytest.raises(DatasetError, match="no whole group"):
+    with pytest.raises(DatasetError, match="no complete group"):
         write_report(made.folder)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from skyloop.cli import main
 from skyloop.datasets.any_dataset import check, repair, write_report
-from skyloop.datasets.seed_labels import differing, joined_coco, joined_voc, joined_yolo, write_joined
+from skyloop.datasets.seed_set import differing, joined_coco, joined_voc, joined_yolo, write_joined
 from skyloop.recording.recording import open_recording
 
 STAMPS = ("0000000000100000000", "0000000000200000000")

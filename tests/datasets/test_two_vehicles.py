@@ -25,9 +25,9 @@ from skyloop.datasets.export import export
 from skyloop.datasets.recording_run import check_rates, plan_recording
 from skyloop.datasets.viewing import view
 from skyloop.recording.formats.registry import FORMATS
-from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import open_recording
 from skyloop.recording.replay import open_replay
+from skyloop.recording.ros2.views import check_topics
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError
 from skyloop_client.streams import Rate, StreamInfo
@@ -264,4 +264,4 @@ def test_frames_may_be_those_of_the_second_vehicles_camera() -> None:
 def test_streams_that_would_share_a_topic_are_refused(tmp_path: Path) -> None:
     infos = {name: StreamInfo(name, "ImuSample", Rate(10), name.split("/")[0]) for name in ("a-b/imu0", "a_b/imu0")}
     with pytest.raises(DatasetError, match=r"'a-b/imu0' and 'a_b/imu0' would be one topic of ROS, /a_b/imu0"):
-        Translator(infos)
+        check_topics(infos)

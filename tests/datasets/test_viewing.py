@@ -48,5 +48,5 @@ def test_every_message_is_in_the_file_on_one_timeline(made: Recording, tmp_path:
 
 def test_nothing_recorded_is_told(made: Recording) -> None:
     made.group_path(0).unlink()
-    with pytest.raises(DatasetError, match="no whole group"):
+    with pytest.raises(DatasetError, match="no complete group"):
         view(made.folder, made.folder / "out.rrd")

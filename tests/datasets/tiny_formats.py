@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skyloop.core.files import write_whole
-from skyloop.recording.files import RowFile
+from skyloop.core.files import RowFile, write_whole
 from skyloop.recording.formats.registry import Format
 from skyloop.recording.recording import Recording
 from skyloop_client.messages import Message

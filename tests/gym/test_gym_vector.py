@@ -11,7 +11,7 @@ from flying_gym import flown, fly_towards
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import skyloop.gym
-from skyloop.gym.flights import KernelFlight, SimulatedFlight
+from skyloop.gym.single import KernelFlight, SimulatedFlight
 from skyloop_client.errors import ScenarioError, SetpointError
 
 pytestmark = pytest.mark.flights

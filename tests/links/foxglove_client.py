@@ -6,6 +6,7 @@ import base64
 import json
 import struct
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from mcap.records import Schema
+from mcap_ros2.decoder import DecoderFactory
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
@@ -25,7 +28,7 @@ class Received:
     topic: str
     log_ns: int
     data: Any
-    """A protobuf message, or what was JSON."""
+    """A ROS 2 message, a protobuf message, or what was JSON."""
 
 
 class Viewer:
@@ -38,6 +41,8 @@ class Viewer:
         self.info = json.loads(self._socket.recv(timeout=5))
         self.channels: dict[str, dict[str, Any]] = {}
         self.received: list[Received] = []
+        self.raw: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
+        """By topic: log times and bytes."""
         self.times: list[int] = []
         self.statuses: list[dict[str, Any]] = []
         self.closed = False
@@ -104,6 +109,7 @@ class Viewer:
         elif raw[0] == MESSAGE_DATA:
             number, log_ns = struct.unpack_from("<IQ", raw, 1)
             topic = self._topics[number]
+            self.raw[topic].append((log_ns, raw[13:]))
             self.received.append(Received(topic, log_ns, self._decoders[topic](raw[13:])))
 
     def _ask(self, topic: str) -> None:
@@ -115,6 +121,11 @@ class Viewer:
 def decoder(channel: dict[str, Any]) -> Callable[[bytes], Any]:
     if channel["encoding"] == "json":
         return json.loads
+    if channel["encoding"] == "cdr":
+        schema = Schema(1, channel["schema"].encode(), channel["schemaEncoding"], channel["schemaName"])
+        found = DecoderFactory().decoder_for("cdr", schema)
+        assert found is not None
+        return found
     assert channel["encoding"] == channel["schemaEncoding"] == "protobuf"
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(base64.b64decode(channel["schema"])).file:
@@ -124,13 +135,22 @@ def decoder(channel: dict[str, Any]) -> Callable[[bytes], Any]:
 
 
 def points_of(cloud: Any) -> Any:
-    kinds = {3: "<u2", 7: "<f4"}
+    """The rows of a PointCloud2."""
+    kinds = {4: "<u2", 6: "<u4", 7: "<f4"}
     layout = np.dtype(
         {
             "names": [field.name for field in cloud.fields],
-            "formats": [kinds[field.type] for field in cloud.fields],
+            "formats": [kinds[field.datatype] for field in cloud.fields],
             "offsets": [field.offset for field in cloud.fields],
-            "itemsize": cloud.point_stride,
+            "itemsize": cloud.point_step,
         }
     )
     return np.frombuffer(cloud.data, layout)
+
+
+def pixels_of(image: Any, dtype: str) -> Any:
+    return np.frombuffer(image.data, dtype).reshape(image.height, image.width)
+
+
+def stamp_ns(header: Any) -> int:
+    return int(header.stamp.sec) * 10**9 + int(header.stamp.nanosec)

@@ -1,6 +1,6 @@
 """A ROS 2 node of other people's making, in a process of its own: Cyclone's Python package, with types from rosbags.
 
-Definitions that rosbags does not know are read from the text of .idl files (`ros2_types.idl`) by its own parser.
+Definitions that rosbags does not know are read from our `types.idl` by its own parser.
 
 Reads lines of JSON on stdin and answers each with one line:
     {"read": topic, "type": name, "quality": "best effort" | "reliable" | "latched"}   -> "ok"
@@ -53,7 +53,9 @@ QUALITIES = {
 
 def typestore() -> Any:
     store = get_typestore(Stores.ROS2_JAZZY)
-    store.register(get_types_from_idl(Path(__file__).with_name("ros2_types.idl").read_text()))
+    ours = Path(__file__).parents[2] / "src" / "skyloop" / "recording" / "ros2" / "types.idl"
+    known = get_types_from_idl(ours.read_text(encoding="utf-8"))
+    store.register({name: fields for name, fields in known.items() if name not in store.fielddefs})
     return store
 
 

@@ -15,9 +15,9 @@ import skyloop.apps.fly
 import skyloop.apps.mavlink
 import skyloop.apps.run
 from skyloop.cli import console, main
-from skyloop.links.foxglove.messages import VIEWS
-from skyloop.links.foxglove.products import PRODUCT_VIEWS
 from skyloop.links.foxglove.stream import FoxgloveStream
+from skyloop.links.foxglove.views import OWN
+from skyloop.recording.ros2.views import PRODUCTS, VIEWS
 from skyloop.sim.simulation_port import SimulationPort
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -78,17 +78,20 @@ def test_commands_let_somebody_look_on(
 
 
 def test_topics() -> None:
-    told = {(topic, kind) for topic, kind, _ in rows()}
-    known = [view for views in VIEWS.values() for view in views]
-    endings = {("/" + topic.split("/")[-1], kind) for topic, kind in told}
-    assert {(view.suffix, view.kind) for view in known if view.suffix} <= endings
-    fixed = {"/tf", "/tf_static", "/tracks", "/world"}
-    others = {(topic, kind) for topic, kind in told if topic not in fixed and kind not in ("JSON", "Log")}
-    assert {("/" + topic.split("/")[-1], kind) for topic, kind in others} == {
-        (view.suffix, view.kind) for view in known if view.suffix
+    """Those that ROS 2 nodes have too are on their page."""
+    told = {(topic, kind) for topic, kind, _ in rows() if kind != "JSON"} - {
+        (topic, "visualization_msgs/MarkerArray") for topic in ("/tracks", "/world")
     }
+    only_here = [view for record, views in OWN.items() if record not in PRODUCTS for view in views]
+    live = [view for views in VIEWS.values() for view in views if not view.in_bag]
+    endings = {(view.topic.removeprefix("/{}"), view.kind.replace("/msg/", "/")) for view in (*only_here, *live)}
+    names = ("/drone/camera", "/truth/drone/camera", "/drone/radar/detections", "/drone/radar/range_doppler")
+    found = {
+        (next((topic.removeprefix(name) for name in names if topic.startswith(name)), ""), kind) for topic, kind in told
+    }
+    assert found == endings
 
 
 def test_published_records() -> None:
     told = {record: kind for record, kind, _ in rows(1)}
-    assert told == {record: view.kind for record, (view,) in PRODUCT_VIEWS.items()}
+    assert told == {record: view.kind.replace("/msg/", "/") for record, (view, *_) in OWN.items() if record in PRODUCTS}

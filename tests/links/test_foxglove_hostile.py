@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,6 @@ from link_rig import eventually
 from skyloop.apps.run import run_scenario
 from skyloop.cli import app, console, main
 from skyloop.links.foxglove import stream as stream_module
-from skyloop.links.foxglove.messages import View
 from skyloop.links.foxglove.stream import FoxgloveStream
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
@@ -154,7 +154,7 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
         simulation.editor.join("second", "drone", np.array([5.0, 0.0, 0.1]), np.array([1.0, 0.0, 0.0, 0.0]))
         simulation.run_for(0.1)
         looks(simulation, stream, viewer, "/second/lidar/points")
-        assert viewer.on("/second/lidar/points")[-1].data.frame_id == "second/lidar"
+        assert viewer.on("/second/lidar/points")[-1].data.header.frame_id == "second/lidar"
 
 
 def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveStream]) -> None:
@@ -167,7 +167,7 @@ def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, Foxglove
 
     for views in stream._views.values():
         for place, (topic, view) in enumerate(views):
-            views[place] = (topic, View(view.suffix, view.kind, partial(spied, topic, view.make), view.has))
+            views[place] = (topic, replace(view, make=partial(spied, topic, view.make)))
     simulation.run_for(0.3)
     assert not made
     with Viewer(stream.url) as viewer:
@@ -198,14 +198,14 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
         stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
-            viewer.subscribe("/drone/odd/calibration")
+            viewer.subscribe("/drone/odd/camera_info")
 
             def told() -> list[Any]:
                 simulation.run_for(0.05)
                 return viewer.statuses
 
             assert eventually(told)
-            assert viewer.statuses[0]["message"].startswith("/drone/odd/calibration cannot be shown: KeyError")
+            assert viewer.statuses[0]["message"].startswith("/drone/odd/camera_info cannot be shown: KeyError")
             simulation.run_for(0.5)
             viewer.until(lambda: len(viewer.on("/truth/drone")) > 20)
             assert len(viewer.statuses) == 1, "and that is said once"

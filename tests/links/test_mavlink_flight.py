@@ -14,12 +14,13 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.core.frames import LocalFrame
-from skyloop.links.mavlink.fence import Fence, contains
+from skyloop.links.mavlink.fence import PlannedFence
 from skyloop.links.mavlink.missions import Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
 from skyloop.sim.simulation import Simulation
+from skyloop.vehicle.behaviours.fence import contains
 from skyloop_client.errors import LinkError, SetpointError
 from skyloop_client.messages import Arm, TakeOff
 from skyloop_papers.mission.flight import Desk
@@ -273,7 +274,7 @@ def test_fences_know_inside_from_outside() -> None:
     ):
         assert contains(corners, np.array(point, np.float64)) is inside
     with flight() as flown:
-        fence = Fence(flown.vehicle.system)
+        fence = PlannedFence(flown.vehicle.system)
         frame = LocalFrame(HOME)
 
         def item(command: int, place: tuple[float, float], param: float) -> Item:

@@ -15,8 +15,8 @@ from rosbags.highlevel import AnyReader
 from skyloop.cli.verbs import execute
 from skyloop.links.ros2 import time_control
 from skyloop.links.ros2.time_control import parsed
-from skyloop.recording.formats.ros2_bag import Mcap
 from skyloop.recording.recording import Recording
+from skyloop.recording.ros2.bag import Mcap
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Arm, Message, TakeOff
 from skyloop_client.streams import Rate

@@ -12,11 +12,11 @@ import pytest
 from option_flights import fields_of
 
 from goal_flights import Flown, scenario
-from skyloop.benchmarks.box_worlds import BoxWorld
 from skyloop_autonomy.pilots.navigate import NavigatePilotConfig
 from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig
 from skyloop_autonomy.planning.local_planner import LocalPlannerConfig
 from skyloop_autonomy.planning.replanning import NavigatorConfig
+from skyloop_papers.benchmarks.plan import BoxWorld
 
 Measure = Callable[[Flown], float]
 BOX = ((5.0, 0.0, 6.0, 3.0),)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skyloop.datasets.trial_recording import STAGES
+from skyloop.datasets.rig import STAGES
 from skyloop_papers.offline import experiment as offline
 from skyloop_papers.runner import reproduce
 
@@ -23,7 +23,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         spent = dict.fromkeys(STAGES, 5.0)
         return {"frames": options["frames"], "fps": 10.0 * len(calls), "start_s": 3.0, "core_ms_per_frame": spent}
 
-    monkeypatch.setattr(offline, "recorded", recorded)
+    monkeypatch.setattr(offline, "trial_recording", recorded)
     return calls
 
 

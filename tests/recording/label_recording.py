@@ -96,7 +96,7 @@ def write_format(recording: Recording, name: str) -> Path:
     """All groups through the writer; returns what it wrote."""
     module, kind = FORMATS[name].writer.split(":")
     writer = getattr(importlib.import_module(module), kind)(recording)
-    for group in range(writer.first_group, recording.whole_groups()):
+    for group in range(writer.first_group, recording.complete_groups()):
         writer.add(recording.group(group))
     writer.finish()
     return recording.folder / FORMATS[name].output

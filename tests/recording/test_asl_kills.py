@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from asl_reading import copy, picture, rows, sensor, write
 
-from skyloop.recording.files import RowFile
+from skyloop.core.files import RowFile
 from skyloop.recording.formats.asl import Asl
 from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.errors import DatasetError

@@ -13,7 +13,7 @@ from pycocotools import mask as rle
 from pycocotools.coco import COCO
 
 from skyloop.recording.formats.coco import packed, run_lengths
-from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop.recording.formats.label_images import SPLITS, split
 from skyloop.recording.recording import open_recording
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")

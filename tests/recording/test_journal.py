@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skyloop.core.bus import record_bytes
-from skyloop.recording.journal import GroupWriter, is_whole, read_group
+from skyloop.recording.journal import GroupWriter, is_complete, read_group
 from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.codec import decode, decode_message, encode, encode_message, info_from, plain_info
 from skyloop_client.errors import CodecError, DatasetError
@@ -92,10 +92,10 @@ def test_a_journal_cut_anywhere_goes_on_to_the_same_bytes(tmp_path: Path, cut: i
     for message in all_of_it:
         whole.append(message)
     whole.finish()
-    assert is_whole(tmp_path / "whole")
+    assert is_complete(tmp_path / "whole")
     data = (tmp_path / "whole").read_bytes()
     (tmp_path / "cut").write_bytes(data[:-cut])
-    assert not is_whole(tmp_path / "cut")
+    assert not is_complete(tmp_path / "cut")
     kept = list(read_group(tmp_path / "cut"))
     assert [message.index for message in kept] == list(range(len(kept)))
     writer = GroupWriter(tmp_path / "cut")
@@ -104,7 +104,7 @@ def test_a_journal_cut_anywhere_goes_on_to_the_same_bytes(tmp_path: Path, cut: i
             writer.append(message)
     writer.finish()
     assert (tmp_path / "cut").read_bytes() == data
-    with pytest.raises(DatasetError, match="already whole"):
+    with pytest.raises(DatasetError, match="already complete"):
         GroupWriter(tmp_path / "cut")
 
 
@@ -116,7 +116,7 @@ def test_a_cut_within_zeros_is_not_taken_for_the_end(tmp_path: Path) -> None:
     data = (tmp_path / "group").read_bytes()
     for end in range(len(data)):
         (tmp_path / "cut").write_bytes(data[:end])
-        assert not is_whole(tmp_path / "cut")
+        assert not is_complete(tmp_path / "cut")
 
 
 def test_a_flipped_bit_ends_the_reading(tmp_path: Path) -> None:

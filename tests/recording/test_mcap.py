@@ -17,10 +17,10 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from skyloop.core.frames import Transform, matrix_from_quat, quat_from_euler, rotate
 from skyloop.datasets.export import Exporter
-from skyloop.recording.formats.ros2_bag import Mcap
-from skyloop.recording.formats.ros2_definitions import FIELDS, encode, schema_name, schema_text
-from skyloop.recording.formats.ros2_messages import Translator
 from skyloop.recording.recording import Recording, open_recording
+from skyloop.recording.ros2.bag import Mcap
+from skyloop.recording.ros2.types import encode, schema_text
+from skyloop.recording.ros2.views import mounts, views_of
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import ImageTruth, Message, RadarScan
 from skyloop_client.streams import StreamInfo
@@ -282,18 +282,6 @@ def test_mcap_finds_schemas_as_foxglove_knows_them(written: Recording) -> None:
         assert count == summary.statistics.message_count
 
 
-def test_the_definitions_are_those_of_ros() -> None:
-    """Those that rosbags knows; `tests/links/test_ros2_wire.py` has the others."""
-    theirs = get_typestore(Stores.ROS2_JAZZY)
-    # rosbags takes ROS's char for another type than uint8, which it is
-    kinds = [kind for kind in FIELDS if schema_name(kind) in theirs.fielddefs and "rmw_dds_common" not in kind]
-    assert len(kinds) > 50
-    for kind in kinds:
-        ours = get_typestore(Stores.EMPTY)
-        ours.register(get_types_from_msg(schema_text(kind), schema_name(kind)))
-        assert ours.hash_rihs01(schema_name(kind)) == theirs.hash_rihs01(schema_name(kind)), kind
-
-
 def test_the_file_alone_reads_like_the_folder(written: Recording, bag: Bag) -> None:
     with AnyReader([written.folder / "ros2" / "ros2_0.mcap"]) as reader:
         counts = {topic: info.msgcount for topic, info in reader.topics.items()}
@@ -322,15 +310,16 @@ def test_a_full_disk_leaves_no_half_bag(recording: Recording, tmp_path: Path) ->
     assert list((tmp_path / "ros2").iterdir()) == []
 
 
-def translated(recording: Recording, info: StreamInfo, record: Any) -> Bag:
+def translated(info: StreamInfo, record: Any) -> Bag:
     """One record through CDR and rosbags."""
-    changed = dataclasses.replace(recording, infos={info.name: info})
     store = get_typestore(Stores.EMPTY)
+    made = {view.topic_of(info): view.make(info, record) for view in views_of(info) if view.in_bag}
     bag: Bag = {}
-    translator = Translator(changed.infos)
-    for topic, kind, values in [translator.mounts(0), *translator.translated(info.name, record)]:
-        store.register(get_types_from_msg(schema_text(kind), schema_name(kind)))
-        bag[topic] = [(0, store.deserialize_cdr(encode(kind, values), schema_name(kind)))]
+    for topic, message in {"/tf_static": mounts([info], 0), **made}.items():
+        if message is not None:
+            kind = message.__msgtype__
+            store.register(get_types_from_msg(schema_text(kind), kind))
+            bag[topic] = [(0, store.deserialize_cdr(bytes(encode(message)), kind))]
     return bag
 
 
@@ -343,7 +332,7 @@ def test_a_lens_keeps_its_model(recording: Recording, sent: Any) -> None:
     ):
         details = {**info.details, "model": model, "distortion": coefficients}
         changed = dataclasses.replace(info, details=details)
-        _, got = translated(recording, changed, sent["drone/rgb0"][0].data)["/drone/rgb0/camera_info"][0]
+        _, got = translated(changed, sent["drone/rgb0"][0].data)["/drone/rgb0/camera_info"][0]
         assert got.distortion_model == theirs
         assert got.d.tolist() == coefficients + [0.0] * (count - len(coefficients))
         assert got.p.reshape(3, 4)[:, :3].tolist() == got.k.reshape(3, 3).tolist()
@@ -353,7 +342,7 @@ def test_a_gimballed_camera_is_where_its_truth_says(recording: Recording) -> Non
     info = recording.infos["truth/drone/rgb0"]
     info = dataclasses.replace(info, details={**info.details, "gimbal": "roll-pitch"})
     truth = ImageTruth(5, np.array([1.0, 2.0, 3.0]), quat_from_euler(0.1, 0.2, 0.3))
-    bag = translated(recording, info, truth)
+    bag = translated(info, truth)
     assert bag["/tf_static"][0][1].transforms == []
     camera = world_from(bag, "drone/rgb0_optical", 5)
     assert np.array_equal(camera.position, truth.position)
@@ -363,6 +352,6 @@ def test_a_gimballed_camera_is_where_its_truth_says(recording: Recording) -> Non
 def test_complex_volts_become_pairs(recording: Recording) -> None:
     volts = (np.arange(24) + 1j * np.arange(24, 48)).astype(np.complex64).reshape(2, 3, 4)
     info = recording.infos["drone/radar0/raw"]
-    _, message = translated(recording, info, RadarScan(0, volts, 0.0))["/drone/radar0/raw"][0]
+    _, message = translated(info, RadarScan(0, volts, 0.0))["/drone/radar0/raw"][0]
     assert [dim.size for dim in message.layout.dim] == [2, 3, 4, 2]
     assert np.array_equal(message.data.reshape(2, 3, 4, 2)[..., 1], volts.imag)

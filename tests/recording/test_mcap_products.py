@@ -15,9 +15,9 @@ from scipy.spatial.transform import Rotation
 
 from published_things import KINDS, TILTED, estimate, records
 from skyloop.core.bus import record_bytes
-from skyloop.recording.formats.ros2_bag import Mcap
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import Recording, create_recording
+from skyloop.recording.ros2.bag import Mcap
 from skyloop_client.messages import Estimate, Message
 from skyloop_client.streams import StreamInfo
 

@@ -12,9 +12,9 @@ from skyloop.core.bus import Bus, record_bytes
 from skyloop.core.clock import Clock, RealTime
 from skyloop.core.frames import matrix_from_quat, rotate
 from skyloop.datasets.checking import check
-from skyloop.datasets.replaying import replay as play
 from skyloop.recording.recording import Recording
 from skyloop.recording.replay import open_replay, replay
+from skyloop.recording.replay import replay_at as play
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 
@@ -284,5 +284,5 @@ def test_what_is_no_dataset_is_refused(recording: Recording, tmp_path: Path) -> 
     with pytest.raises(DatasetError, match="holds neither cam0, imu0"):
         replay(tmp_path, Bus())
     (tmp_path / "recording.json").write_bytes((recording.folder / "recording.json").read_bytes())
-    with pytest.raises(DatasetError, match="holds no whole group"):
+    with pytest.raises(DatasetError, match="holds no complete group"):
         replay(tmp_path, Bus())

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop.recording.formats.label_images import SPLITS, split
 from skyloop_client.errors import SkyloopError
 
 

@@ -32,7 +32,7 @@ from skyloop.core.frames import matrix_from_quat
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_alone
-from skyloop.recording.formats.splitting import split
+from skyloop.recording.formats.label_images import split
 from skyloop.recording.journal import GroupWriter
 from skyloop.recording.recording import open_recording
 from skyloop.sim.scenario import make_scenario

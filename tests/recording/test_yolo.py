@@ -19,7 +19,7 @@ from label_recording import (
     write_format,
 )
 
-from skyloop.recording.formats.splitting import SPLITS, split
+from skyloop.recording.formats.label_images import SPLITS, split
 from skyloop.recording.recording import open_recording
 
 

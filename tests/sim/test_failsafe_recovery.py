@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import skyloop
-from skyloop.benchmarks.flight_quality import NOISY_SENSORS, SQUARE_MISSION
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Arm, Disarm, Estimate, Goal, GoHome, Land, TakeOff, Velocity
+from skyloop_papers.benchmarks.flight import NOISY_SENSORS, SQUARE_MISSION
 
 pytestmark = pytest.mark.flights
 

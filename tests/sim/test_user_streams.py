@@ -20,7 +20,7 @@ from skyloop.core.bus import record_bytes
 from skyloop.recording.journal import read_group
 from skyloop.sim import user_streams
 from skyloop.sim.assembly import build
-from skyloop.sim.published_records import MOST_BYTES, PUBLISHED, SPECS, taken
+from skyloop.sim.published_records import MOST_BYTES, PUBLISHED, specs_of, taken
 from skyloop.sim.scenario import make_scenario
 from skyloop_client import messages
 from skyloop_client.errors import StreamError
@@ -56,7 +56,7 @@ def test_every_kind_is_taken_as_it_is(name: str) -> None:
 
 def test_every_kind_has_a_sample_and_every_field_is_checked() -> None:
     assert {type(record) for record in records().values()} == set(PUBLISHED)
-    for kind, spec in SPECS.items():
+    for kind, spec in ((kind, specs_of(kind)) for kind in (*PUBLISHED, Marker)):
         assert {"t_ns", *spec} >= {field.name for field in fields(kind)}, kind
         assert getattr(messages, kind.__name__) is kind
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vite";
 
-const out = "../../src/skyloop/ui/page";
+const out = "../../src/skyloop/cockpit/page";
 const sources = () => [
   "index.html", "package.json", "package-lock.json", "tsconfig.json", "vite.config.mjs",
   ...readdirSync("src").map((name) => `src/${name}`),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.datasets.trial_recording import SENSORS, STAGES, recorded
+from skyloop.datasets.rig import STAGES, TRIAL_SENSORS, trial_recording
 from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule, rows_of
 from skyloop_papers.runs import Progress, Run, Workers, keep
 from skyloop_papers.texts import paragraph, table
@@ -32,7 +32,7 @@ class OfflinePlan(ExperimentPlan):
 
     def plain(self) -> dict[str, Any]:
         published = {f"{store=}, {radar=}": list(rates) for (store, radar), rates in TABLE_5.items()}
-        qualities, sensors = list(self.qualities), list(SENSORS)
+        qualities, sensors = list(self.qualities), list(TRIAL_SENSORS)
         return {"frames": self.frames, "qualities": qualities, "sensors": sensors, "published": published}
 
 
@@ -60,7 +60,7 @@ class Offline(Experiment[OfflinePlan, dict[str, Run]]):
             for store, radar in TABLE_5:
                 name = run_name(quality, store, radar)
                 if name not in runs:
-                    summary = recorded(frames=plan.frames, radar=radar, store=store, quality=quality)
+                    summary = trial_recording(frames=plan.frames, radar=radar, store=store, quality=quality)
                     kept = {key: summary[key] for key in ("frames", "fps", "start_s", "core_ms_per_frame")}
                     runs[name] = {**kept, "sitting": sitting}
                     keep(folder / "runs" / f"{name}.json", runs[name])
@@ -75,7 +75,7 @@ class Offline(Experiment[OfflinePlan, dict[str, Run]]):
                 run, row = runs[run_name(quality, store, radar)], row_name(quality, store, radar)
                 about = {
                     "world": "park", "frames": run["frames"],
-                    "sensors": ",".join((*SENSORS, *(["radar"] if radar else []))), "width": 320, "height": 240,
+                    "sensors": ",".join((*TRIAL_SENSORS, *(["radar"] if radar else []))), "width": 320, "height": 240,
                     "workers": os.cpu_count(), "getting_ready_s": round(run["start_s"], 2), "sitting": run["sitting"],
                 }  # fmt: skip
                 cells.append(Cell("Table 5", row, "", published[number], run["fps"], "1/s", conditions=about))

@@ -12,17 +12,16 @@ from skyloop.apps.cockpit_beside import about, for_people, planned
 from skyloop.apps.jobs import Jobs, next_run_folder
 from skyloop.apps.playing import playing
 from skyloop.apps.run import run_scenario
-from skyloop.apps.scenario_edits import changed
-from skyloop.apps.scenario_lines import check, scenario_from_page
+from skyloop.apps.scenario_edits import changed, check, scenario_from_page
+from skyloop.cockpit.cockpit_link import CockpitLink
+from skyloop.cockpit.courier import LogLines
+from skyloop.cockpit.guard import run_folder
+from skyloop.cockpit.player import Player
+from skyloop.cockpit.server_start import PORT, CockpitServer
+from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.core.interrupts import Interruption
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.scenario import SCENARIOS, Scenario
-from skyloop.ui.cockpit_link import CockpitLink
-from skyloop.ui.log_lines import LogLines
-from skyloop.ui.player import Player
-from skyloop.ui.run_names import run_folder
-from skyloop.ui.server_start import PORT, CockpitServer
-from skyloop.ui.snapshots import Kept, Snapshots
 from skyloop_client.errors import Interrupted, LinkError, SkyloopError, unknown_name
 
 POLL_S = 0.2

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from skyloop.cockpit.cockpit_link import CockpitLink
+from skyloop.cockpit.courier import LogLines
+from skyloop.cockpit.orders import CommandReplay, read_commands
+from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.links.link_gate import LinkGate
 from skyloop.sim.scenario import Scenario
-from skyloop.ui.cockpit_link import CockpitLink
-from skyloop.ui.command_replay import CommandReplay
-from skyloop.ui.commands_file import read_commands
-from skyloop.ui.log_lines import LogLines
-from skyloop.ui.server_start import PORT, CockpitServer
 
 LASTS_S = 86_400.0
 """Simulated s after which a flight in the cockpit ends by itself."""

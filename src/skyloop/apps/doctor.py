@@ -46,7 +46,7 @@ State = Literal["ok", "missing", "optional"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """The result of one check. `state` is "missing" only for things that skyloop needs."""
 
     name: str
@@ -56,12 +56,12 @@ class Finding:
     """Empty, or what to do."""
 
 
-def examine() -> list[Finding]:
+def examine() -> list[Diagnosis]:
     """Everything that is useful before a first flight or for a bug report."""
     return [
-        Finding("python", "ok", f"{platform.python_version()} on {os_name()}"),
-        Finding("cpu", "ok", cpu_model()),
-        Finding("cores", "ok", str(usable_cores())),
+        Diagnosis("python", "ok", f"{platform.python_version()} on {os_name()}"),
+        Diagnosis("cpu", "ok", cpu_model()),
+        Diagnosis("cores", "ok", str(usable_cores())),
         _memory(),
         *(_package(name) for name in ("numpy", "numba", "scipy")),
         _kernel_cache(),
@@ -76,44 +76,44 @@ def examine() -> list[Finding]:
 # ---- the machine
 
 
-def _memory() -> Finding:
+def _memory() -> Diagnosis:
     gib = memory_gib()
     if gib < ENOUGH_MEMORY_GIB:
         advice = f"compiling the kernels wants about {ENOUGH_MEMORY_GIB:g} GiB; close other programs or add swap"
-        return Finding("memory", "optional", f"{gib} GiB", advice)
-    return Finding("memory", "ok", f"{gib} GiB")
+        return Diagnosis("memory", "optional", f"{gib} GiB", advice)
+    return Diagnosis("memory", "ok", f"{gib} GiB")
 
 
-def _gpu() -> Finding:
+def _gpu() -> Diagnosis:
     name = gpu_name()
     if name is None:
-        return Finding("gpu", "optional", "no NVIDIA GPU answers", "none is needed")
-    return Finding("gpu", "ok", name)
+        return Diagnosis("gpu", "optional", "no NVIDIA GPU answers", "none is needed")
+    return Diagnosis("gpu", "ok", name)
 
 
 # ---- packages and kernels
 
 
-def _package(name: str) -> Finding:
+def _package(name: str) -> Diagnosis:
     version = package_version(name)
     if version is None:
-        return Finding(name, "missing", "not installed", "run `make setup`")
-    return Finding(name, "ok", version)
+        return Diagnosis(name, "missing", "not installed", "run `make setup`")
+    return Diagnosis(name, "ok", version)
 
 
-def _extras() -> list[Finding]:
+def _extras() -> list[Diagnosis]:
     """One finding for each extra of pyproject.toml, from the metadata of this installation. Nothing is imported."""
     try:
         about = metadata.metadata("skyloop")
     except metadata.PackageNotFoundError:
         folder = Path(__file__).parents[1]
         found = f"unknown: skyloop runs from {folder} and is not installed"
-        return [Finding("extras", "optional", found, "run `make setup` there")]
+        return [Diagnosis("extras", "optional", found, "run `make setup` there")]
     requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
     return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
 
 
-def _extra(name: str, requirements: list[Requirement]) -> Finding:
+def _extra(name: str, requirements: list[Requirement]) -> Diagnosis:
     def belongs(requirement: Requirement) -> bool:
         marker = requirement.marker
         return marker is not None and marker.evaluate({"extra": name}) and not marker.evaluate({"extra": ""})
@@ -122,46 +122,46 @@ def _extra(name: str, requirements: list[Requirement]) -> Finding:
     absent = [package for package, version in versions.items() if version is None]
     if absent:
         advice = f"{WHAT_FOR.get(name, 'optional')}: pip install 'skyloop[{name}]'"
-        return Finding(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
-    told = [f"{package} {version}" for package, version in versions.items()]
-    return Finding(f"extra: {name}", "ok", ", ".join(told) if len(told) < 5 else f"all {len(told)} packages")
+        return Diagnosis(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
+    listed = [f"{package} {version}" for package, version in versions.items()]
+    return Diagnosis(f"extra: {name}", "ok", ", ".join(listed) if len(listed) < 5 else f"all {len(listed)} packages")
 
 
-def _plugins() -> list[Finding]:
+def _plugins() -> list[Diagnosis]:
     """One finding for each plugin that is installed beside skyloop."""
     return [
-        Finding(f"plugin: {each.name}", "optional", f"cannot be loaded: {each.fault}", "update or uninstall it")
+        Diagnosis(f"plugin: {each.name}", "optional", f"cannot be loaded: {each.fault}", "update or uninstall it")
         if each.plugin is None
-        else Finding(f"plugin: {each.name}", "ok", each.version)
+        else Diagnosis(f"plugin: {each.name}", "ok", each.version)
         for each in plugins()[1:]
     ]
 
 
-def _system_packages() -> list[Finding]:
+def _system_packages() -> list[Diagnosis]:
     """One finding for each that is missing, or one for all. OpenGL is tried for real, not looked for."""
     missing = missing_packages("tests", "slow tests")
     if not missing:
-        return [Finding("system packages", "ok", "all that flights and tests use are installed")]
+        return [Diagnosis("system packages", "ok", "all that flights and tests use are installed")]
     return [
-        Finding(f"system: {each.name}", "optional", "not installed", f"for {each.purpose}: {install_command([each])}")
+        Diagnosis(f"system: {each.name}", "optional", "not installed", f"for {each.purpose}: {install_command([each])}")
         for each in missing
     ]
 
 
-def _kernel_cache() -> Finding:
+def _kernel_cache() -> Diagnosis:
     if package_version("numba") is None:
-        return Finding("kernel cache", "missing", "numba is not installed", "run `make setup`")
+        return Diagnosis("kernel cache", "missing", "numba is not installed", "run `make setup`")
     from skyloop.core.jit import kernel_cache_folder, kernels_in_cache
 
     folder = kernel_cache_folder()
     if not _writable(folder):
         advice = "kernels are compiled at every start; set XDG_CACHE_HOME to a folder you may write"
-        return Finding("kernel cache", "missing", f"{folder} cannot be written", advice)
+        return Diagnosis("kernel cache", "missing", f"{folder} cannot be written", advice)
     count = kernels_in_cache()
     if count == 0:
         advice = "the first run compiles them, once, in 10-20 s"
-        return Finding("kernel cache", "optional", f"no kernels compiled yet in {folder}", advice)
-    return Finding("kernel cache", "ok", f"{count} kernels compiled in {folder}")
+        return Diagnosis("kernel cache", "optional", f"no kernels compiled yet in {folder}", advice)
+    return Diagnosis("kernel cache", "ok", f"{count} kernels compiled in {folder}")
 
 
 def _writable(folder: Path) -> bool:
@@ -177,24 +177,24 @@ def _writable(folder: Path) -> bool:
 # ---- OpenGL
 
 
-def _opengl() -> Finding:
+def _opengl() -> Diagnosis:
     """Tested in another process, because a broken driver may hang or crash."""
     from skyloop.rendering.client import HOW_TO_INSTALL
     from skyloop.rendering.egl_devices import HOW_TO_USE_A_GPU, VARIABLE
 
     answer = output_of([sys.executable, "-c", "from skyloop.rendering.process import probe; probe()"])
     try:
-        told = json.loads(answer.splitlines()[-1]) if answer else None
-        why = told["error"] if isinstance(told, dict) else "no OpenGL 4.3 without a screen"
-        renderer, version = told if isinstance(told, list) else (None, None)
+        answered = json.loads(answer.splitlines()[-1]) if answer else None
+        why = answered["error"] if isinstance(answered, dict) else "no OpenGL 4.3 without a screen"
+        renderer, version = answered if isinstance(answered, list) else (None, None)
     except (ValueError, KeyError):
         renderer, why = None, "no OpenGL 4.3 without a screen"
     if renderer is None:
         advice = "" if HOW_TO_USE_A_GPU in why else HOW_TO_INSTALL
-        return Finding("OpenGL", "missing", f"cameras do not work: {why}", advice)
+        return Diagnosis("OpenGL", "missing", f"cameras do not work: {why}", advice)
     is_cpu = any(name in renderer for name in ("llvmpipe", "softpipe", "SWR"))
     found = f"{renderer}, OpenGL {version}: the {'CPU' if is_cpu else 'GPU'} draws"
     gpu = gpu_name() if is_cpu and os.environ.get(VARIABLE, "auto") == "auto" else None
     if gpu is not None:
-        return Finding("OpenGL", "optional", f"{found}, although there is {gpu}", HOW_TO_USE_A_GPU)
-    return Finding("OpenGL", "ok", found)
+        return Diagnosis("OpenGL", "optional", f"{found}, although there is {gpu}", HOW_TO_USE_A_GPU)
+    return Diagnosis("OpenGL", "ok", found)

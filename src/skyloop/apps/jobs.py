@@ -11,66 +11,60 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.interrupts import kept_from_children
+from skyloop.core.child_process import ChildProcess
 from skyloop_client.errors import LinkError, unknown_name
 
 MOST_AT_ONCE = 2
 LINES_KEPT = 200
 ENTRY = "import sys; from skyloop.cli import main; sys.exit(main())"
 
-Told = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 
-class Job:
-    def __init__(self, number: int, words: list[str], folder: Path, told: Told) -> None:
+class CockpitJob:
+    def __init__(self, number: int, words: list[str], folder: Path, report: Report) -> None:
         """`folder`: where the command puts its results, and this what it said."""
         self.number, self.title = number, f"skyloop {' '.join(words)}"
         self._folder = folder
         self.lines: deque[str] = deque(maxlen=LINES_KEPT)
         self.state = "running"
-        self._told = told
-        with kept_from_children():
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", ENTRY, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, errors="replace",
-            )  # fmt: skip
+        self._report = report
+        self._process = ChildProcess(
+            [sys.executable, "-c", ENTRY, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
         self._thread = threading.Thread(target=self._follow, name="skyloop job", daemon=True)
         self._thread.start()
 
     def _follow(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as said:
-            for line in said:
-                self.lines.append(line.rstrip("\n")[:500])
-                self._told(self.plain())
-        code = self._process.wait()
+        for line in self._process.stdout:
+            self.lines.append(line.rstrip("\n")[:500])
+            self._report(self.plain())
+        code = self._process.exit_code(None)
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / "output.txt").write_text("\n".join(self.lines) + "\n", encoding="utf-8")
         self.state = "done" if code == 0 else f"ended with {code}"
-        self._told(self.plain())
+        self._report(self.plain())
 
     def plain(self) -> dict[str, Any]:
-        told = {"number": self.number, "title": self.title, "state": self.state, "folder": self._folder.name}
-        return {**told, "lines": list(self.lines)[-40:]}
+        about = {"number": self.number, "title": self.title, "state": self.state, "folder": self._folder.name}
+        return {**about, "lines": list(self.lines)[-40:]}
 
     def close(self) -> None:
-        if self._process.poll() is None:
+        if self._process.exit_code() is None:
             self._process.terminate()
-            try:
-                self._process.wait(5.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
+            self._process.end(5.0)
         self._thread.join(timeout=2.0)
+        self._process.close()
 
 
 class Jobs:
-    def __init__(self, known: dict[str, dict[str, str]], root: Path, told: Told) -> None:
+    def __init__(self, known: dict[str, dict[str, str]], root: Path, report: Report) -> None:
         """`known`: names that may be started, by heading of the catalogue; `root`: gets a folder of each job."""
         self._known = known
         self._root = root
-        self._told = told
-        self._jobs: list[Job] = []
+        self._report = report
+        self._jobs: list[CockpitJob] = []
 
     def start(self, kind: str, name: str, *, quick: bool) -> dict[str, Any]:
         if sum(job.state == "running" for job in self._jobs) >= MOST_AT_ONCE:
@@ -87,7 +81,7 @@ class Jobs:
             words = ["bench", name]
         if kind != "bench":
             words += ["--out", str(folder)]
-        job = Job(len(self._jobs) + 1, words, folder, self._told)
+        job = CockpitJob(len(self._jobs) + 1, words, folder, self._report)
         self._jobs.append(job)
         return job.plain()
 

@@ -20,7 +20,7 @@ from skyloop_client.streams import NS_PER_S
 
 def views_of(
     scenario: Scenario,
-    places: list[tuple[Any, Any]],
+    views: list[tuple[Any, Any]],
     *,
     quality: str = "high",
     size: tuple[int, int] = (960, 600),
@@ -39,7 +39,7 @@ def views_of(
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     lens = Pinhole.from_fov(*size, np.radians(fov_deg))
     requests = []
-    for eye, target in places:
+    for eye, target in views:
         eye, target = np.asarray(eye, float), np.asarray(target, float)
         pose = ViewPose(round(t * NS_PER_S), eye, looking(eye, target))
         requests.append(ViewRequest(lens, pose, quality))

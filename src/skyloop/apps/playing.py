@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from skyloop.apps.cockpit_beside import about
+from skyloop.cockpit.courier import Courier
+from skyloop.cockpit.player import Player
+from skyloop.cockpit.server_start import PORT, CockpitServer
+from skyloop.cockpit.world_frame import looks, world_frame
 from skyloop.core.interrupts import Interruption
 from skyloop.core.validation import read_yaml
-from skyloop.recording.indexed_stream import IndexedStreams
-from skyloop.recording.recording_reader import is_recording, open_indexed
-from skyloop.recording.run_reader import read_run
+from skyloop.recording.run_reader import IndexedStreams, is_recording, open_indexed, read_run
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
-from skyloop.ui.courier import Courier
-from skyloop.ui.player import Player
-from skyloop.ui.server_start import PORT, CockpitServer
-from skyloop.ui.world_frame import looks, world_frame
 
 
 def play_folder(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
 
+from skyloop.core.validation import parse_yaml
+from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import ScenarioError
+from skyloop_client.plugins import is_plugin
 
 Node = Any
 Pair = tuple[Any, Any]
@@ -27,10 +31,10 @@ def changed(text: str, changes: dict[str, Any]) -> str:
 
 def _change(text: str, root: Node, steps: list[str], value: Any) -> str:
     node, parents = root, []
-    for place, step in enumerate(steps):
+    for depth, step in enumerate(steps):
         pair = _pair(node, step)
         if pair is None:
-            return text if value is None else _insert(text, node, steps[place:], value)
+            return text if value is None else _insert(text, node, steps[depth:], value)
         parents.append((node, pair))
         node = pair[1]
     parent, pair = parents[-1]
@@ -63,7 +67,7 @@ def _insert(text: str, node: Node, steps: list[str], value: Any) -> str:
     for step in reversed(steps[1:]):
         value = [value] if step.isdigit() else {step: value}
     if not isinstance(node, yaml.MappingNode):
-        raise ScenarioError(f"scenario: '{'.'.join(steps)}' has no place: what holds it is not a list of keys")
+        raise ScenarioError(f"scenario: '{'.'.join(steps)}' cannot be added: what holds it is not a list of keys")
     pair = f"{steps[0]}: {_flow(value)}"
     if node.flow_style:
         brace = node.end_mark.index - 1
@@ -94,3 +98,90 @@ def _flow(value: Any) -> str:
     """In one line."""
     dumped = yaml.safe_dump(value, default_flow_style=True, width=1_000_000, sort_keys=False, allow_unicode=True)
     return dumped.removesuffix("...\n").strip()
+
+
+WHERE = "scenario"
+OURS = ("skyloop.", "skyloop_client.")
+
+
+def scenario_from_page(text: str, changes: dict[str, Any] | None = None) -> Scenario:
+    """Code of the user's own is named on the command line only: a page must not choose what this machine runs."""
+    data = parse_yaml(text, WHERE)
+    _refuse_foreign(data, ())
+    for key, value in (changes or {}).items():
+        _refuse_foreign(value, (key,))
+    return make_scenario(data, changes, place=WHERE)
+
+
+def _refuse_foreign(value: Any, path: tuple[str, ...]) -> None:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _refuse_foreign(item, (*path, str(key)))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            _refuse_foreign(item, (*path, str(number)))
+    elif isinstance(value, str):
+        last = path[-1].rpartition(".")[2] if path else ""
+        names_code = is_plugin(value) and last != "description" and not value.startswith(OURS)
+        names_file = last in ("folder", "file") or (last == "airframe" and "/" in value)
+        if names_code or names_file:
+            where = ".".join(path)
+            raise ScenarioError(f"{WHERE}: {where}: '{value}' names a file or code; start it from the command line")
+
+
+def check(text: str) -> dict[str, Any]:
+    """{"ok": true, "name": ...}, or {"ok": false, "error": one line, "line": its number or null}."""
+    try:
+        scenario = scenario_from_page(text)
+    except ScenarioError as error:
+        message = str(error)
+        return {"ok": False, "error": message.removeprefix(f"{WHERE}: "), "line": line_of(text, message)}
+    right = {"ok": True, "name": scenario.name, "duration": scenario.duration, "vehicles": len(scenario.vehicles)}
+    return {**right, "fields": fields_of(scenario)}
+
+
+def fields_of(scenario: Scenario) -> dict[str, Any]:
+    """What a page has pickers for, as it is now, with the paths at which `scenario_edits` changes it."""
+    first = scenario.vehicles[0]
+    cameras = [name for name, sensor in first.sensors.items() if hasattr(sensor, "quality")]
+    return {
+        "world": scenario.world.name or scenario.world.file,
+        "seed": scenario.seed,
+        "weather": scenario.weather.model_dump(exclude_unset=True),
+        "airframe": first.airframe if isinstance(first.airframe, str) else "",
+        "sensors": {name: sensor.kind for name, sensor in first.sensors.items()},
+        "cameras": cameras,
+        "quality": getattr(first.sensors[cameras[0]], "quality", "") if cameras else "",
+    }
+
+
+def line_of(text: str, message: str) -> int | None:
+    """The line of a fault, from its message: a position in the file, or the path of a key."""
+    found = re.match(rf"{WHERE}:(\d+):\d+: ", message)
+    if found:
+        return int(found[1])
+    path = re.match(rf"{WHERE}: ([\w.\-]+)", message)
+    if path is None:
+        return None
+    try:
+        node = yaml.compose(text, yaml.SafeLoader)
+    except yaml.YAMLError:
+        return None
+    return _line_in(node, path[1].split("."))
+
+
+def _line_in(node: Any, steps: list[str]) -> int | None:
+    """Of the deepest key on the path that is in the text."""
+    line = None
+    for step in steps:
+        if isinstance(node, yaml.MappingNode):
+            pair = next((pair for pair in node.value if pair[0].value == step), None)
+            if pair is None:
+                break
+            line, node = pair[0].start_mark.line + 1, pair[1]
+        elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
+            node = node.value[int(step)]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line

@@ -22,7 +22,7 @@ OUTPUT = "sut.txt"
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
+class SizingFlight:
     """One flight with a computer of one speed."""
 
     speed: float
@@ -66,16 +66,16 @@ def size(
     runs: int = 3,
     options: LoopOptions | None = None,
     judge: Judge | None = None,
-    told: Callable[[Flight], None] = lambda flight: None,
-) -> list[Flight]:
+    progress: Callable[[SizingFlight], None] = lambda flight: None,
+) -> list[SizingFlight]:
     """Fly with every speed and `runs` seeds. Writes a run folder per flight, a table and a plot."""
     flights = []
     for speed in sorted(speeds, reverse=True):
         for k in range(runs):
             seeded = scenario.model_copy(update={"seed": scenario.seed + k})
-            place = folder / f"speed-{speed:g}-seed-{seeded.seed}"
-            flights.append(fly_once(seeded, target_of(speed), speed, place, options or LoopOptions(), judge=judge))
-            told(flights[-1])
+            run_folder = folder / f"speed-{speed:g}-seed-{seeded.seed}"
+            flights.append(fly_once(seeded, target_of(speed), speed, run_folder, options or LoopOptions(), judge=judge))
+            progress(flights[-1])
     write_table(flights, folder / "size.csv")
     plot(flights, folder / "size.png", scenario.name, judge)
     return flights
@@ -83,7 +83,7 @@ def size(
 
 def fly_once(
     scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopOptions, *, judge: Judge | None = None
-) -> Flight:
+) -> SizingFlight:
     summary: dict[str, Any] = {}
     trouble = ""
     try:
@@ -103,17 +103,17 @@ def fly_once(
     off = judge.error(folder, scenario, summary) if judge is not None and vehicles else None
     if judge is not None and off is not None and not off <= judge.limit:
         trouble = trouble or f"{off:.3g} {judge.unit}".rstrip() + f" off by the truth, not {judge.text}"
-    told = bool(result["success"]) if "success" in result else None
-    if judge is None and told is False:
+    claimed = bool(result["success"]) if "success" in result else None
+    if judge is None and claimed is False:
         trouble = trouble or "the software says it failed"
     pilots = summary.get("links", {}).get("loop", {}).get("pilots", [])
     cycle: dict[str, float] = max((pilot["cycle_s"] for pilot in pilots), key=lambda one: one["count"], default={})
-    return Flight(
+    return SizingFlight(
         speed=speed,
         seed=scenario.seed,
         success=not trouble,
         error=off,
-        told_success=told,
+        told_success=claimed,
         told_error=float(result["error"]) if isinstance(result.get("error"), int | float) else None,
         time=done_at(folder / "timeline.csv", float(summary.get("simulated_s", math.nan))),
         computed=sum(pilot["computed_s"] for pilot in pilots),
@@ -161,7 +161,7 @@ def speeds_from(text: str, count: int = 6) -> list[float]:
     return [float(f"{speed:.3g}") for speed in speeds]
 
 
-def slowest_good(flights: Sequence[Flight]) -> float | None:
+def slowest_good(flights: Sequence[SizingFlight]) -> float | None:
     """The slowest computer with which, and with every faster one, all flights succeeded."""
     good = None
     for speed in sorted({flight.speed for flight in flights}, reverse=True):
@@ -171,7 +171,7 @@ def slowest_good(flights: Sequence[Flight]) -> float | None:
     return good
 
 
-def verdict(flights: Sequence[Flight]) -> str:
+def verdict(flights: Sequence[SizingFlight]) -> str:
     """The speed from which it succeeds, in words that claim no more than was tested."""
     tried, good = sorted({flight.speed for flight in flights}), slowest_good(flights)
     if good is None:
@@ -183,7 +183,7 @@ def verdict(flights: Sequence[Flight]) -> str:
     return f"succeeds from speed {good:g} up and fails at {below:g} (1 is this machine)"
 
 
-def board_verdict(flights: Sequence[Flight], speed: float) -> str:
+def board_verdict(flights: Sequence[SizingFlight], speed: float) -> str:
     """Whether a board of this speed is fast enough, according to the flights."""
     good, tried = slowest_good(flights), sorted({flight.speed for flight in flights})
     if good is not None and speed >= good:
@@ -196,14 +196,14 @@ def board_verdict(flights: Sequence[Flight], speed: float) -> str:
     return "slower than what was tried; try lower speeds"
 
 
-def write_table(flights: Sequence[Flight], path: Path) -> None:
+def write_table(flights: Sequence[SizingFlight], path: Path) -> None:
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Flight)])
+        writer = csv.DictWriter(file, [field.name for field in fields(SizingFlight)])
         writer.writeheader()
         writer.writerows(asdict(flight) for flight in flights)
 
 
-def plot(flights: Sequence[Flight], path: Path, title: str, judge: Judge | None = None) -> None:
+def plot(flights: Sequence[SizingFlight], path: Path, title: str, judge: Judge | None = None) -> None:
     import matplotlib
 
     matplotlib.use("Agg")

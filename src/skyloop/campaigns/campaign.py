@@ -15,27 +15,24 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.flight import flight_run
+from skyloop.campaigns.flight import flight_run, task_run
 from skyloop.campaigns.folder import RESULTS, SUMMARY, CampaignFolder, Row, row_of, run_of, table_of, write_table
 from skyloop.campaigns.intervals import INTERVALS, StoppingPoint
-from skyloop.campaigns.making import outcomes
 from skyloop.campaigns.plan import (
+    CampaignPlan,
+    CampaignRun,
     Loaded,
-    Plan,
-    Run,
     check_design,
     load_plan,
     make_plan,
     planned_runs,
     runs_planned,
-    scenario_of,
 )
-from skyloop.campaigns.pools import Pool, pickled_by_value, ray_pool
+from skyloop.campaigns.pools import Pool, outcomes, pickled_by_value, ray_pool
 from skyloop.campaigns.report import write_report
-from skyloop.campaigns.run_process import Outcome, Work
+from skyloop.campaigns.run_process import RemoteCall, RunOutcome
 from skyloop.campaigns.search import WAY, check_search, found, generations
 from skyloop.campaigns.space import corners
-from skyloop.campaigns.task_run import task_run
 from skyloop.core.files import write_whole
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description
@@ -60,9 +57,9 @@ class Campaign:
 
     def __init__(self, loaded: Loaded, *, search: bool = False) -> None:
         self.loaded = loaded
-        self.plan: Plan = loaded.plan
+        self.plan: CampaignPlan = loaded.plan
         self.search = search
-        check_search(self.plan, loaded.place) if search else check_design(self.plan, loaded.place)
+        check_search(self.plan, loaded.where) if search else check_design(self.plan, loaded.where)
 
     def run(
         self,
@@ -75,13 +72,13 @@ class Campaign:
         """Make all runs that are not in the folder yet, on this machine or on the Ray cluster at an address.
 
         Returns the results as a pandas DataFrame. The folder is `campaigns/<name>` if left out."""
-        place = Path(folder) if folder is not None else Path("campaigns") / self.plan.name
-        self.complete(place, lambda: ray_pool(workers, address, self.plan.cores), progress)
-        return results(place)
+        path = Path(folder) if folder is not None else Path("campaigns") / self.plan.name
+        self.complete(path, lambda: ray_pool(workers, address, self.plan.cores), progress)
+        return results(path)
 
     def complete(
         self,
-        place: Path,
+        path: Path,
         pool: OpenPool,
         progress: Progress = lambda done, planned, outcomes: None,
         *,
@@ -89,15 +86,15 @@ class Campaign:
     ) -> dict[str, Any]:
         """Make what is missing, then write tables and report. Returns what is in summary.json."""
         began = time.perf_counter()
-        held = CampaignFolder(place, self.identity())
+        held = CampaignFolder(path, self.identity())
         try:
             before = len(held.rows)
             with _Making(self, held, pool, progress) as making:
                 rows = making.searched() if self.search else making.designed()
                 held.write_pending()
                 summary = self._summary(rows, len(held.rows) - before, time.perf_counter() - began)
-                write_table(table_of(rows), place / RESULTS)
-                write_whole(place / SUMMARY, json.dumps(plain(summary), indent=2) + "\n")
+                write_table(table_of(rows), path / RESULTS)
+                write_whole(path / SUMMARY, json.dumps(plain(summary), indent=2) + "\n")
                 if report:
                     write_report(held, self.plan, rows, summary, making.fly_again)
         except ScenarioError:
@@ -115,10 +112,9 @@ class Campaign:
         searching = WAY if self.search else False
         return {**plan, "searching": searching, "scenario_data": self.loaded.scenario}
 
-    def work(self, run: Run, *, keep: bool = False) -> Work:
-        told = {"run": run.number, "seed": run.seed, "parameters": run.parameters}
+    def work(self, run: CampaignRun, *, keep: bool = False) -> RemoteCall:
         call = flight_run if self.loaded.scenario is not None else task_run
-        return Work.of(call, (self.loaded.spec(), told, keep), self.plan.time_limit)
+        return RemoteCall.of(call, (self.loaded.spec(), run, keep), self.plan.time_limit)
 
     def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, Any]:
         plan = self.plan
@@ -148,7 +144,7 @@ class _Making:
         self._stack = ExitStack()
         self._pool: Pool | None = None
         self._counts = Counter(row["outcome"] for row in held.rows.values())
-        self._troubles: list[tuple[dict[str, Any], Outcome]] = []
+        self._troubles: list[tuple[dict[str, Any], RunOutcome]] = []
 
     def __enter__(self) -> _Making:
         return self
@@ -173,13 +169,13 @@ class _Making:
     def searched(self) -> list[Row]:
         plan, rows = self._campaign.plan, self._held.rows
         planned = plan.search.generations * plan.search.runs
-        done: list[Run] = []
+        done: list[CampaignRun] = []
         for runs in generations(plan, rows):
             self._make(runs, planned, lambda: False)
             done += runs
         return [rows[run.number] for run in done]
 
-    def _make(self, runs: Sequence[Run], planned: int, enough: Callable[[], bool]) -> None:
+    def _make(self, runs: Sequence[CampaignRun], planned: int, enough: Callable[[], bool]) -> None:
         held, plan = self._held, self._campaign.plan
         missing = {run.number: run for run in runs if run.number not in held.rows}
         self._progress(len(held.rows), planned, dict(self._counts))
@@ -188,28 +184,28 @@ class _Making:
         works = ((run.number, self._campaign.work(run)) for run in missing.values())
         with closing(outcomes(works, self._ready(), plan.retries)) as ended:
             for number, outcome in ended:
-                told = _told(outcome)
-                held.keep(row_of(missing[number], told, outcome), outcome.parcel, plan.failed_folders)
-                self._counts[told["outcome"]] += 1
-                self._look_at(told, outcome, planned)
+                row = _row_of(outcome)
+                held.keep(row_of(missing[number], row, outcome), outcome.archive, plan.failed_folders)
+                self._counts[row["outcome"]] += 1
+                self._look_at(row, outcome, planned)
                 self._progress(len(held.rows), planned, dict(self._counts))
                 if enough():
                     return
 
-    def _look_at(self, told: dict[str, Any], outcome: Outcome, planned: int) -> None:
+    def _look_at(self, row: dict[str, Any], outcome: RunOutcome, planned: int) -> None:
         """End the campaign if its first runs all have the same fault, which is then the plan's."""
         if len(self._troubles) >= LOOKED_AT:
             return
-        self._troubles.append((told, outcome))
+        self._troubles.append((row, outcome))
         if len(self._troubles) < min(LOOKED_AT, planned):
             return
-        place, errors = self._campaign.loaded.place, [one.error for _, one in self._troubles]
+        where, errors = self._campaign.loaded.where, [one.error for _, one in self._troubles]
         if all(error is not None for error in errors):
-            raise ScenarioError(f"{place}: the first {len(errors)} runs all ended with an error: {told['cause']}")
+            raise ScenarioError(f"{where}: the first {len(errors)} runs all ended with an error: {row['cause']}")
         absent = set.intersection(*(set(one.get("absent", ())) for one, _ in self._troubles))
         for name in sorted(absent):
             known = {name for one, _ in self._troubles for name in one.get("known", ())}
-            raise ScenarioError(f"{place}: metrics: no run has '{name}' in its summary; {nearest_name(name, known)}")
+            raise ScenarioError(f"{where}: metrics: no run has '{name}' in its summary; {nearest_name(name, known)}")
 
     def _ready(self) -> Pool:
         if self._pool is None:
@@ -218,7 +214,7 @@ class _Making:
                 from skyloop.sim.assembly import needed_rooms
 
                 first = next(iter(corners(loaded.plan.space)), {})
-                rooms = needed_rooms(scenario_of(loaded.spec(), first, 1))
+                rooms = needed_rooms(loaded.spec().make_scenario(first, 1))
                 if not are_compiled(*rooms):
                     # once and with a word, before several workers compile the same kernels in silence
                     prepare(*rooms)
@@ -229,21 +225,21 @@ class _Making:
         """The folders of runs that were not kept: the same flights again, with pictures."""
         works = [(row["run"], self._campaign.work(run_of(row), keep=True)) for row in rows]
         ended = outcomes(works, self._ready(), 0) if works else ()
-        return {number: outcome.parcel for number, outcome in ended if outcome.parcel}
+        return {number: outcome.archive for number, outcome in ended if outcome.archive}
 
 
 def _verdict(row: Row) -> bool | None:
     return None if row["outcome"] == "lost" else bool(row["outcome"] == "success")
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _row_of(outcome: RunOutcome) -> dict[str, Any]:
     """What the run says of itself. Without an answer, or with an error that is not the flight's, it is lost."""
     if outcome.lost:
         return {"outcome": "lost", "cause": outcome.lost}
     if outcome.error is not None:
         return {"outcome": "lost", "cause": ": ".join(outcome.error)}
-    told: dict[str, Any] = outcome.made
-    return told
+    row: dict[str, Any] = outcome.result
+    return row
 
 
 def campaign(

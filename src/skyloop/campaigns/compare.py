@@ -10,7 +10,7 @@ from typing import Any
 
 from skyloop.campaigns.folder import PLAN, RESULTS, SUMMARY, Row, read_rows
 from skyloop.campaigns.intervals import difference
-from skyloop.campaigns.report_plots import is_number
+from skyloop.campaigns.report import is_number
 from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import page, section, table
 from skyloop_client.errors import RunFolderError
@@ -33,7 +33,7 @@ class MetricChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CampaignComparison:
     before: tuple[int, int]
     """Successes and judged runs."""
     after: tuple[int, int]
@@ -58,14 +58,14 @@ class Comparison:
         return "worse" if high < 0.0 else "no difference that these runs could show"
 
 
-def compare(a: Path, b: Path) -> Comparison:
+def compare(a: Path, b: Path) -> CampaignComparison:
     """From a to b."""
     rows_a, rows_b = finished(a), finished(b)
     before, after = _counts(rows_a), _counts(rows_b)
     change, interval = difference(before, after, CONFIDENCE)
     by_key = {_key(row): row for row in rows_a}
     pairs = [(by_key[_key(row)], row) for row in rows_b if _key(row) in by_key]
-    return Comparison(
+    return CampaignComparison(
         before,
         after,
         (len(rows_a) - before[1], len(rows_b) - after[1]),
@@ -131,21 +131,21 @@ def _plans(a: Path, b: Path) -> list[tuple[str, Any, Any]]:
     return [(key, plans[0].get(key), plans[1].get(key)) for key in keys if plans[0].get(key) != plans[1].get(key)]
 
 
-def lines(told: Comparison) -> list[str]:
+def lines(both: CampaignComparison) -> list[str]:
     """For a terminal."""
-    (good_a, n_a), (good_b, n_b) = told.before, told.after
-    low, high = told.interval
+    (good_a, n_a), (good_b, n_b) = both.before, both.after
+    low, high = both.interval
     out = [
         f"success {_percent(good_a, n_a)} ({good_a} of {n_a}) -> {_percent(good_b, n_b)} ({good_b} of {n_b}): "
-        f"{100 * told.change:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f} with 95 % confidence: {told.verdict}",
-        f"{told.same} runs are in both: {len(told.broken)} fail now, {len(told.mended)} succeed now",
+        f"{100 * both.change:+.1f} points, {100 * low:+.1f} to {100 * high:+.1f} with 95 % confidence: {both.verdict}",
+        f"{both.same} runs are in both: {len(both.broken)} fail now, {len(both.mended)} succeed now",
     ]
-    for metric in told.metrics:
+    for metric in both.metrics:
         error = "" if metric.error is None else f" ± {metric.error:.2g}"
         which = "the same runs" if metric.paired else "different runs"
         out.append(f"{metric.name}: {metric.before:.4g} -> {metric.after:.4g} ({metric.change:+.3g}{error}, {which})")
-    out += [f"lost runs: {told.lost[0]} -> {told.lost[1]}"] if any(told.lost) else []
-    out += [f"plan: {key} was {_short(was)}, is {_short(now)}" for key, was, now in told.plan]
+    out += [f"lost runs: {both.lost[0]} -> {both.lost[1]}"] if any(both.lost) else []
+    out += [f"plan: {key} was {_short(was)}, is {_short(now)}" for key, was, now in both.plan]
     return out
 
 
@@ -158,9 +158,9 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def write_comparison(told: Comparison, a: Path, b: Path, path: Path) -> None:
-    said = lines(told)
-    turned = [("fails now", *pair) for pair in told.broken] + [("succeeds now", *pair) for pair in told.mended]
+def write_comparison(both: CampaignComparison, a: Path, b: Path, path: Path) -> None:
+    said = lines(both)
+    turned = [("fails now", *pair) for pair in both.broken] + [("succeeds now", *pair) for pair in both.mended]
     rows = [
         (how, str(after["run"]), str(after["seed"]), _short(after["parameters"]), after["cause"] or before["cause"])
         for how, before, after in turned[:MOST_SHOWN]
@@ -168,7 +168,7 @@ def write_comparison(told: Comparison, a: Path, b: Path, path: Path) -> None:
     metrics = [
         (one.name, one.before, one.after, one.change, "–" if one.error is None else one.error, one.n,
          "same" if one.paired else "different")
-        for one in told.metrics
+        for one in both.metrics
     ]  # fmt: skip
     head = ("metric", "before", "after", "change", "standard error", "runs", "which runs")
     sections = [
@@ -176,6 +176,6 @@ def write_comparison(told: Comparison, a: Path, b: Path, path: Path) -> None:
         section("Metrics", table(head, metrics)) if metrics else "",
         section("Runs whose verdict turned", table(("", "run", "seed", "parameters", "cause"), rows)) if rows else "",
         section("The plans", table(("key", "before", "after"), [(key, _short(was), _short(now)) for key, was, now in
-                                                               told.plan])) if told.plan else "",
+                                                               both.plan])) if both.plan else "",
     ]  # fmt: skip
     write_whole(path, page(f"{a.name} → {b.name}", said[0], [part for part in sections if part]))

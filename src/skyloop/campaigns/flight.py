@@ -2,17 +2,66 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import pickle
+import shutil
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from skyloop.apps.run import run_scenario
-from skyloop.campaigns.plan import scenario_of
-from skyloop.campaigns.scores import measured
-from skyloop.campaigns.verdict import Made, Row, hint, judged, one_run
+from skyloop.campaigns.folder import packed
+from skyloop.campaigns.plan import CampaignRun, RunSpec
+from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
 from skyloop.recording.run_folder import plain
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
+from skyloop_client.plugins import call_user_code, forget_plugins, load_plugin
+
+Row = dict[str, Any]
+RunResult = tuple[Row, bytes]
+
+
+def one_run(make: Callable[[Path], Row], run: CampaignRun, keep: bool) -> RunResult:
+    """What `make` tells of the run that it makes in a folder; and the folder if it failed or is to be kept."""
+    # a user's modules begin anew with each run, whatever this process has made before
+    forget_plugins()
+    scratch = Path(tempfile.mkdtemp(prefix="run-"))
+    try:
+        row = make(scratch / "run")
+        if row["outcome"] == "success" and not keep:
+            return row, b""
+        (scratch / "run").mkdir(exist_ok=True)
+        about = {"run": run.number, "seed": run.seed, "parameters": run.parameters, **row}
+        (scratch / "run" / "run.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        return row, packed(scratch / "run")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def judged(spec: RunSpec, metrics: Metrics, summary: dict[str, Any]) -> Row:
+    """A flight that an error ended is a failure, whatever its metrics say."""
+    if spec.success is None:
+        broken = [f"{name} crashed" for name, one in summary.get("vehicles", {}).items() if one["crashed"]]
+        broken += ["success is false"] if summary.get("success") is False else []
+    else:
+        rules = [rule for rule in success_rule(spec.success, "success") if not rule.holds(metrics)]
+        broken = [f"{rule.metric} is {_shown(metrics.get(rule.metric))}" for rule in rules]
+    cause = "; ".join([str(summary["ended_by"])] if "ended_by" in summary else broken)
+    return {"outcome": "failed" if cause else "success", "cause": cause, "metrics": metrics}
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def hint(names: list[str], summary: dict[str, Any]) -> Row:
+    """Metrics that the summary does not have, for a hint if no run has them."""
+    return {"absent": names, "known": names_in(summary)} if names else {}
+
 
 NOT_THE_RUNS = (RunFolderError, RendererError, SetupError, Interrupted)
 """Errors of the machine, not of the flight: such a run has no verdict."""
@@ -22,19 +71,18 @@ class UnmeasuredError(Exception):
     """A metric cannot be measured. The flight is not to blame."""
 
 
-def flight_run(spec: dict[str, Any], run: dict[str, Any], keep: bool = False) -> Made:
+def flight_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
     """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
     return one_run(lambda folder: _flown(spec, run, folder, keep), run, keep)
 
 
-def _flown(spec: dict[str, Any], run: dict[str, Any], folder: Path, keep: bool) -> Row:
-    plan_folder = Path(spec["folder"])
+def _flown(spec: RunSpec, run: CampaignRun, folder: Path, keep: bool) -> Row:
     rows: list[Row] = []
 
     def wanted(summary: dict[str, Any]) -> bool:
         """Judged before the plot is drawn, because the plot of a success is not kept."""
         try:
-            metrics, absent = measured(spec["metrics"], plain(summary), folder, plan_folder)
+            metrics, absent = measured(spec.metrics, plain(summary), folder, spec.folder)
         except SkyloopError as error:
             raise UnmeasuredError(str(error)) from error
         rows.append(judged(spec, metrics, summary) | hint(absent, summary))
@@ -42,7 +90,7 @@ def _flown(spec: dict[str, Any], run: dict[str, Any], folder: Path, keep: bool) 
 
     scenario = None
     try:
-        scenario = scenario_of(spec, run["parameters"], run["seed"])
+        scenario = spec.make_scenario(run.parameters, run.seed)
         run_scenario(scenario, folder, plot_wanted=wanted)
     except NOT_THE_RUNS:
         raise
@@ -55,3 +103,36 @@ def _flown(spec: dict[str, Any], run: dict[str, Any], folder: Path, keep: bool) 
                 resolved = yaml.safe_dump(scenario.model_dump(mode="json"), sort_keys=False)
                 (folder / "scenario.yaml").write_text(resolved, encoding="utf-8")
     return rows[-1]
+
+
+def task_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
+    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
+    return one_run(lambda folder: _called(spec, run, folder), run, keep)
+
+
+def _called(spec: RunSpec, run: CampaignRun, folder: Path) -> Row:
+    """A task: a function of the user's, with the parameters by name."""
+    task = spec.task
+    assert task is not None
+    function = pickle.loads(task) if isinstance(task, bytes) else load_plugin(task, spec.folder)
+    name = task if isinstance(task, str) else getattr(function, "__name__", "task")
+    folder.mkdir()
+    given = {**spec.settings, **run.parameters, **_offered(function, seed=run.seed, folder=folder)}
+    returned = call_user_code(f"task {name}", 0, lambda: function(**given))
+    if not isinstance(returned, dict):
+        returned = {"value": returned}
+    values = plain(returned)
+    metrics, absent = measured(spec.metrics, values, folder, spec.folder)
+    flat: Metrics = {key: value for key, value in values.items() if not isinstance(value, dict | list)}
+    row = judged(spec, {**flat, **metrics}, values) | hint(absent, values)
+    (folder / "summary.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+    return row
+
+
+def _offered(function: Callable[..., Any], **offered: Any) -> dict[str, Any]:
+    """Those of the arguments that the function names."""
+    try:
+        names = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {name: value for name, value in offered.items() if name in names}

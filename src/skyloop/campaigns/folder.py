@@ -6,22 +6,66 @@ there.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import shutil
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.parcels import unpack
-from skyloop.campaigns.plan import Run
-from skyloop.campaigns.run_process import Outcome
-from skyloop.core.files import write_whole
+from skyloop.campaigns.plan import CampaignRun
+from skyloop.campaigns.run_process import RunOutcome
+from skyloop.core.files import RowFile, write_whole
 from skyloop.core.machine_info import versions
-from skyloop.recording.files import RowFile
 from skyloop.recording.run_folder import make_empty_folder, plain
 from skyloop_client.errors import DatasetError, RunFolderError, SkyloopError
+
+MOST_ARCHIVE_BYTES = 64 * 2**20
+"""Of a packed run folder. Of a larger one, only what replays it and what shows it is sent."""
+SMALL = ("scenario.yaml", "summary.json", "versions.json", "run.json")
+"""What is kept of a failed run if there are very many."""
+
+
+def packed(folder: Path) -> bytes:
+    """The folder as a ZIP file. One that is too large comes without its subfolders."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    above = [path for path in files if path.parent == folder]
+    if sum(path.stat().st_size for path in files) > 4 * MOST_ARCHIVE_BYTES:
+        return _zipped(folder, above)
+    archive = _zipped(folder, files)
+    return archive if len(archive) <= MOST_ARCHIVE_BYTES else _zipped(folder, above)
+
+
+def _zipped(folder: Path, files: list[Path]) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in files:
+            archive.write(path, path.relative_to(folder).as_posix())
+    return held.getvalue()
+
+
+def unpack(archive: bytes, folder: Path, *, everything: bool) -> None:
+    """Into a folder that is there completely or not at all."""
+    unfinished = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive)) as files:
+            for name in files.namelist():
+                if not (unfinished / name).resolve().is_relative_to(unfinished.resolve()):
+                    raise RunFolderError(f"a run's file is named '{name}', which is outside its folder")
+                if everything or name in SMALL:
+                    files.extract(name, unfinished)
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.replace(folder)
+    except BaseException:
+        # on a full disk it would keep others from being written
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
 
 log = logging.getLogger(__name__)
 
@@ -60,12 +104,12 @@ class CampaignFolder:
         write_whole(self.path / "versions.json", json.dumps(versions(), indent=2) + "\n")
         write_whole(held, plan)
 
-    def keep(self, row: Row, parcel: bytes, most_failed: int) -> None:
-        """Keep what a run has given. A disk that is full is told once, and tried again with the next run."""
+    def keep(self, row: Row, archive: bytes, most_failed: int) -> None:
+        """Keep what a run has given. A disk that is full is reported once, and tried again with the next run."""
         number = int(row["run"])
         try:
-            if parcel and row["outcome"] != "success":
-                unpack(parcel, self.failed_folder(number), whole=self.failed_kept < most_failed)
+            if archive and row["outcome"] != "success":
+                unpack(archive, self.failed_folder(number), everything=self.failed_kept < most_failed)
                 self.failed_kept += 1
         except (OSError, SkyloopError) as error:
             log.warning("run %d: its folder cannot be kept: %s", number, error)
@@ -99,7 +143,7 @@ class CampaignFolder:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Rows of a campaign's folder. A line that is not whole is left out, and its run made again."""
+    """Rows of a campaign's folder. A line that is not complete is left out, and its run made again."""
     try:
         lines = (path / RUNS).read_text(encoding="utf-8").splitlines()[1:]
     except (OSError, UnicodeDecodeError) as error:
@@ -116,16 +160,16 @@ def _number(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
-def row_of(run: Run, told: dict[str, Any], outcome: Outcome) -> Row:
+def row_of(run: CampaignRun, verdict: dict[str, Any], outcome: RunOutcome) -> Row:
     return {
         "run": run.number, "point": run.point, "repeat": run.repeat, "seed": run.seed, "parameters": run.parameters,
-        "outcome": told["outcome"], "cause": told.get("cause", ""), "metrics": told.get("metrics", {}),
+        "outcome": verdict["outcome"], "cause": verdict.get("cause", ""), "metrics": verdict.get("metrics", {}),
         "attempts": outcome.attempts, "processor_s": outcome.processor_s, "wall_s": outcome.wall_s,
     }  # fmt: skip
 
 
-def run_of(row: Row) -> Run:
-    return Run(row["run"], row["point"], row["repeat"], row["seed"], row["parameters"])
+def run_of(row: Row) -> CampaignRun:
+    return CampaignRun(row["run"], row["point"], row["repeat"], row["seed"], row["parameters"])
 
 
 def table_of(rows: list[Row]) -> Any:

@@ -15,7 +15,7 @@ from skyloop.campaigns.scores import Condition, metric_name, success_rule
 from skyloop.campaigns.seeds import seeds_from
 from skyloop.campaigns.space import STRICT, Choice, Design, Point, Span, corners, points, run_seed
 from skyloop.core.validation import read_yaml, validated
-from skyloop.sim.scenario import make_scenario, read_scenario
+from skyloop.sim.scenario import Scenario, make_scenario, read_scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_client.plugins import is_plugin, load_plugin
 
@@ -39,7 +39,7 @@ class Search(BaseModel):
     """Runs of each generation."""
 
 
-class Plan(BaseModel):
+class CampaignPlan(BaseModel):
     """The file of `skyloop campaign`."""
 
     model_config = STRICT
@@ -49,7 +49,7 @@ class Plan(BaseModel):
     scenario: str | None = None
     """The scenario that is flown: a name of `skyloop list`, or a YAML file beside the plan."""
     task: str | None = None
-    """In place of a scenario: a function as file.py:name or module:name. It gets the parameters by name, `seed` and
+    """Instead of a scenario: a function as file.py:name or module:name. It gets the parameters by name, `seed` and
     `folder` too if it has such arguments, and returns metrics by name."""
     settings: dict[str, Any] = {}
     """Changes that hold for every run, such as `duration: 20`."""
@@ -85,7 +85,7 @@ class Plan(BaseModel):
     """Failed runs whose whole run folder is kept. Of further ones, the scenario and the summary are."""
 
     @model_validator(mode="after")
-    def _one_thing_to_run(self) -> Plan:
+    def _one_thing_to_run(self) -> CampaignPlan:
         if (self.scenario is None) == (self.task is None):
             raise ValueError("give a scenario or a task, one of the two")
         if self.task is not None and not is_plugin(self.task):
@@ -93,7 +93,7 @@ class Plan(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _design_fits_the_space(self) -> Plan:
+    def _design_fits_the_space(self) -> CampaignPlan:
         if isinstance(self.space, list) != (self.design == "list"):
             raise ValueError("space is a list of points with design: list, and only then")
         if self.design in ("grid", "list") and self.points is not None:
@@ -130,7 +130,7 @@ class Plan(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CampaignRun:
     """One run of a campaign."""
 
     number: int
@@ -140,12 +140,34 @@ class Run:
     parameters: Point
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """What a worker needs to know of the plan. It is pickled."""
+
+    where: str
+    """For errors."""
+    scenario: Any
+    """The scenario's own data, or None."""
+    settings: dict[str, Any]
+    task: str | bytes | None
+    scenario_folder: Path | None
+    folder: Path
+    """Where files that the plan names are looked for."""
+    metrics: list[str]
+    success: str | None
+
+    def make_scenario(self, parameters: Point, seed: int) -> Scenario:
+        # a copy: a parameter may lie within a setting
+        changes = copy.deepcopy({**self.settings, **parameters, "seed": seed})
+        return make_scenario(self.scenario, changes, place=f"{self.where}: space", folder=self.scenario_folder)
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A plan with what it names, read on this machine: other machines need not have these files."""
 
-    plan: Plan
-    place: str
+    plan: CampaignPlan
+    where: str
     """For errors."""
     folder: Path
     """Where files that the plan names are looked for."""
@@ -155,15 +177,12 @@ class Loaded:
     function: bytes | None = None
     """A task that only this program has, pickled."""
 
-    def spec(self) -> dict[str, Any]:
-        """What a worker needs to know, as plain data."""
+    def spec(self) -> RunSpec:
         plan = self.plan
-        return {
-            "place": self.place, "scenario": self.scenario, "settings": plan.settings,
-            "task": self.function or plan.task,
-            "scenario_folder": None if self.scenario_folder is None else str(self.scenario_folder),
-            "folder": str(self.folder), "metrics": plan.measured, "success": plan.success,
-        }  # fmt: skip
+        return RunSpec(
+            where=self.where, scenario=self.scenario, settings=plan.settings, task=self.function or plan.task,
+            scenario_folder=self.scenario_folder, folder=self.folder, metrics=plan.measured, success=plan.success,
+        )  # fmt: skip
 
 
 def load_plan(path: Path) -> Loaded:
@@ -173,17 +192,17 @@ def load_plan(path: Path) -> Loaded:
     return make_plan(data, str(path), path.parent.resolve())
 
 
-def make_plan(data: Any, place: str, folder: Path, function: bytes | None = None) -> Loaded:
+def make_plan(data: Any, where: str, folder: Path, function: bytes | None = None) -> Loaded:
     """Checked as far as can be without a flight: every value of every parameter is tried in the scenario."""
     if not isinstance(data, dict):
-        raise ScenarioError(f"{place}: a plan is a mapping of keys to values")
-    plan: Plan = validated(Plan, data, place)
+        raise ScenarioError(f"{where}: a plan is a mapping of keys to values")
+    plan: CampaignPlan = validated(CampaignPlan, data, where)
     if plan.success is not None:
-        success_rule(plan.success, f"{place}: success")
+        success_rule(plan.success, f"{where}: success")
     columns = [*COLUMNS, *plan.parameters, *map(metric_name, plan.measured)]
     for name in columns:
         if columns.count(name) > 1:
-            raise ScenarioError(f"{place}: '{name}' would be the name of two columns; leave one out or rename it")
+            raise ScenarioError(f"{where}: '{name}' would be the name of two columns; leave one out or rename it")
     for metric in plan.metrics:
         if is_plugin(metric):
             load_plugin(metric, folder)
@@ -191,34 +210,27 @@ def make_plan(data: Any, place: str, folder: Path, function: bytes | None = None
     if plan.scenario is not None:
         is_file = Path(plan.scenario).suffix in (".yaml", ".yml")
         scenario, scenario_folder = read_scenario(folder / plan.scenario if is_file else plan.scenario)
-    loaded = Loaded(plan, place, folder, scenario, scenario_folder, function)
+    loaded = Loaded(plan, where, folder, scenario, scenario_folder, function)
     if scenario is None and function is None:
         load_plugin(str(plan.task), folder)
     if scenario is not None:
         for point in corners(plan.space) or [{}]:
-            scenario_of(loaded.spec(), point, 1)
+            loaded.spec().make_scenario(point, 1)
     return loaded
 
 
-def check_design(plan: Plan, place: str) -> None:
+def check_design(plan: CampaignPlan, where: str) -> None:
     """What only a design needs; a search does not."""
     if plan.design in ("random", "latin-hypercube") and plan.points is None:
-        raise ScenarioError(f"{place}: points is missing; design: {plan.design} needs to know how many")
+        raise ScenarioError(f"{where}: points is missing; design: {plan.design} needs to know how many")
     for name, choice in plan.space.items() if plan.design == "grid" and isinstance(plan.space, dict) else ():
         if isinstance(choice, Span) and choice.steps is None:
-            raise ScenarioError(f"{place}: space.{name}: steps is missing; a grid needs to know how many values")
+            raise ScenarioError(f"{where}: space.{name}: steps is missing; a grid needs to know how many values")
     if runs_planned(plan) > MOST_RUNS:
-        raise ScenarioError(f"{place}: these are {runs_planned(plan):,} runs; {MOST_RUNS:,} are the most")
+        raise ScenarioError(f"{where}: these are {runs_planned(plan):,} runs; {MOST_RUNS:,} are the most")
 
 
-def scenario_of(spec: dict[str, Any], parameters: Point, seed: int) -> Any:
-    # a copy: a parameter may lie within a setting
-    changes = copy.deepcopy({**spec["settings"], **parameters, "seed": seed})
-    folder = None if spec["scenario_folder"] is None else Path(spec["scenario_folder"])
-    return make_scenario(spec["scenario"], changes, place=f"{spec['place']}: space", folder=folder)
-
-
-def runs_planned(plan: Plan) -> int:
+def runs_planned(plan: CampaignPlan) -> int:
     axes: list[int] = [plan.repeats, 1 if plan.seeds == "draw" else len(_listed(plan))]
     if isinstance(plan.space, list):
         axes.append(len(plan.space))
@@ -229,23 +241,23 @@ def runs_planned(plan: Plan) -> int:
     return math.prod(axes)
 
 
-def planned_runs(plan: Plan) -> list[Run]:
+def planned_runs(plan: CampaignPlan) -> list[CampaignRun]:
     """All runs by number. Repeats and seeds are outermost: a campaign that stops early has seen every point."""
     where = points(plan.design, plan.space, plan.points or 0, plan.seed)
     seeds: list[int | None] = [None] if plan.seeds == "draw" else [*_listed(plan)]
-    out: list[Run] = []
+    out: list[CampaignRun] = []
     for repeat in range(plan.repeats):
         for seed in seeds:
             for number, point in enumerate(where):
                 drawn = run_seed(plan.seed, len(out)) if seed is None else seed
-                out.append(Run(len(out), number, repeat, drawn, point))
+                out.append(CampaignRun(len(out), number, repeat, drawn, point))
     return out
 
 
-def seed_of(plan: Plan, number: int) -> int:
+def seed_of(plan: CampaignPlan, number: int) -> int:
     """The seed of a run of a search, in which no point comes twice: drawn, or the listed ones in turn."""
     return run_seed(plan.seed, number) if plan.seeds == "draw" else _listed(plan)[number % len(_listed(plan))]
 
 
-def _listed(plan: Plan) -> list[int]:
+def _listed(plan: CampaignPlan) -> list[int]:
     return seeds_from(plan.seeds) if isinstance(plan.seeds, str) else plan.seeds

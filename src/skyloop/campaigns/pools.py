@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol
 
-from skyloop.campaigns.run_process import Outcome, RunProcesses, Work
+from skyloop.campaigns.run_process import RemoteCall, RunOutcome, RunProcesses
 from skyloop_client.errors import LinkError, MissingExtra
 
 log = logging.getLogger(__name__)
@@ -40,10 +41,10 @@ class Pool(Protocol):
         """Its machines may have other disks than this one."""
         ...
 
-    def submit(self, number: int, work: Work) -> None: ...
+    def submit(self, number: int, work: RemoteCall) -> None: ...
 
-    def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
-        """Those that have ended since the last call. Waits if there is none yet, but not for longer than told."""
+    def ended(self, patience_s: float) -> list[tuple[int, RunOutcome]]:
+        """Those that have ended since the last call. Waits if there is none yet, but not for longer than that."""
         ...
 
     def drop(self) -> None:
@@ -60,12 +61,12 @@ class LocalPool:
         self.slots = slots
         self._processes = RunProcesses(environment or {})
         self._threads = ThreadPoolExecutor(slots, "skyloop-run")
-        self._running: dict[Future[Outcome], int] = {}
+        self._running: dict[Future[RunOutcome], int] = {}
 
-    def submit(self, number: int, work: Work) -> None:
+    def submit(self, number: int, work: RemoteCall) -> None:
         self._running[self._threads.submit(self._processes.run, work)] = number
 
-    def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
+    def ended(self, patience_s: float) -> list[tuple[int, RunOutcome]]:
         done, _ = wait(self._running, patience_s, FIRST_COMPLETED)
         return [(self._running.pop(future), future.result()) for future in done]
 
@@ -96,8 +97,8 @@ _of_worker: list[RunProcesses] = []
 """In a worker of Ray: the process that its runs are made in."""
 
 
-def run_on_worker(work: Work) -> Outcome:
-    """A task of Ray. The run is not made in Ray's own process, so that its death and its end can be told apart."""
+def run_on_worker(work: RemoteCall) -> RunOutcome:
+    """A task of Ray. The run is not made in Ray's own process, so that its death and its end can be distinguished."""
     if not _of_worker:
         _of_worker.append(RunProcesses(ONE_THREAD))
     return _of_worker[0].run(work)
@@ -118,10 +119,10 @@ class RayPool:
         """Machines may join and leave."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1.0) / self._cores))
 
-    def submit(self, number: int, work: Work) -> None:
+    def submit(self, number: int, work: RemoteCall) -> None:
         self._running[self._task.remote(work)] = number
 
-    def ended(self, patience_s: float) -> list[tuple[int, Outcome]]:
+    def ended(self, patience_s: float) -> list[tuple[int, RunOutcome]]:
         running = list(self._running)
         done, _ = self._ray.wait(running, num_returns=1, timeout=patience_s)
         if done:
@@ -129,12 +130,12 @@ class RayPool:
             done, _ = self._ray.wait(running, num_returns=len(running), timeout=0)
         return [(self._running.pop(task), self._outcome(task)) for task in done]
 
-    def _outcome(self, task: Any) -> Outcome:
+    def _outcome(self, task: Any) -> RunOutcome:
         try:
-            outcome: Outcome = self._ray.get(task)
+            outcome: RunOutcome = self._ray.get(task)
         except self._ray.exceptions.RayError as error:
-            told = (str(error).strip().splitlines() or [""])[0]
-            return Outcome(lost=f"the worker was lost: {type(error).__name__}: {told}", worker_lost=True)
+            why = (str(error).strip().splitlines() or [""])[0]
+            return RunOutcome(lost=f"the worker was lost: {type(error).__name__}: {why}", worker_lost=True)
         return outcome
 
     def drop(self) -> None:
@@ -184,9 +185,9 @@ def _begin(ray: Any, workers: int | None, address: str | None) -> None:
             _node_ip_address=HERE, **said,
         )  # fmt: skip
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        told = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
         where = "of our own" if address is None else f"at {address}"
-        raise LinkError(f"cannot reach a Ray {where}: {told}") from None
+        raise LinkError(f"cannot reach a Ray {where}: {why}") from None
     if any(node["NodeManagerAddress"] != HERE for node in ray.nodes()):
         log.warning("Ray was imported before the campaign, so it listens beyond this machine; keep strangers out")
 
@@ -198,3 +199,43 @@ def pickled_by_value(function: Any) -> bytes:
 
     pickled: bytes = cloudpickle.dumps(function)
     return pickled
+
+
+AHEAD = 2
+"""Runs handed to the pool for each one that it can make at once, so that no worker waits for the next."""
+WORKERS_LOST = 20
+"""How many workers one run may cost. A run is not to blame for a worker or machine that is killed, but it may be."""
+PATIENCE_S = 0.5
+"""Between two looks at how many machines there are."""
+
+
+def outcomes(
+    works: Iterable[tuple[int, RemoteCall]], pool: Pool, retries: int
+) -> Generator[tuple[int, RunOutcome], None, None]:
+    """By number, in the order in which they end. One that is lost is made again so many times.
+
+    Whoever stops reading drops the rest."""
+    waiting = iter(works)
+    again: list[tuple[int, RemoteCall]] = []
+    asked: dict[int, RemoteCall] = {}
+    attempts: dict[int, int] = {}
+    blamed: dict[int, int] = {}
+    try:
+        while True:
+            room = AHEAD * pool.slots
+            while len(asked) < room and (following := again.pop() if again else next(waiting, None)) is not None:
+                asked[following[0]] = following[1]
+                pool.submit(*following)
+            if not asked:
+                return
+            for number, outcome in pool.ended(PATIENCE_S):
+                work = asked.pop(number)
+                attempts[number] = attempts.get(number, 0) + 1
+                if outcome.lost:
+                    blamed[number] = blamed.get(number, 0) + (not outcome.worker_lost)
+                    if blamed[number] <= retries and attempts[number] - blamed[number] <= WORKERS_LOST:
+                        again.append((number, work))
+                        continue
+                yield number, replace(outcome, attempts=attempts[number])
+    finally:
+        pool.drop()

@@ -4,19 +4,156 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.folder import FAILED, REPORT, WORST, CampaignFolder, Row
-from skyloop.campaigns.parcels import unpack
-from skyloop.campaigns.plan import Plan
-from skyloop.campaigns.report_plots import groups_of, is_number, scatter_plots, success_plots
+import numpy as np
+
+from skyloop.campaigns.folder import FAILED, REPORT, WORST, CampaignFolder, Row, unpack
+from skyloop.campaigns.intervals import wilson
+from skyloop.campaigns.plan import CampaignPlan
 from skyloop.campaigns.search import worst_first
 from skyloop.core.files import write_whole
-from skyloop.datasets.report_html import figure, jpeg, page, section, table
+from skyloop.datasets.report_html import figure, jpeg, page, plot, section, table
+
+GOOD, BAD, LOST = "#2a9d5c", "#d1495b", "#8d99a3"
+BINS = 8
+"""Of a parameter with more values than that."""
+PANELS = 3
+"""Side by side."""
+MOST_METRICS = 3
+MOST_PARAMETERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeGroup:
+    """Runs with the same or similar values of a parameter."""
+
+    label: str
+    middle: float | None
+    """None for values that are no numbers."""
+    successes: int
+    n: int
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def groups_of(rows: list[Row], name: str) -> list[OutcomeGroup]:
+    """By value, or by equally filled ranges of a number with many values. Lost runs do not count."""
+    judged = [row for row in rows if row["outcome"] != "lost" and name in row["parameters"]]
+    values = [row["parameters"][name] for row in judged]
+    good = np.array([row["outcome"] == "success" for row in judged], bool)
+    distinct = list(dict.fromkeys(map(repr, values)))
+    if len(distinct) <= BINS or not all(map(is_number, values)):
+        if all(map(is_number, values)):
+            distinct.sort(key=lambda text: float(text))
+        keys = [repr(value) for value in values]
+        groups = [(text.strip("'"), np.array([key == text for key in keys])) for text in distinct[: 3 * BINS]]
+        return [_group(label, np.array(values, object)[chosen], good[chosen]) for label, chosen in groups]
+    numbers = np.array(values, float)
+    edges = np.unique(np.quantile(numbers, np.linspace(0.0, 1.0, BINS + 1)))
+    which = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(edges) - 2)
+    return [
+        _group(f"{edges[k]:.3g} to {edges[k + 1]:.3g}", numbers[which == k], good[which == k])
+        for k in range(len(edges) - 1)
+        if (which == k).any()
+    ]
+
+
+def _group(label: str, values: Any, good: Any) -> OutcomeGroup:
+    numbers = all(map(is_number, values.tolist()))
+    middle = float(np.mean(values.astype(float))) if numbers and len(values) else None
+    return OutcomeGroup(
+        label if not numbers or " to " in label else f"{values[0]:.4g}", middle, int(good.sum()), len(good)
+    )
+
+
+def success_plots(rows: list[Row], parameters: list[str], confidence: float) -> str:
+    """A panel for each parameter: the share of successes with its interval, and how many runs it is of."""
+    shown = [name for name in parameters[:MOST_PARAMETERS] if len(groups_of(rows, name)) > 1]
+
+    def draw_one(axes: Any, name: str) -> None:
+        groups = groups_of(rows, name)
+        positions = [group.middle for group in groups]
+        if any(position is None for position in positions):
+            positions = [float(k) for k in range(len(groups))]
+            axes.set_xticks(positions, [group.label for group in groups], rotation=20 if len(groups) > 4 else 0)
+            axes.margins(x=0.15)
+        for position, group in zip(positions, groups, strict=True):
+            low, high = wilson(group.successes, group.n, confidence)
+            rate = group.successes / group.n
+            axes.plot([position, position], [100 * low, 100 * high], color="#7f8c96", lw=1.6, solid_capstyle="butt")
+            axes.plot(position, 100 * rate, "o", ms=6, color=GOOD if rate > 0.5 else BAD)
+            axes.annotate(f"n={group.n}", (position, 100 * low), (0, -4), textcoords="offset points", ha="center",
+                          va="top", fontsize=7, color="#5a6872")  # fmt: skip
+        axes.set(xlabel=name, ylim=(-14, 104), yticks=range(0, 101, 20))
+        axes.set_ylabel("success [%]")
+
+    return _panels([partial(draw_one, name=name) for name in shown])
+
+
+def scatter_plots(rows: list[Row], parameters: list[str], metrics: list[str]) -> str:
+    """Where failures lie among two parameters, then metrics along parameters."""
+    numeric = [name for name in parameters if all(is_number(row["parameters"].get(name)) for row in rows)]
+    varied = [name for name in numeric if len({row["parameters"][name] for row in rows}) > 1]
+    pairs = [(varied[i], varied[j]) for i in range(len(varied)) for j in range(i + 1, len(varied))][:PANELS]
+    draws: list[Callable[[Any], None]] = [
+        partial(_points, rows=rows, x=_parameter(x), y=_parameter(y), names=(x, y)) for x, y in pairs
+    ]
+    measured = [name for name in metrics if any(is_number(row["metrics"].get(name)) for row in rows)][:MOST_METRICS]
+    draws += [
+        partial(_points, rows=rows, x=_parameter(x), y=_metric(y), names=(x, y))
+        for y in measured
+        for x in varied[:PANELS]
+    ]
+    return _panels(draws)
+
+
+def _parameter(name: str) -> Callable[[Row], Any]:
+    return lambda row: row["parameters"].get(name)
+
+
+def _metric(name: str) -> Callable[[Row], Any]:
+    return lambda row: row["metrics"].get(name)
+
+
+def _points(
+    axes: Any, rows: list[Row], x: Callable[[Row], Any], y: Callable[[Row], Any], names: tuple[str, str]
+) -> None:
+    looks = (("success", GOOD, "o", 0.65), ("failed", BAD, "X", 0.9), ("lost", LOST, "s", 0.8))
+    for outcome, colour, mark, alpha in looks:
+        dots = [
+            (x(row), y(row)) for row in rows if row["outcome"] == outcome and is_number(x(row)) and is_number(y(row))
+        ]
+        if dots:
+            size = 26 if len(rows) < 400 else 10
+            axes.scatter(*zip(*dots, strict=True), s=size, c=colour, marker=mark, alpha=alpha, lw=0, label=outcome)
+    axes.set(xlabel=names[0], ylabel=names[1])
+    if len({row["outcome"] for row in rows}) > 1:
+        axes.legend(frameon=False, fontsize=7, loc="best", handletextpad=0.2)
+
+
+def _panels(draws: list[Callable[[Any], None]]) -> str:
+    """Rows of panels of one size; the last row is filled up with nothing."""
+    out = []
+    for first in range(0, len(draws), PANELS):
+        row = draws[first : first + PANELS]
+
+        def draw(*axes: Any, row: list[Callable[[Any], None]] = row) -> None:
+            for one, panel in zip(axes, [*row, *[None] * (PANELS - len(row))], strict=True):
+                panel(one) if panel is not None else one.set_axis_off()
+
+        out.append(plot(draw, (10.6, 3.1), columns=PANELS))
+    return "\n".join(out)
+
 
 WORST_SHOWN = 6
 PICTURE_WIDTH = 900
@@ -27,15 +164,17 @@ MOST_LOST = 20
 FlyAgain = Callable[[Sequence[Row]], dict[int, bytes]]
 
 
-def write_report(held: CampaignFolder, plan: Plan, rows: list[Row], summary: dict[str, Any], again: FlyAgain) -> Path:
+def write_report(
+    held: CampaignFolder, plan: CampaignPlan, rows: list[Row], summary: dict[str, Any], again: FlyAgain
+) -> Path:
     worst = [row for row in worst_first(plan, rows) if row["outcome"] != "lost"][:WORST_SHOWN]
-    places = pictured(held, plan, worst, again)
+    folders = pictured(held, plan, worst, again)
     sections = [
         _numbers(summary),
         _by_parameter(plan, rows, summary["confidence"]),
         _scatter(plan, rows),
         _found(summary),
-        _worst(plan, worst, places, held.path),
+        _worst(plan, worst, folders, held.path),
         _metrics(rows),
         _lost(rows),
         _costs(rows, summary),
@@ -49,28 +188,28 @@ def write_report(held: CampaignFolder, plan: Plan, rows: list[Row], summary: dic
 def in_words(summary: dict[str, Any]) -> str:
     """The result in one line."""
     runs, rate = summary["runs"], summary["success_rate"]
-    told = [f"{runs} runs" if runs == summary["planned"] else f"{runs} of {summary['planned']} planned runs"]
+    parts = [f"{runs} runs" if runs == summary["planned"] else f"{runs} of {summary['planned']} planned runs"]
     if rate is not None:
         low, high = summary["interval"]
-        told.append(
+        parts.append(
             f"{rate:.1%} succeeded ({summary['confidence']:.0%} interval: {low:.1%} to {high:.1%})".replace("%", " %")
         )
-    told += [f"{summary['failed']} failed"] if summary["failed"] else []
-    told += [f"{summary['lost']} lost"] if summary["lost"] else []
-    return ", ".join(told)
+    parts += [f"{summary['failed']} failed"] if summary["failed"] else []
+    parts += [f"{summary['lost']} lost"] if summary["lost"] else []
+    return ", ".join(parts)
 
 
-def pictured(held: CampaignFolder, plan: Plan, worst: list[Row], again: FlyAgain) -> dict[int, Path]:
+def pictured(held: CampaignFolder, plan: CampaignPlan, worst: list[Row], again: FlyAgain) -> dict[int, Path]:
     """The folders of the worst runs. One that was not kept whole is flown again: it is the same flight."""
-    places = {row["run"]: held.path / FAILED / f"{row['run']:06d}" for row in worst}
-    bare = [row for row in worst if _picture(places[row["run"]]) is None]
+    folders = {row["run"]: held.path / FAILED / f"{row['run']:06d}" for row in worst}
+    bare = [row for row in worst if _picture(folders[row["run"]]) is None]
     for row in bare:
-        places[row["run"]] = held.path / WORST / f"{row['run']:06d}"
-    missing = [row for row in bare if _picture(places[row["run"]]) is None]
+        folders[row["run"]] = held.path / WORST / f"{row['run']:06d}"
+    missing = [row for row in bare if _picture(folders[row["run"]]) is None]
     if missing and plan.scenario is not None:
-        for number, parcel in again(missing).items():
-            unpack(parcel, places[number], whole=True)
-    return places
+        for number, archive in again(missing).items():
+            unpack(archive, folders[number], everything=True)
+    return folders
 
 
 def _picture(folder: Path) -> Path | None:
@@ -94,7 +233,7 @@ def _numbers(summary: dict[str, Any]) -> str:
     return section("Result", f"<table><tr>{body}</tr></table>", note)
 
 
-def _by_parameter(plan: Plan, rows: list[Row], confidence: float) -> str:
+def _by_parameter(plan: CampaignPlan, rows: list[Row], confidence: float) -> str:
     plots = success_plots(rows, plan.parameters, confidence)
     if not plots:
         return ""
@@ -107,7 +246,7 @@ def _by_parameter(plan: Plan, rows: list[Row], confidence: float) -> str:
     return section("Success by parameter", f"{plots}\n<details><summary>the numbers</summary>{details}</details>", note)
 
 
-def _scatter(plan: Plan, rows: list[Row]) -> str:
+def _scatter(plan: CampaignPlan, rows: list[Row]) -> str:
     metrics = list(dict.fromkeys(name for row in rows for name in row["metrics"]))
     plots = scatter_plots(rows, plan.parameters, metrics)
     return section("Runs", plots, "Each mark is a run.") if plots else ""
@@ -126,17 +265,17 @@ def _found(summary: dict[str, Any]) -> str:
     return section("The search for the worst case", table(("", ""), rows), note)
 
 
-def _worst(plan: Plan, worst: list[Row], places: dict[int, Path], folder: Path) -> str:
+def _worst(plan: CampaignPlan, worst: list[Row], folders: dict[int, Path], folder: Path) -> str:
     shown = []
     for row in worst:
-        place = places[row["run"]]
+        run_folder = folders[row["run"]]
         values = ", ".join(f"{name} {_shown(value)}" for name, value in row["parameters"].items())
         metrics = ", ".join(f"{name} {_shown(value)}" for name, value in row["metrics"].items())
         verdict = f"failed: {row['cause']}" if row["outcome"] == "failed" else "succeeded"
         caption = f"Run {row['run']}, seed {row['seed']}: {verdict}. {values}. {metrics}."
-        picture = _picture(place)
+        picture = _picture(run_folder)
         body = figure(_small(picture), caption) if picture is not None else f"<p>{html.escape(caption)}</p>"
-        again = place.relative_to(folder) / "scenario.yaml"
+        again = run_folder.relative_to(folder) / "scenario.yaml"
         if (folder / again).exists():
             body += f"<p class=note><code>skyloop run {html.escape(again.as_posix())}</code> flies it again.</p>"
         shown.append(f"<div>{body}</div>")
@@ -181,8 +320,8 @@ def _lost(rows: list[Row]) -> str:
     if lost:
         causes = Counter(row["cause"] for row in lost).most_common(MOST_LOST)
         body = table(("runs", "cause"), [(count, cause) for cause, count in causes])
-    told = f"{len(again)} runs were made more than once, because a worker or process was lost, and then gave a verdict."
-    return section("Lost runs", body, told if again else "The same command tries lost runs again.")
+    note = f"{len(again)} runs were made more than once, because a worker or process was lost, and then gave a verdict."
+    return section("Lost runs", body, note if again else "The same command tries lost runs again.")
 
 
 def _costs(rows: list[Row], summary: dict[str, Any]) -> str:

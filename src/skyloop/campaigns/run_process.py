@@ -11,8 +11,6 @@ import os
 import pickle
 import resource
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -25,7 +23,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from skyloop.core.interrupts import end_with_parent, kept_from_children
+from skyloop.core.child_process import ChildProcess
+from skyloop.core.interrupts import end_with_parent
 from skyloop_client import errors
 
 SCRATCH = "skyloop-runs-"
@@ -33,12 +32,10 @@ SCRATCH = "skyloop-runs-"
 LOADING_S = 300.0
 """Wall s in which a process must have loaded what a run needs."""
 LOADED = b"loaded"
-SAID_BYTES = 4000
-"""Of what a process said on stderr before it died."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class RemoteCall:
     """One call, in a form that can be sent anywhere."""
 
     pickled: bytes
@@ -46,19 +43,19 @@ class Work:
     """Wall s, after which the process is killed. None: never."""
 
     @staticmethod
-    def of(call: Callable[..., Any], arguments: tuple[Any, ...], time_limit_s: float | None = None) -> Work:
-        """`call` is a function of a module. It returns a dict for JSON, or that and a parcel of bytes."""
+    def of(call: Callable[..., Any], arguments: tuple[Any, ...], time_limit_s: float | None = None) -> RemoteCall:
+        """`call` is a function of a module. It returns a dict for JSON, or that and a archive of bytes."""
         # the paths apart, because the rest can be read only when they are known
-        return Work(pickle.dumps((sys.path, pickle.dumps((call, arguments)))), time_limit_s)
+        return RemoteCall(pickle.dumps((sys.path, pickle.dumps((call, arguments)))), time_limit_s)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """What became of one call."""
 
-    made: Any = None
+    result: Any = None
     """What the call returned."""
-    parcel: bytes = b""
+    archive: bytes = b""
     error: tuple[str, str] | None = None
     """Class and message of the exception that the call raised."""
     trace: str = ""
@@ -87,15 +84,15 @@ class RunProcess:
         _sweep()
         # runs find it as the temporary folder, so that nothing of a killed one is left
         self.scratch, self._lock = _scratch()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115
         asked, to_process = os.pipe()
         from_process, answered = os.pipe()
-        with kept_from_children():
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "skyloop.campaigns.run_process", str(asked), str(answered)],
-                stdin=subprocess.DEVNULL, stdout=self._said, stderr=self._said, pass_fds=(asked, answered),
-                env={**os.environ, **environment, "TMPDIR": str(self.scratch)}, start_new_session=True,
-            )  # fmt: skip
+        self._process = ChildProcess(
+            [sys.executable, "-m", "skyloop.campaigns.run_process", str(asked), str(answered)],
+            files=(asked, answered),
+            environment={**environment, "TMPDIR": str(self.scratch)},
+            # renderers and boards are of its session
+            session=True,
+        )
         os.close(asked)
         os.close(answered)
         self._to, self._from = Connection(to_process, readable=False), Connection(from_process, writable=False)
@@ -104,53 +101,44 @@ class RunProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def run(self, work: Work) -> Outcome:
+    def run(self, work: RemoteCall) -> RunOutcome:
         """The process must not be used again after a run that was lost."""
         began = time.perf_counter()
         try:
             self._to.send_bytes(work.pickled)
             # the time limit is the run's alone; a busy machine takes long to load what it needs
             if not self._from.poll(LOADING_S):
-                return Outcome(lost=f"not loaded after {LOADING_S:g} s", wall_s=LOADING_S)
+                return RunOutcome(lost=f"not loaded after {LOADING_S:g} s", wall_s=LOADING_S)
             self._from.recv_bytes()
             began = time.perf_counter()
             if not self._from.poll(work.time_limit_s):
                 limit = work.time_limit_s or 0.0
-                return Outcome(lost=f"no end after {limit:g} s", wall_s=limit)
-            told = json.loads(self._from.recv_bytes())
-            parcel = self._from.recv_bytes()
+                return RunOutcome(lost=f"no end after {limit:g} s", wall_s=limit)
+            answer = json.loads(self._from.recv_bytes())
+            archive = self._from.recv_bytes()
         except (OSError, EOFError):
-            return Outcome(lost=self._how_it_died(), wall_s=time.perf_counter() - began)
-        error = tuple(told["error"]) if told["error"] else None
+            return RunOutcome(lost=self._how_it_died(), wall_s=time.perf_counter() - began)
+        error = tuple(answer["error"]) if answer["error"] else None
         wall_s = time.perf_counter() - began
-        return Outcome(told["made"], parcel, error, told["trace"], processor_s=told["processor_s"], wall_s=wall_s)
+        return RunOutcome(
+            answer["result"], archive, error, answer["trace"], processor_s=answer["processor_s"], wall_s=wall_s
+        )
 
     def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            # renderers and boards are of its session
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
 
     def close(self) -> None:
-        self.kill()
-        self._process.wait()
+        self._process.close()
         with suppress(OSError):
             self._to.close()
             self._from.close()
-        self._said.close()
         if self._lock is not None:
             os.close(self._lock)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _how_it_died(self) -> str:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(5.0)
-        code = self._process.returncode
-        how = "the process closed its pipe" if code is None else f"the process ended with exit code {code}"
-        if code is not None and code < 0:
-            how = f"the process was ended by {signal.Signals(-code).name}"
-        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - SAID_BYTES))
-        said = self._said.read().decode(errors="replace").strip().splitlines()
-        return f"{how}: {said[-1]}" if said else how
+        how = self._process.how_it_ended(5.0)
+        return "the process closed its pipe" if how is None else f"the process ended: {how}"
 
 
 class RunProcesses:
@@ -163,10 +151,10 @@ class RunProcesses:
         self._closed = False
         self._lock = threading.Lock()
 
-    def run(self, work: Work) -> Outcome:
+    def run(self, work: RemoteCall) -> RunOutcome:
         with self._lock:
             if self._closed:
-                return Outcome(lost="stopped")
+                return RunOutcome(lost="stopped")
             process = self._idle.pop() if self._idle else RunProcess(self._environment)
             self._all.add(process)
         outcome = process.run(work)
@@ -229,22 +217,22 @@ def serve(asked: Connection, answered: Connection) -> None:
         except EOFError:
             return
         began = _processor_s()
-        made, parcel, error, trace, call = None, b"", None, "", None
+        result, archive, error, trace, call = None, b"", None, "", None
         try:
             call, arguments = _unpickled(pickled)
             began = _processor_s()
             answered.send_bytes(LOADED)
             returned = call(*arguments)
-            made, parcel = returned if isinstance(returned, tuple) else (returned, b"")
-            text = json.dumps(made)
+            result, archive = returned if isinstance(returned, tuple) else (returned, b"")
+            text = json.dumps(result)
         except (Exception, SystemExit) as caught:
             if call is None:
                 answered.send_bytes(LOADED)
             error, trace, text = (type(caught).__name__, str(caught)), traceback.format_exc(), "null"
         spent = _processor_s() - began
         answer = {"error": error, "trace": trace, "processor_s": spent}
-        answered.send_bytes(f'{{"made": {text}, {json.dumps(answer)[1:]}'.encode())
-        answered.send_bytes(parcel)
+        answered.send_bytes(f'{{"result": {text}, {json.dumps(answer)[1:]}'.encode())
+        answered.send_bytes(archive)
 
 
 def _unpickled(pickled: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:

@@ -53,7 +53,7 @@ class Condition:
         return float(self.value - found if self.compared[0] == "<" else found - self.value)
 
 
-def success_rule(text: str, place: str) -> tuple[Condition, ...]:
+def success_rule(text: str, where: str) -> tuple[Condition, ...]:
     """ "landing_error_m < 0.3 and not crashed": every part must hold."""
     conditions = []
     for part in re.split(r"\s+and\s+", text.strip()):
@@ -62,11 +62,11 @@ def success_rule(text: str, place: str) -> tuple[Condition, ...]:
         if plain is not None:
             conditions.append(Condition(plain[2], "", plain[1] is None))
             continue
-        value = None if compared is None else parse_yaml(compared[3], place)
+        value = None if compared is None else parse_yaml(compared[3], where)
         if compared is None or not isinstance(value, int | float | str):
-            raise ScenarioError(f"{place}: cannot read '{part}'; {HOW}")
+            raise ScenarioError(f"{where}: cannot read '{part}'; {HOW}")
         if compared[2] not in ("==", "!=") and isinstance(value, str):
-            raise ScenarioError(f"{place}: '{part}' compares with a text; {HOW}")
+            raise ScenarioError(f"{where}: '{part}' compares with a text; {HOW}")
         conditions.append(Condition(compared[1], compared[2], value))
     return tuple(conditions)
 
@@ -97,8 +97,8 @@ def measured(
 def in_summary(summary: dict[str, Any], name: str) -> tuple[Any, bool]:
     """A value of the summary and whether it is there. A name without a path is also looked for in the first vehicle."""
     first: dict[str, Any] = next(iter(summary.get("vehicles", {}).values()), {})
-    for place in (summary, first):
-        here: Any = place
+    for source in (summary, first):
+        here: Any = source
         for key in name.split("."):
             here = here.get(key, _absent) if isinstance(here, dict) else _absent
         if here is not _absent:

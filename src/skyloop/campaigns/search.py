@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.campaigns.plan import Plan, Run, seed_of
+from skyloop.campaigns.plan import CampaignPlan, CampaignRun, seed_of
 from skyloop.campaigns.space import Span, at_shares
 from skyloop.core.stream_key import stream_key
 from skyloop_client.errors import ScenarioError
@@ -32,16 +32,16 @@ WAY = "around each of the worst"
 Row = dict[str, Any]
 
 
-def check_search(plan: Plan, place: str) -> None:
+def check_search(plan: CampaignPlan, where: str) -> None:
     if not isinstance(plan.space, dict) or not plan.space:
-        raise ScenarioError(f"{place}: space: --search worst needs spans or lists of values by parameter")
+        raise ScenarioError(f"{where}: space: --search worst needs spans or lists of values by parameter")
     if plan.search.objective is None and not any(rule.compared for rule in plan.conditions):
         raise ScenarioError(
-            f"{place}: search.objective is missing, and success has no limit that could be near; add one"
+            f"{where}: search.objective is missing, and success has no limit that could be near; add one"
         )
 
 
-def badness(plan: Plan, row: Row) -> float:
+def badness(plan: CampaignPlan, row: Row) -> float:
     """How bad a run is. Above 0: the success rule is broken, if the search goes by that."""
     if row["outcome"] == "lost":
         return math.nan
@@ -61,7 +61,7 @@ def badness(plan: Plan, row: Row) -> float:
     return -min(margins)
 
 
-def generations(plan: Plan, rows: dict[int, Row]) -> Iterator[list[Run]]:
+def generations(plan: CampaignPlan, rows: dict[int, Row]) -> Iterator[list[CampaignRun]]:
     """The runs of each generation. `rows` must hold those of the last one when the next is asked for."""
     assert isinstance(plan.space, dict)
     count = plan.search.runs
@@ -72,14 +72,14 @@ def generations(plan: Plan, rows: dict[int, Row]) -> Iterator[list[Run]]:
         drawn.append(shares)
         first = generation * count
         yield [
-            Run(first + k, first + k, 0, seed_of(plan, first + k), at_shares(plan.space, shares[k]))
+            CampaignRun(first + k, first + k, 0, seed_of(plan, first + k), at_shares(plan.space, shares[k]))
             for k in range(count)
         ]
         worst = _worst(plan, rows, first + count)[: max(2, round(ELITE * count))]
         elite = np.array([drawn[number // count][number % count] for number in worst]).reshape(-1, len(plan.space))
 
 
-def _drawn(plan: Plan, generation: int, elite: Array) -> Array:
+def _drawn(plan: CampaignPlan, generation: int, elite: Array) -> Array:
     """Places along each parameter. The first generation is a Latin hypercube over everything."""
     chance = np.random.Generator(np.random.Philox(key=int(stream_key(plan.seed, f"search generation {generation}"))))
     count, width = plan.search.runs, elite.shape[1]
@@ -98,20 +98,20 @@ def _drawn(plan: Plan, generation: int, elite: Array) -> Array:
     return shares
 
 
-def _worst(plan: Plan, rows: dict[int, Row], count: int) -> list[int]:
+def _worst(plan: CampaignPlan, rows: dict[int, Row], count: int) -> list[int]:
     """Numbers of the runs so far, from the worst on. Among equals the earlier one comes first."""
     scored = [(-badness(plan, rows[number]), number) for number in range(count) if number in rows]
     return [number for bad, number in sorted(one for one in scored if not math.isnan(one[0]))]
 
 
-def worst_first(plan: Plan, rows: list[Row]) -> list[Row]:
+def worst_first(plan: CampaignPlan, rows: list[Row]) -> list[Row]:
     """Failed runs before others, and the worse ones first."""
     by_number = {row["run"]: row for row in rows}
     ordered = [by_number[number] for number in _worst(plan, by_number, max(by_number, default=-1) + 1)]
     return sorted(ordered, key=lambda row: bool(row["outcome"] != "failed"))
 
 
-def found(plan: Plan, rows: list[Row]) -> dict[str, Any]:
+def found(plan: CampaignPlan, rows: list[Row]) -> dict[str, Any]:
     """What the search tells: the worst run, how many broke the rule, and where those lie."""
     by_number = {row["run"]: row for row in rows}
     worst = _worst(plan, by_number, max(by_number, default=-1) + 1)

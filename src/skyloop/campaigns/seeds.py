@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.apps.run import run_scenario
-from skyloop.campaigns.making import outcomes
-from skyloop.campaigns.pools import ONE_THREAD, local_pool
-from skyloop.campaigns.run_process import Outcome, Work
+from skyloop.campaigns.pools import ONE_THREAD, local_pool, outcomes
+from skyloop.campaigns.run_process import RemoteCall, RunOutcome
 from skyloop.core.machine_info import usable_cores
 from skyloop.recording.run_folder import make_empty_folder, writing_into
 from skyloop.sim.scenario import Scenario, make_scenario
@@ -45,17 +44,17 @@ def run_seeds(
     scenario: Scenario,
     seeds: Sequence[int],
     folder: Path,
-    told: Callable[[dict[str, Any]], None] = lambda summary: None,
+    progress: Callable[[dict[str, Any]], None] = lambda summary: None,
 ) -> list[dict[str, Any]]:
     """The summaries, including failed flights. Writes a run folder for each seed and a table of all.
 
-    `told` gets each summary, in the order of the seeds, as soon as it and those before it exist."""
+    `progress` gets each summary, in the order of the seeds, as soon as it and those before it exist."""
     make_empty_folder(folder)
     data = scenario.model_dump(mode="json")
-    places = [folder / f"seed-{seed}" for seed in seeds]
+    folders = [folder / f"seed-{seed}" for seed in seeds]
     works = (
-        (number, Work.of(_flown, ({**data, "seed": seed}, scenario.name, str(place.absolute()))))
-        for number, (seed, place) in enumerate(zip(seeds, places, strict=True))
+        (number, RemoteCall.of(_flown, ({**data, "seed": seed}, scenario.name, str(run_path.absolute()))))
+        for number, (seed, run_path) in enumerate(zip(seeds, folders, strict=True))
     )
     ended: dict[int, dict[str, Any]] = {}
     summaries: list[dict[str, Any]] = []
@@ -64,18 +63,18 @@ def run_seeds(
         for number, outcome in outcomes(works, pool, retries=0):
             ended[number] = _summary(outcome, scenario.name, seeds[number])
             while (following := len(summaries)) in ended:
-                summaries.append({**ended.pop(following), "folder": str(places[following])})
-                told(summaries[-1])
+                summaries.append({**ended.pop(following), "folder": str(folders[following])})
+                progress(summaries[-1])
     write_table(summaries, folder / TABLE)
     return summaries
 
 
-def _flown(data: dict[str, Any], name: str, place: str) -> dict[str, Any]:
+def _flown(data: dict[str, Any], name: str, run_path: str) -> dict[str, Any]:
     """In a process of its own."""
-    return run_scenario(make_scenario(data, place=name), Path(place))
+    return run_scenario(make_scenario(data, place=name), Path(run_path))
 
 
-def _summary(outcome: Outcome, name: str, seed: int) -> dict[str, Any]:
+def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, Any]:
     """That of the flight, or why there is none."""
     ended_by = outcome.lost
     if outcome.error is not None:
@@ -85,7 +84,7 @@ def _summary(outcome: Outcome, name: str, seed: int) -> dict[str, Any]:
         ended_by = str(error)
     if ended_by:
         return {"scenario": name, "seed": seed, "ended_by": ended_by, "vehicles": {}}
-    summary: dict[str, Any] = outcome.made
+    summary: dict[str, Any] = outcome.result
     return summary
 
 

@@ -89,7 +89,7 @@ def points(design: Design, space: dict[str, Any] | list[Point], count: int, seed
 
 
 def at_shares(space: dict[str, Any], shares: Array) -> Point:
-    """The point at places between 0 and 1 along each parameter."""
+    """The point at positions between 0 and 1 along each parameter."""
     return {
         name: choice.at(float(share)) if isinstance(choice, Span) else choice[int(share * len(choice))]
         for (name, choice), share in zip(space.items(), np.minimum(shares, np.nextafter(1.0, 0.0)), strict=True)

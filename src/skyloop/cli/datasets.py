@@ -135,7 +135,8 @@ def _plan(options: Any, folder: Path, scenario: str | None, seed: int | None, se
 
 
 def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
-    from skyloop.datasets.recording_run import read_plan, record
+    from skyloop.datasets.recording_plan import RecordingPlan
+    from skyloop.datasets.recording_run import record
     from skyloop.datasets.seed_set import is_seed_set, read_seeds, record_seeds
 
     bar = Progress(
@@ -149,8 +150,12 @@ def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
     )
     with goes_on_with_resume(folder), bar:
         several = is_seed_set(folder)
-        plan = read_seeds(folder) if several else read_plan(folder)
-        task = bar.add_task("", total=plan["frames"] * len(plan.get("seeds", [0])), fps=0.0)
+        if several:
+            plan = read_seeds(folder)
+            total = plan.frames * len(plan.seeds)
+        else:
+            total = RecordingPlan.read(folder).frames
+        task = bar.add_task("", total=total, fps=0.0)
 
         def show(done: int, fps: float) -> None:
             bar.update(task, completed=done, fps=fps)
@@ -218,7 +223,7 @@ def replay(
     Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0` · `skyloop replay data/park --cockpit`
     """
     from skyloop.datasets.any_dataset import one_seed
-    from skyloop.datasets.replaying import replay as play
+    from skyloop.recording.replay import replay_at as play
 
     if not 0.0 <= speed < 1e6:
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")

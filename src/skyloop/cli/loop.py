@@ -40,7 +40,7 @@ from skyloop.cli.loop_programs import (
 from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
-    from skyloop.apps.size import Flight
+    from skyloop.apps.size import SizingFlight
     from skyloop.links.loop.targets import Target
 
 app = Verbs()
@@ -245,7 +245,7 @@ def size(
     ratio = None if board is None else board_speed(board)
     make_empty_folder(folder)
     tell = (lambda _: None) if json_ else (lambda flight: _tell_flight(flight, "" if judged is None else judged.unit))
-    flights = fly_all(loaded, target_of, speeds, folder, runs=runs, options=options, judge=judged, told=tell)
+    flights = fly_all(loaded, target_of, speeds, folder, runs=runs, options=options, judge=judged, progress=tell)
     if json_:
         told = {"slowest_good": slowest_good(flights), "judge": judge, "board": None if ratio is None else ratio.speed}
         print(json.dumps({**told, "flights": [asdict(flight) for flight in flights]}, indent=2))
@@ -257,7 +257,7 @@ def size(
     out.print(f"table and plot: {folder} (size.csv, size.png)")
 
 
-def _tell_flight(flight: Flight, unit: str) -> None:
+def _tell_flight(flight: SizingFlight, unit: str) -> None:
     error = "" if flight.error is None else f", {flight.error:.3g} {unit}".rstrip() + " off"
     cycle = f", {1e3 * flight.cycle_p50:.3g} ms per cycle (99%: {1e3 * flight.cycle_p99:.3g})"
     missed = f", {flight.deadlines_missed} deadlines missed" if flight.deadlines_missed else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from pathlib import Path
@@ -13,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 import skyloop
-from skyloop.benchmarks.registry import BENCHES
 from skyloop.cli.console import (
     Json,
     Seed,
@@ -27,7 +25,7 @@ from skyloop.cli.console import (
 from skyloop.cli.exit_codes import INTERRUPTED
 from skyloop.cli.logs import Quiet, Verbose, Verbs, log_lines
 from skyloop.core.plugins import Registry
-from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError, unknown_name
+from skyloop_client.errors import Interrupted, ScenarioError, SkyloopError
 
 app = Verbs(
     no_args_is_help=True,
@@ -153,29 +151,6 @@ def doctor(json_: Json = False) -> None:
             Text(finding.advice, style="dim"),
         )
     out.print(table)
-
-
-@app.command()
-def bench(name: str, json_: Json = False) -> None:
-    """Measure a performance figure on this machine, beside a peer or a limit in the same run.
-
-    Examples: `skyloop bench physics` · `skyloop bench physics --json`
-    """
-    if name not in BENCHES:
-        raise unknown_name("bench", name, BENCHES)
-    from skyloop.core.machine_info import machine_description
-
-    figures = importlib.import_module(BENCHES[name][0]).measure()
-    if json_:
-        report = {"name": name, "machine": machine_description(), "figures": [f.plain() for f in figures]}
-        print(json.dumps(report, indent=2))
-        return
-    for figure in figures:
-        verdict = ""
-        if figure.holds is not None:
-            sign = "≤" if figure.lower_is_better else "≥"
-            verdict = f", aim {sign} {figure.aim:g}: " + ("[green]holds[/]" if figure.holds else "[red]missed[/]")
-        out.print(f"[bold]{figure.key}[/] {figure.value:,.4g} {figure.unit}{verdict}\n    [dim]{figure.note}[/]")
 
 
 def execute(words: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""The two records that measurements produce: a result beside a paper's number, and a figure beside its aim."""
+"""What an experiment of a paper produces: results beside published numbers."""
 
 from __future__ import annotations
 
@@ -27,25 +27,3 @@ class Result:
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured number of a benchmark; `holds` is None where there is no aim."""
-
-    key: str
-    value: float
-    unit: str
-    aim: float | None = None
-    note: str = ""
-    lower_is_better: bool = False
-    """True where the aim is an upper limit instead of a lower one."""
-
-    @property
-    def holds(self) -> bool | None:
-        if self.aim is None:
-            return None
-        return self.value <= self.aim if self.lower_is_better else self.value >= self.aim
-
-    def plain(self) -> dict[str, Any]:
-        return {**asdict(self), "holds": self.holds}

@@ -10,9 +10,17 @@ from pathlib import Path
 from skyloop.core.files import write_whole
 from skyloop.datasets import checking, export, report
 from skyloop.datasets.check_journal import Finding, named
-from skyloop.datasets.report_html import Cell, page, section, table, verdict
-from skyloop.datasets.seed_labels import JOINED, Files, differing
-from skyloop.datasets.seed_set import is_seed_set, join_labels, joined_files, read_seeds, recordings
+from skyloop.datasets.report_html import HtmlCell, page, section, table, verdict
+from skyloop.datasets.seed_set import (
+    JOINED,
+    Files,
+    differing,
+    is_seed_set,
+    join_labels,
+    joined_files,
+    read_seeds,
+    recordings,
+)
 from skyloop.recording.formats.registry import FORMATS
 from skyloop_client.errors import DatasetError
 
@@ -21,12 +29,12 @@ def check(folder: Path) -> list[Finding]:
     if not is_seed_set(folder):
         return checking.check(folder)
     findings = []
-    for place in recordings(folder).values():
-        if place.is_dir():
-            inside = checking.check(place)
-            findings += [replace(finding, where=f"{place.name}/{finding.where}") for finding in inside]
+    for subfolder in recordings(folder).values():
+        if subfolder.is_dir():
+            inside = checking.check(subfolder)
+            findings += [replace(finding, where=f"{subfolder.name}/{finding.where}") for finding in inside]
         else:
-            findings.append(Finding("is missing; `skyloop record --resume` records it", place.name, "warning"))
+            findings.append(Finding("is missing; `skyloop record --resume` records it", subfolder.name, "warning"))
     for name in _joined_formats(folder):
         for output, files in joined_files(folder, name).items():
             if not (folder / output).is_dir():
@@ -39,8 +47,8 @@ def check(folder: Path) -> list[Finding]:
 
 def _joined_formats(folder: Path) -> list[str]:
     """The planned formats and the existing ones."""
-    n_vehicles = len(read_seeds(folder)["scenario"]["vehicles"])
-    planned = read_seeds(folder)["formats"]
+    n_vehicles = len(read_seeds(folder).scenario["vehicles"])
+    planned = read_seeds(folder).formats
     there = [name for name in JOINED if any((folder / output).exists() for output in FORMATS[name].outputs(n_vehicles))]
     return [name for name in JOINED if name in planned or name in there]
 
@@ -53,9 +61,9 @@ def repair(folder: Path) -> list[str]:
     if not is_seed_set(folder):
         return checking.repair(folder)
     done = []
-    for place in recordings(folder).values():
-        if place.is_dir():
-            done += [f"{place.name}: {line}" for line in checking.repair(place)]
+    for subfolder in recordings(folder).values():
+        if subfolder.is_dir():
+            done += [f"{subfolder.name}: {line}" for line in checking.repair(subfolder)]
     for name in _joined_formats(folder):
         wrong = [output for output, files in joined_files(folder, name).items() if _is_wrong(folder / output, files)]
         if wrong:
@@ -73,8 +81,8 @@ def export_formats(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[fl
     if not is_seed_set(folder):
         return export.export(folder, formats)
     out: dict[str, tuple[float, list[Path]]] = {name: (0.0, []) for name in formats}
-    for place in recordings(folder).values():
-        for name, (seconds, outputs) in export.export(place, formats).items():
+    for subfolder in recordings(folder).values():
+        for name, (seconds, outputs) in export.export(subfolder, formats).items():
             out[name] = out[name][0] + seconds, [*out[name][1], *outputs]
     for name in formats:
         out[name] = out[name][0], join_labels(folder, [name]) or out[name][1]
@@ -86,13 +94,13 @@ def write_report(folder: Path) -> Path:
     if not is_seed_set(folder):
         return report.write_report(folder)
     rows = []
-    for seed, place in recordings(folder).items():
-        if not place.is_dir():
-            rows.append((str(seed), Cell("not recorded yet"), ""))
+    for seed, subfolder in recordings(folder).items():
+        if not subfolder.is_dir():
+            rows.append((str(seed), HtmlCell("not recorded yet"), ""))
             continue
-        report.write_report(place)
-        link = Cell(f'<a href="{html.escape(place.name)}/{report.NAME}">{html.escape(place.name)}</a>')
-        rows.append((str(seed), link, _in_words(checking.check(place))))
+        report.write_report(subfolder)
+        link = HtmlCell(f'<a href="{html.escape(subfolder.name)}/{report.NAME}">{html.escape(subfolder.name)}</a>')
+        rows.append((str(seed), link, _in_words(checking.check(subfolder))))
     joined = [finding for finding in check(folder) if not finding.where.startswith("seed-")]
     parts = [section("Seeds", table(("seed", "report", "check"), rows))]
     parts.append(section("Formats of all seeds", f"<p>{_in_words(joined)}</p>"))
@@ -101,7 +109,7 @@ def write_report(folder: Path) -> Path:
     return path
 
 
-def _in_words(findings: Sequence[Finding]) -> Cell:
+def _in_words(findings: Sequence[Finding]) -> HtmlCell:
     if not findings:
         return verdict(True, "nothing is wrong")
     errors = sum(finding.severity == "error" for finding in findings)
@@ -112,6 +120,6 @@ def _in_words(findings: Sequence[Finding]) -> Cell:
 def one_seed(folder: Path) -> Path:
     """The folder itself. It must not have several seeds."""
     if is_seed_set(folder):
-        names = ", ".join(str(place) for place in list(recordings(folder).values())[:3])
+        names = ", ".join(str(subfolder) for subfolder in list(recordings(folder).values())[:3])
         raise DatasetError(f"'{folder}' holds several seeds; give the folder of one of them: {names}")
     return folder

@@ -167,17 +167,17 @@ def _against_journal(sensor: AslSensor, where: str, stream: str, journal: Journa
     inside = [f"{t_ns} ns" for t_ns in missing if t_ns < last]
     behind = sum(t_ns > last for t_ns in missing)
     findings = []
-    place = f"{where}/data.csv"
+    file = f"{where}/data.csv"
     if strange:
-        findings.append(Finding(named(f"{len(strange)} rows are not in the journal's {stream}", strange), place))
+        findings.append(Finding(named(f"{len(strange)} rows are not in the journal's {stream}", strange), file))
     if beyond:
         what = f"{beyond} rows go beyond the journal's {stream}, which ends at {expected[-1]} ns"
-        findings.append(Finding(what, place, "error" if journal.complete else "warning"))
+        findings.append(Finding(what, file, "error" if journal.complete else "warning"))
     if inside:
-        findings.append(Finding(named(f"{len(inside)} samples of {stream} have no row", inside), place))
+        findings.append(Finding(named(f"{len(inside)} samples of {stream} have no row", inside), file))
     if behind:
         what = f"ends at {last} ns, {behind} samples before the journal's {stream}"
-        findings.append(Finding(what, place, lag))
+        findings.append(Finding(what, file, lag))
     return findings
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skyloop.recording.journal import HEAD, GroupReader, is_whole
+from skyloop.recording.journal import HEAD, GroupReader, is_complete
 from skyloop.recording.recording import Recording
 from skyloop_client.codec import decode_message
 from skyloop_client.errors import CodecError
@@ -64,13 +64,13 @@ def check_journal(recording: Recording) -> Journal:
     for group in range(recording.n_groups):
         path = recording.group_path(group)
         where = path.relative_to(recording.folder).as_posix()
-        if not is_whole(path):
+        if not is_complete(path):
             sound = False
-            state = "is not whole" if path.exists() else "is missing"
+            state = "is not complete" if path.exists() else "is missing"
             what = f"group {group + 1} of {recording.n_groups} {state}; `skyloop record --resume` records it"
             journal.findings.append(Finding(what, where, "warning"))
             continue
-        reader = _Reader(path)
+        reader = _JournalReader(path)
         of_group: dict[str, list[tuple[int, int, int]]] = {}
         for message in reader.messages():
             of_group.setdefault(message.stream, []).append((message.index, message.t_ns, message.arrival_ns))
@@ -89,7 +89,7 @@ def check_journal(recording: Recording) -> Journal:
     return journal
 
 
-class _Reader:
+class _JournalReader:
     """Reads and decodes a group. It reports where and why the group ends early."""
 
     def __init__(self, path: Path) -> None:
@@ -148,13 +148,13 @@ def _check_stamps(
     twice, off, back = [], [], []
     before = -1
     for index, t_ns, _ in samples:
-        told = f"{index} at {t_ns} ns"
+        sample = f"{index} at {t_ns} ns"
         if index in seen:
-            twice.append(told)
+            twice.append(sample)
         elif t_ns <= before:
-            back.append(told)
+            back.append(sample)
         if t_ns != due_ns(index):
-            off.append(f"{told} instead of {due_ns(index)} ns")
+            off.append(f"{sample} instead of {due_ns(index)} ns")
         seen.add(index)
         before = max(before, t_ns)
     missing = [f"{index} at {due_ns(index)} ns" for index in range(first, end) if index not in seen]
@@ -191,18 +191,18 @@ class _Labels:
         findings = []
         width, height = self._sizes.get(message.stream, (None, None))
         boxes = None if truth.instances is None else boxes_of(truth.instances)
-        place = f"{message.stream} {message.index} at {message.t_ns} ns"
+        where = f"{message.stream} {message.index} at {message.t_ns} ns"
         for label in truth.labels:
             left, top, right, bottom = label.box_px
             thing = f"label of {label.class_name} '{label.name}' (instance {label.instance})"
             if left < 0 or top < 0 or left > right or top > bottom:
-                findings.append(Finding(f"{thing}: box {label.box_px} is no box", place))
+                findings.append(Finding(f"{thing}: box {label.box_px} is no box", where))
             elif width is not None and height is not None and (right >= width or bottom >= height):
-                findings.append(Finding(f"{thing}: box {label.box_px} leaves the {width}×{height} image", place))
+                findings.append(Finding(f"{thing}: box {label.box_px} leaves the {width}×{height} image", where))
             elif boxes is not None and boxes.get(label.instance) != (*label.box_px, label.visible_px):
                 *box, visible = boxes.get(label.instance, (0, 0, -1, -1, 0))
                 what = f"box {label.box_px} with {label.visible_px} px, but the mask has {tuple(box)} with {visible} px"
-                findings.append(Finding(f"{thing}: {what}", place))
+                findings.append(Finding(f"{thing}: {what}", where))
         return findings
 
 
@@ -212,8 +212,8 @@ def boxes_of(instances: Any) -> dict[int, tuple[int, int, int, int, int]]:
 
     counts = np.bincount(instances.ravel())
     out = {}
-    for number, place in enumerate(find_objects(instances), start=1):
-        if place is not None:
-            rows, columns = place
+    for number, window in enumerate(find_objects(instances), start=1):
+        if window is not None:
+            rows, columns = window
             out[number] = (columns.start, rows.start, columns.stop - 1, rows.stop - 1, int(counts[number]))
     return out

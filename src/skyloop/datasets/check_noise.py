@@ -132,13 +132,13 @@ class NoiseCheck:
         if len(fixes) < 6 or info.rate is None:
             return []
         earth = _earth(self._recording)
-        place = LocalFrame(GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude))
+        local_frame = LocalFrame(GeoPoint(earth.latitude_deg, earth.longitude_deg, earth.altitude))
         errors = []
         for fix in fixes:
             state = states[fix.t_ns]
             at = state.position + rotate(state.quat_wxyz, info.mount.position)
             geodetic = [fix.latitude_deg, fix.longitude_deg, fix.altitude]
-            errors.append(place.enu_from_geodetic_array(geodetic) - at)
+            errors.append(local_frame.enu_from_geodetic_array(geodetic) - at)
         neighbours = np.diff([fix.t_ns for fix in fixes]) < 1.5e9 * info.rate.period_s
         changes = np.diff(np.array(errors), axis=0)[neighbours]
         details = info.details

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.core.files import PARTIAL
 from skyloop.datasets.check_asl import asl_sensors, check_asl
-from skyloop.datasets.check_journal import Finding, Journal, check_journal, named
-from skyloop.datasets.export import Exporter, whole_formats
+from skyloop.datasets.check_journal import Finding, Journal, Severity, check_journal, named
+from skyloop.datasets.export import Exporter, finished_formats
+from skyloop.datasets.recording_plan import PLAN, RecordingPlan
 from skyloop.recording.formats.registry import FORMATS
-from skyloop.recording.manifest import (
-    NAME,
+from skyloop.recording.recording import (
+    MANIFEST,
     NOT_LISTED,
-    Entry,
     Manifest,
+    ManifestEntry,
+    Recording,
     differences,
+    open_recording,
     read_manifest,
     write_manifest,
 )
-from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.errors import DatasetError
 
 REBUILD = f"rebuild{PARTIAL}"
@@ -45,7 +46,7 @@ class _Examined:
 def check(folder: Path) -> list[Finding]:
     """All faults of a dataset. Works on anything that a killed recording left."""
     if not (folder / "recording.json").exists():
-        if (folder / "plan.json").exists():
+        if (folder / PLAN).exists():
             return [
                 Finding("is missing: nothing was recorded yet; `skyloop record --resume`", "recording.json", "warning")
             ]
@@ -57,7 +58,7 @@ def check(folder: Path) -> list[Finding]:
 
 def repair(folder: Path) -> list[str]:
     """Repair what the journal allows. Returns the actions, empty if there was nothing to do."""
-    if not (folder / "recording.json").exists() and (folder / "plan.json").exists():
+    if not (folder / "recording.json").exists() and (folder / PLAN).exists():
         return _clear(folder)
     recording = open_recording(folder)
     done = _clear(folder)
@@ -76,7 +77,7 @@ def repair(folder: Path) -> list[str]:
     manifest = write_manifest(folder, _distrusted(recording, before, left=bool(trouble)))
     if manifest != before.manifest:
         state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
-        done.append(f"{NAME} was written anew; the dataset is {state}")
+        done.append(f"{MANIFEST} was written anew; the dataset is {state}")
     return done
 
 
@@ -85,7 +86,7 @@ def _why_not_rebuild(examined: _Examined) -> str:
     if examined.journal.broken:
         return "the journal is broken"
     if not examined.journal.sound_groups:
-        return "the journal holds no whole group"
+        return "the journal holds no complete group"
     if any(name.startswith("journal/") and what != NOT_LISTED for name, what in examined.different.items()):
         return "the journal is not what it was"
     return ""
@@ -105,11 +106,11 @@ def _examine(recording: Recording) -> _Examined:
         manifest = read_manifest(folder)
         if manifest is None:
             what = "is missing, so nothing can be said about changed files; `skyloop check --repair` writes it"
-            findings.append(Finding(what, NAME, "warning"))
+            findings.append(Finding(what, MANIFEST, "warning"))
         else:
             different = differences(folder, manifest)
     except DatasetError as error:
-        findings.append(Finding(str(error), NAME))
+        findings.append(Finding(str(error), MANIFEST))
     for name, what in different.items():
         findings.append(Finding(what, name, "warning" if what == NOT_LISTED else "error"))
     wrong = {}
@@ -129,13 +130,8 @@ def _outputs(recording: Recording, name: str) -> list[Path]:
 def _expected_formats(recording: Recording) -> list[str]:
     """The planned formats, those marked as complete, and those that exist."""
     folder = recording.folder
-    planned: list[str] = []
-    if (folder / "plan.json").exists():
-        try:
-            planned = list(json.loads((folder / "plan.json").read_text(encoding="utf-8")).get("formats", []))
-        except (OSError, ValueError) as error:
-            raise DatasetError(f"'{folder / 'plan.json'}' cannot be read: {error}; record again") from None
-    marks = whole_formats(folder)
+    planned = RecordingPlan.read(folder).formats if (folder / PLAN).exists() else ()
+    marks = finished_formats(folder)
     return [
         name
         for name in FORMATS
@@ -149,14 +145,14 @@ def _check_format(
     """The faults, and the reason why the format must be written again, if there is one."""
     kind = FORMATS[name]
     outputs = _outputs(recording, name)
-    groups = whole_formats(recording.folder).get(name)
+    groups = finished_formats(recording.folder).get(name)
     names = [output.name for output in outputs]
     changed = [path for path, what in different.items() if what != NOT_LISTED and path.split("/")[0] in names]
     marked = groups is not None and groups >= journal.sound_groups
     if not any(output.exists() for output in outputs):
-        severity = "error" if groups is not None else "warning"
+        severity: Severity = "error" if groups is not None else "warning"
         what = "is gone" if groups is not None else "is not written yet"
-        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"  # type: ignore[arg-type]
+        return [Finding(f"{name} {what}; `skyloop check --repair` writes it", kind.output, severity)], f"it {what}"
     findings = _check_all_asl(recording, journal, marked) if kind.output == "mav0" else []
     if any(finding.severity == "error" for finding in findings):
         return findings, "it is not what the journal holds"
@@ -164,7 +160,7 @@ def _check_format(
         return findings, f"{len(changed)} of its files are not as the manifest says"
     if not marked and journal.sound_groups:
         held = f"{groups} of {journal.sound_groups} groups" if groups is not None else "not finished"
-        what = f"{name} is not whole ({held}); `skyloop check --repair` completes it"
+        what = f"{name} is not complete ({held}); `skyloop check --repair` completes it"
         findings.append(Finding(what, kind.output, "warning" if kind.grows else "error"))
         return findings, BEHIND
     return findings, ""
@@ -219,7 +215,7 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
     aside = recording.folder / REBUILD / recording.folder.resolve().name
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    for needed in ("recording.json", "plan.json", "journal"):
+    for needed in ("recording.json", PLAN, "journal"):
         if (recording.folder / needed).exists():
             (aside / needed).symlink_to((recording.folder / needed).resolve())
     exporter = Exporter(aside, (name,))
@@ -230,11 +226,11 @@ def _rebuild(recording: Recording, name: str, in_place: bool) -> None:
             output.replace(output.with_name(f"{output.name}.old{PARTIAL}"))
         if (aside / output.name).exists():
             (aside / output.name).replace(output)
-    exporter.mark_whole(recording.folder, name)
+    exporter.mark_finished(recording.folder, name)
     _clear(recording.folder)
 
 
-def _distrusted(recording: Recording, before: _Examined, left: bool) -> dict[str, Entry]:
+def _distrusted(recording: Recording, before: _Examined, left: bool) -> dict[str, ManifestEntry]:
     """A changed file that cannot be written again keeps its old entry, so that the new manifest does not accept it."""
     outputs = {path.name for name in FORMATS for path in _outputs(recording, name)}
     if before.manifest is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import logging
 import shutil
@@ -12,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.files import PARTIAL, write_whole
-from skyloop.recording.formats.each_vehicle import EachVehicle
-from skyloop.recording.formats.registry import FORMATS
-from skyloop.recording.manifest import write_manifest
-from skyloop.recording.recording import open_recording
+from skyloop.core.plugins import load_object
+from skyloop.recording.formats.registry import FORMATS, EachVehicle
+from skyloop.recording.recording import open_recording, write_manifest
 from skyloop_client.errors import DatasetError, UnknownNameError
 
 log = logging.getLogger(__name__)
@@ -23,7 +21,7 @@ MARKS = ".formats.json"
 """File in a dataset: the finished formats, and the number of groups that each holds."""
 
 
-def whole_formats(folder: Path) -> dict[str, int]:
+def finished_formats(folder: Path) -> dict[str, int]:
     """By name, the number of groups in each finished format."""
     try:
         data = json.loads((folder / MARKS).read_text(encoding="utf-8"))
@@ -35,7 +33,7 @@ def whole_formats(folder: Path) -> dict[str, int]:
 
 def unmark(folder: Path, name: str) -> None:
     """Remove a format's mark."""
-    marks = whole_formats(folder)
+    marks = finished_formats(folder)
     if marks.pop(name, None) is not None:
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
@@ -63,7 +61,7 @@ class Exporter:
         recording = open_recording(self._folder)
         for name in self._formats:
             if FORMATS[name].grows:
-                self._write(name, recording.whole_groups())
+                self._write(name, recording.complete_groups())
 
     def finish(self) -> None:
         for name in self._formats:
@@ -75,7 +73,7 @@ class Exporter:
 
     def _finish(self, name: str) -> None:
         """Write the rest of a format and mark it as complete."""
-        groups = open_recording(self._folder).whole_groups()
+        groups = open_recording(self._folder).complete_groups()
         if self._next.get(name, -1) < groups:
             log.info("writing %s ...", name)
         self._write(name, groups)
@@ -85,11 +83,11 @@ class Exporter:
             self._put_in_place(name)
         self.seconds[name] += time.perf_counter() - began
         log.debug("format %s: %d groups written in %.1f s", name, self._next[name], self.seconds[name])
-        self.mark_whole(self._folder, name)
+        self.mark_finished(self._folder, name)
 
-    def mark_whole(self, folder: Path, name: str) -> None:
+    def mark_finished(self, folder: Path, name: str) -> None:
         """Mark a finished format as complete in a dataset."""
-        marks = {**whole_formats(folder), name: self._next[name]}
+        marks = {**finished_formats(folder), name: self._next[name]}
         write_whole(folder / MARKS, json.dumps(marks, indent=1, sort_keys=True) + "\n")
 
     def _aside(self, name: str) -> Path:
@@ -114,8 +112,7 @@ class Exporter:
         began = time.perf_counter()
         recording = open_recording(self._folder)
         if name not in self._growing:
-            module, kind = FORMATS[name].writer.split(":")
-            make = getattr(importlib.import_module(module), kind)
+            make = load_object(FORMATS[name].writer, f"format '{name}'")
             if FORMATS[name].grows:
                 target = recording
                 unmark(self._folder, name)
@@ -140,7 +137,7 @@ class Exporter:
 
 
 def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, list[Path]]]:
-    """Write formats again from the complete groups of the journal. Returns the seconds and the place of each."""
+    """Write formats again from the complete groups of the journal. Returns the seconds and the paths of each."""
     exporter = Exporter(folder, formats)
     n_vehicles = len(open_recording(folder).vehicles)
     outputs = {name: [folder / output for output in FORMATS[name].outputs(n_vehicles)] for name in formats}

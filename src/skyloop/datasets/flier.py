@@ -8,24 +8,111 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import sys
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from queue import Full, Queue
-from typing import Any
 
-from skyloop.datasets.parcels import HIDDEN, INSTANT, NO_MORE, RECORD, SAMPLE, Entry, Parcel, Sensing
-from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker import describe, fly, planned
-from skyloop.datasets.worker_profile import WorkerProfile
-from skyloop.datasets.worker_reports import run_reporting, tell
+import numpy as np
+
+from skyloop.core.child_process import run_reporting, tell
+from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
+from skyloop.datasets.worker import WorkerProfile, describe, fly
 from skyloop.recording.journal import record_of
 from skyloop.sim.assembly import build
-from skyloop.sim.sensing import DeferredSensing
+from skyloop.sim.sensing import DeferredSensing, Looks, SensingInstant
 from skyloop.sim.simulation import Simulation
+from skyloop_client.codec import decode, encode
+from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
+
+LENGTH = struct.Struct("<Q")
+RECORD, INSTANT, SAMPLE, TRUTH = range(4)
+"""Kinds of entries: a record of the journal; an instant, at which some samples are made; where one of them follows, and
+where its ground-truth companion record does."""
+
+
+@dataclass(slots=True, eq=False)
+class Sensing:
+    """What is made at an instant."""
+
+    instant: SensingInstant
+    wanted: list[tuple[int, int, int]] = field(default_factory=list)
+    """Number of the part, number of its sample, and when the last message of it arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry:
+    kind: int
+    arrival_ns: int
+    part: int = 0
+    index: int = 0
+    record: bytes = b""
+    """Of a RECORD, with its head."""
+    sensing: Sensing | None = None
+    """Of an INSTANT."""
+
+
+@dataclass(slots=True, eq=False)
+class FrameGroup:
+    group: int
+    start_ns: int
+    """When the recording's first frame is."""
+    entries: list[GroupEntry] = field(default_factory=list)
+    looks: Looks = field(default_factory=lambda: Looks(0, np.zeros((0, 2, 0))))
+
+    def encoded(self) -> list[bytes | memoryview]:
+        """Its length, then the parts to be sent one after the other."""
+        rows, bodies, instants = [], [], []
+        for entry in self.entries:
+            size = len(entry.record)
+            rows.append((entry.kind, entry.arrival_ns, entry.part, entry.index, size))
+            bodies.append(entry.record)
+            if entry.sensing is not None:
+                instant = entry.sensing.instant
+                wanted = np.array(entry.sensing.wanted, np.int64).reshape(-1, 3)
+                instants.append([instant.t_ns, list(instant.states), instant.n_looks, wanted])
+        parts = encode(
+            {
+                "group": self.group,
+                "start_ns": self.start_ns,
+                "first_look": self.looks.first,
+                "looks": self.looks.paces,
+                "entries": np.array(rows, np.int64).reshape(-1, 5),
+                "instants": instants,
+                "records": np.frombuffer(b"".join(bodies), np.uint8),
+            }
+        )
+        return [LENGTH.pack(sum(map(len, parts))), *parts]
+
+
+NO_MORE = LENGTH.pack(0)
+"""Follows the last group."""
+
+
+def read_frame_group(read: Callable[[int], bytes | bytearray]) -> FrameGroup | None:
+    """The next group; None after the last. `read(n)` returns exactly n bytes."""
+    (length,) = LENGTH.unpack(read(LENGTH.size))
+    if not length:
+        return None
+    data = decode(bytes(read(length)))
+    frame_group = FrameGroup(data["group"], data["start_ns"], looks=Looks(data["first_look"], data["looks"]))
+    instants, records, at = iter(data["instants"]), data["records"].data, 0
+    for kind, arrival_ns, part, index, size in data["entries"].tolist():
+        sensing = None
+        if kind == INSTANT:
+            t_ns, states, n_looks, wanted = next(instants)
+            sensing = Sensing(SensingInstant(t_ns, tuple(states), n_looks), [tuple(row) for row in wanted.tolist()])
+        frame_group.entries.append(GroupEntry(kind, arrival_ns, part, index, bytes(records[at : at + size]), sensing))
+        at += size
+    if at != len(records):
+        raise DatasetError(f"group {frame_group.group} came cut off from the process that flies")
+    return frame_group
+
 
 WAIT_S = 0.5
 """s between two signs of life of a process that waits for others."""
@@ -83,15 +170,15 @@ class Hand:
 
 
 class Flier:
-    """Sorts everything that the flight gives into parcels, in order of arrival."""
+    """Sorts everything that the flight gives into groups of frames, in order of arrival."""
 
-    def __init__(self, folder: Path, plan: dict[str, Any], hand: Hand) -> None:
+    def __init__(self, folder: Path, plan: RecordingPlan, hand: Hand) -> None:
         self.frames = RecordedFrames(folder, plan)
         self.stages = WorkerProfile()
         """Of the flight as a whole: to time each small sensor and record would take a tenth of it."""
-        self._stores: bool = plan.get("store", True)
+        self._stores: bool = plan.store
         self._missing = set(self.frames.missing)
-        self._parcels: dict[int, Parcel] = {}
+        self._frame_groups: dict[int, FrameGroup] = {}
         """By group. One that has not begun may have samples that are measured before and arrive within it."""
         self._hand = hand
         self._sensing: DeferredSensing | None = None
@@ -106,10 +193,10 @@ class Flier:
     def _on_message(self, message: Message) -> None:
         if self.frames.group_at(message.arrival_ns) in self._missing:
             record = b"".join(record_of(message)) if self._stores else b""
-            self._append(Entry(RECORD, message.arrival_ns, record=record))
+            self._append(GroupEntry(RECORD, message.arrival_ns, record=record))
 
     def _defer(self, number: int, simulation: Simulation, t_ns: int, index: int) -> None:
-        """A sample is due. It is made in whatever groups it, or what is hidden of it, arrives."""
+        """A sample is due. It is made in each group in which it, or its ground-truth companion, arrives."""
         if self.frames.start_ns is None:
             # nobody knows yet whether its arrival is recorded; a worker alone does not make it either
             return
@@ -117,13 +204,13 @@ class Flier:
         part = self._sensing.parts[number]
         arrival_ns = t_ns + part.info.latency_ns
         # by group, when the last message of it arrives there
-        places = {} if part.truth_name is None else {self.frames.group_at(t_ns): t_ns}
-        places[self.frames.group_at(arrival_ns)] = arrival_ns
-        for group, last_ns in places.items():
-            if (parcel := self._parcel(group)) is not None:
-                self._sensing_at(parcel, t_ns).wanted.append((number, index, last_ns))
+        last_arrivals = {} if part.truth_name is None else {self.frames.group_at(t_ns): t_ns}
+        last_arrivals[self.frames.group_at(arrival_ns)] = arrival_ns
+        for group, last_ns in last_arrivals.items():
+            if (frame_group := self._frame_group(group)) is not None:
+                self._sensing_at(frame_group, t_ns).wanted.append((number, index, last_ns))
         if part.truth_name is not None:
-            self._append(Entry(HIDDEN, t_ns, number, index))
+            self._append(GroupEntry(TRUTH, t_ns, number, index))
         message = Message(part.info.name, index, t_ns, arrival_ns, NotMeasured(number))
         if part.info.latency_ns:
             # so that it arrives in the same order as if it were there
@@ -131,16 +218,16 @@ class Flier:
         else:
             self._arrived(message)
 
-    def _sensing_at(self, parcel: Parcel, t_ns: int) -> Sensing:
-        """Where the parcel lists what is made at the present instant."""
+    def _sensing_at(self, frame_group: FrameGroup, t_ns: int) -> Sensing:
+        """Where the group lists what is made at the present instant."""
         assert self._sensing is not None
-        for entry in reversed(parcel.entries):
+        for entry in reversed(frame_group.entries):
             if entry.sensing is not None:
                 if entry.sensing.instant.t_ns == t_ns:
                     return entry.sensing
                 break
         sensing = Sensing(self._sensing.present())
-        parcel.entries.append(Entry(INSTANT, t_ns, sensing=sensing))
+        frame_group.entries.append(GroupEntry(INSTANT, t_ns, sensing=sensing))
         return sensing
 
     def _deliver(self, simulation: Simulation, message: Message) -> None:
@@ -150,40 +237,42 @@ class Flier:
             simulation.bus.publish(message)
 
     def _arrived(self, message: Message) -> None:
-        self._append(Entry(SAMPLE, message.arrival_ns, message.data.part, message.index))
+        self._append(GroupEntry(SAMPLE, message.arrival_ns, message.data.part, message.index))
 
-    def _append(self, entry: Entry) -> None:
-        parcel = self._parcel(self.frames.group_at(entry.arrival_ns))
-        if parcel is not None:
-            parcel.entries.append(entry)
+    def _append(self, entry: GroupEntry) -> None:
+        frame_group = self._frame_group(self.frames.group_at(entry.arrival_ns))
+        if frame_group is not None:
+            frame_group.entries.append(entry)
 
-    def _parcel(self, group: int | None) -> Parcel | None:
+    def _frame_group(self, group: int | None) -> FrameGroup | None:
         """That of a group; None if the group is not to be written."""
         if group is None or group not in self._missing:
             return None
-        if group not in self._parcels:
+        if group not in self._frame_groups:
             assert self.frames.start_ns is not None
-            self._parcels[group] = Parcel(group, self.frames.start_ns)
-        return self._parcels[group]
+            self._frame_groups[group] = FrameGroup(group, self.frames.start_ns)
+        return self._frame_groups[group]
 
     def hand_over(self, t_ns: int | None) -> None:
         """Hand over the groups that ended before an instant; None: all."""
         now = None if t_ns is None else self.frames.group_at(t_ns)
-        for group in sorted(self._parcels):
+        for group in sorted(self._frame_groups):
             if t_ns is None or (now is not None and group < now):
-                parcel = self._parcels.pop(group)
-                first_ns = min((entry.arrival_ns for entry in parcel.entries if entry.kind == INSTANT), default=None)
+                frame_group = self._frame_groups.pop(group)
+                first_ns = min(
+                    (entry.arrival_ns for entry in frame_group.entries if entry.kind == INSTANT), default=None
+                )
                 if first_ns is not None and self._sensing is not None:
-                    parcel.looks = self._sensing.looks_since(first_ns)
-                self._hand.give(parcel.encoded())
+                    frame_group.looks = self._sensing.looks_since(first_ns)
+                self._hand.give(frame_group.encoded())
 
 
 def fly_for_others(folder: Path, sockets: list[socket.socket]) -> None:
-    plan, scenario = planned(folder)
+    plan = RecordingPlan.read(folder)
     hand = Hand(sockets)
     flier = Flier(folder, plan, hand)
     # its own renderer starts only if the flight depends on pictures
-    with build(scenario, renders=False) as simulation:
+    with build(plan.make_scenario(), renders=False) as simulation:
         describe(folder, plan, simulation)
         flier.attach(simulation)
         fly(simulation, flier.frames, flier.stages, flier.hand_over)

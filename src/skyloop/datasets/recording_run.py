@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -16,23 +17,22 @@ from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import versions
-from skyloop.datasets.export import Exporter, check_formats
-from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.resuming import drop_what_is_broken
-from skyloop.datasets.worker_processes import STUCK_S, Job, Workers
-from skyloop.recording.manifest import write_manifest
-from skyloop.recording.recording import NAME
+from skyloop.datasets.export import Exporter, check_formats, unmark
+from skyloop.datasets.recording_plan import PLAN, RecordedFrames, RecordingPlan
+from skyloop.datasets.worker_processes import STUCK_S, WorkerJob, Workers
+from skyloop.recording.formats.registry import FORMATS
+from skyloop.recording.journal import fault_of, is_complete
+from skyloop.recording.recording import NAME, NOT_LISTED, differences, read_manifest, write_manifest
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.assembly import needed_rooms
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
-from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.streams import Rate
 
 log = logging.getLogger(__name__)
 GROUP_FRAMES = 10
 """Frames per file of the journal."""
-PLAN = "plan.json"
 
 Progress = Callable[[int, float], None]
 """Called with the number of completed frames and frames per second."""
@@ -50,13 +50,13 @@ class Tally:
     core_seconds: dict[str, float] = field(default_factory=dict)
     """Processor time of all workers from the first frame on, by stage."""
 
-    def take(self, told: dict[str, Any], now: float) -> None:
-        if "frame" in told:
+    def take(self, message: dict[str, Any], now: float) -> None:
+        if "frame" in message:
             self.began = self.began or now
-            self.frames.add(told["frame"])
-        if "group" in told:
+            self.frames.add(message["frame"])
+        if "group" in message:
             self.ended = now
-        for stage, seconds in told.get("core_seconds", {}).items():
+        for stage, seconds in message.get("core_seconds", {}).items():
             self.core_seconds[stage] = self.core_seconds.get(stage, 0.0) + seconds
 
 
@@ -87,21 +87,20 @@ def plan_recording(
     check_nobody_is_outside(scenario)
     make_empty_folder(folder)
     (folder / "journal").mkdir()
-    plan = {
-        "vehicle": scenario.vehicles[0].name,
-        "seed": scenario.seed,
-        "frames": frames,
-        "rate_hz": rate_hz,
-        "group_frames": GROUP_FRAMES,
-        "n_groups": -(-frames // GROUP_FRAMES),
-        "formats": list(formats),
-        "store": store,
-        "whole_flight": whole_flight,
-        "split": split,
-        "versions": versions(),
-        "scenario": scenario.model_dump(mode="json"),
-    }
-    write_whole(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+    RecordingPlan(
+        vehicle=scenario.vehicles[0].name,
+        seed=scenario.seed,
+        frames=frames,
+        rate_hz=rate_hz,
+        group_frames=GROUP_FRAMES,
+        n_groups=-(-frames // GROUP_FRAMES),
+        formats=formats,
+        store=store,
+        whole_flight=whole_flight,
+        split=split,
+        versions=versions(),
+        scenario=scenario.model_dump(mode="json"),
+    ).write(folder)
 
 
 def check_rates(scenario: Scenario, rate_hz: float) -> None:
@@ -113,8 +112,10 @@ def check_rates(scenario: Scenario, rate_hz: float) -> None:
         if sensor.kind in ("camera", "depth_camera", "lidar", "radar")
     }
     if rates and Rate.from_hz(rate_hz) not in rates.values():
-        told = ", ".join(f"{name} {rate.hz:g} Hz" for name, rate in rates.items())
-        raise DatasetError(f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({told}); change --rate")
+        listed = ", ".join(f"{name} {rate.hz:g} Hz" for name, rate in rates.items())
+        raise DatasetError(
+            f"no camera, LiDAR or radar has the frames' rate of {rate_hz:g} Hz ({listed}); change --rate"
+        )
 
 
 def record(
@@ -127,17 +128,17 @@ def record(
     """Fly the plan of a folder, from where it stopped. Returns the summary that is also in summary.json.
 
     stuck_after_s: wall s in which a worker must show activity."""
-    plan = read_plan(folder)
+    plan = RecordingPlan.read(folder)
     drop_what_is_broken(folder, plan)
     # a first start compiles for a minute, and without a terminal there is no progress bar
-    log.info("preparing the recording of %d frames in %s ...", plan["frames"], folder)
+    log.info("preparing the recording of %d frames in %s ...", plan.frames, folder)
     began = time.perf_counter()
-    rooms = needed_rooms(make_scenario(plan["scenario"]))
+    rooms = needed_rooms(plan.make_scenario())
     if not are_compiled(*rooms):
         # once, before several workers compile the same kernels
         prepare(*rooms)
     tally = Tally()
-    exporter = Exporter(folder, tuple(plan["formats"]))
+    exporter = Exporter(folder, plan.formats)
     # a worker without groups would start for nothing
     count = max(1, min(workers, len(RecordedFrames(folder, plan).missing)))
     with (
@@ -146,41 +147,41 @@ def record(
         _one_line_if_removed(folder),
         Workers(_jobs(folder, count), stuck_after_s) as running,
     ):
-        for told in running.told(interruption):
+        for message in running.messages(interruption):
             now = time.perf_counter()
-            tally.take(told, now)
-            if tally.began is not None and "frame" in told:
+            tally.take(message, now)
+            if tally.began is not None and "frame" in message:
                 elapsed = max(now - tally.began, 1e-9)
                 progress(len(tally.frames), (len(tally.frames) - 1) / elapsed)
-            if "group" in told:
+            if "group" in message:
                 exporter.follow()
     with _one_line_if_removed(folder):
         return _finish(folder, plan, exporter, tally, began)
 
 
-def _jobs(folder: Path, count: int) -> list[Job]:
+def _jobs(folder: Path, count: int) -> list[WorkerJob]:
     """One process that does everything, or several that sense and one that flies for them."""
     if count == 1:
-        return [Job("worker 0", "skyloop.datasets.worker", (str(folder),))]
+        return [WorkerJob("worker 0", "skyloop.datasets.worker", (str(folder),))]
     pairs = [socket.socketpair() for _ in range(count)]
     sensing = [
-        Job(f"worker {number}", "skyloop.datasets.sensing_worker", (str(folder),), (ours,))
+        WorkerJob(f"worker {number}", "skyloop.datasets.sensing_worker", (str(folder),), (ours,))
         for number, (ours, _) in enumerate(pairs)
     ]
     theirs = tuple(theirs for _, theirs in pairs)
-    return [*sensing, Job("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
+    return [*sensing, WorkerJob("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
 
 
-def _finish(folder: Path, plan: dict[str, Any], exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
+def _finish(folder: Path, plan: RecordingPlan, exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
     """After the flight: finish the formats, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()
-    if not write_manifest(folder).complete and plan.get("store", True):
+    if not write_manifest(folder).complete and plan.store:
         raise DatasetError(f"the journal of '{folder}' is not as it was written; `skyloop record --resume` mends it")
     seconds = flown - (tally.began or began)
     summary = {
         "folder": str(folder),
-        "frames": plan["frames"],
+        "frames": plan.frames,
         "frames_flown_now": len(tally.frames),
         "start_s": (tally.began or flown) - began,
         "flight_s": seconds,
@@ -222,11 +223,32 @@ def _nothing_left_of_nothing(folder: Path) -> Iterator[None]:
         raise
 
 
-def read_plan(folder: Path) -> dict[str, Any]:
+def drop_what_is_broken(folder: Path, plan: RecordingPlan) -> None:
+    """Remove broken groups of frames, which are flown again, and formats that were changed."""
     try:
-        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DatasetError(f"'{folder}' holds no recording to resume; record without --resume") from None
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record again") from None
-    return plan  # type: ignore[no-any-return]
+        manifest = read_manifest(folder)
+    except DatasetError as error:
+        log.warning("%s", error)
+        manifest = None
+    different = {} if manifest is None else differences(folder, manifest)
+    if PLAN in different:
+        raise DatasetError(
+            f"'{folder / PLAN}' was changed since it was recorded; put it back, or record into a new folder"
+        )
+    for group in sorted((folder / "journal").glob("group-*.bin")):
+        listed = different.get(f"journal/{group.name}", NOT_LISTED)
+        fault = fault_of(group) if is_complete(group) else ""
+        if fault or listed != NOT_LISTED:
+            log.warning("'%s': %s; its frames are flown again", group, fault or f"it {listed}")
+            group.unlink()
+    for name, kind in FORMATS.items():
+        outputs = [output for output in kind.outputs(plan.n_vehicles) if (folder / output).exists()]
+        # without a manifest, changes of a format cannot be detected
+        changed = [path for path in different if path.split("/")[0] in outputs]
+        if outputs and (manifest is None or changed):
+            if changed:
+                path, what = folder / changed[0], different[changed[0]]
+                log.warning("'%s' %s; %s is written anew from the journal", path, what, name)
+            unmark(folder, name)
+            for output in outputs:
+                shutil.rmtree(folder / output)

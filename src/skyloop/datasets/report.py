@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,10 @@ from skyloop.core.files import write_whole
 from skyloop.datasets.check_journal import Finding, named
 from skyloop.datasets.check_noise import NoiseCheck, NoiseRow
 from skyloop.datasets.checking import check
-from skyloop.datasets.export import whole_formats
+from skyloop.datasets.export import finished_formats
+from skyloop.datasets.recording_plan import PLAN, RecordingPlan
 from skyloop.datasets.report_html import (
-    Cell,
+    HtmlCell,
     boxed,
     class_colours,
     figure,
@@ -32,8 +32,8 @@ from skyloop.datasets.report_html import (
     verdict,
 )
 from skyloop.datasets.report_labels import LEAST_SHARE, Found, labels_section
+from skyloop.recording.picture_legends import id_picture
 from skyloop.recording.recording import Recording, open_recording
-from skyloop.recording.stream_colours import id_picture
 from skyloop.recording.stream_pictures import LIDAR_REACH, PAINTERS, scan_picture
 from skyloop.sensors.radar.processing.processor import RadarProcessor
 from skyloop_client.errors import DatasetError, SkyloopError
@@ -81,15 +81,17 @@ def write_report(folder: Path) -> Path:
     recording = open_recording(folder)
     survey = _survey(recording)
     if not survey.stamps:
-        raise DatasetError(f"'{folder}' holds no whole group of frames to report on; `skyloop record --resume` first")
+        raise DatasetError(
+            f"'{folder}' holds no complete group of frames to report on; `skyloop record --resume` first"
+        )
     facts = recording.facts
     scenario = facts.get("scenario", {})
     world = scenario.get("world", {}).get("name") or scenario.get("world", {}).get("file") or "?"
     cameras = [stream for stream in recording.streams_of("CameraImage") if recording.infos[stream].vehicle]
     frames = max((len(survey.stamps.get(stream, ())) for stream in cameras), default=0)
     lead = f"{frames or facts['frames']} frames at {facts['rate_hz']:g} Hz in the world '{world}', seed {facts['seed']}"
-    if recording.whole_groups() < recording.n_groups:
-        lead += f"; {recording.whole_groups()} of {recording.n_groups} groups are recorded"
+    if recording.complete_groups() < recording.n_groups:
+        lead += f"; {recording.complete_groups()} of {recording.n_groups} groups are recorded"
     sections = [
         _findings(check(folder), survey),
         _sheet(survey),
@@ -128,22 +130,22 @@ def _survey(recording: Recording) -> _Survey:
             track.append((message.t_ns / NS_PER_S, *data.position.tolist(), speed))
         if isinstance(data, Event) and data.contact is not None and data.contact.name != "ground":
             survey.hits.append(f"{message.stream.split('/')[0]} at {data.t_ns / NS_PER_S:.2f} s: {data.text}")
-        place = message.stream.removeprefix("truth/"), message.t_ns
+        image_key = message.stream.removeprefix("truth/"), message.t_ns
         if isinstance(data, ImageTruth):
-            survey.labels += [(place, label) for label in data.labels]
+            survey.labels += [(image_key, label) for label in data.labels]
             if data.classes is not None:
                 survey.pixels += np.bincount(data.classes.ravel(), minlength=256)
-            if place in chosen:
-                labels[place] = data.labels
-        if place in chosen and isinstance(data, CameraImage):
-            images[place] = data.colour
+            if image_key in chosen:
+                labels[image_key] = data.labels
+        if image_key in chosen and isinstance(data, CameraImage):
+            images[image_key] = data.colour
         if message.t_ns <= middle and type(data).__name__ in PAINTERS:
             survey.samples[message.stream] = message
             if isinstance(data, RadarScan):
                 survey.radar.setdefault(message.stream, []).append(data)
                 del survey.radar[message.stream][:-10]
-    places = sorted(images, key=lambda place: (cameras.index(place[0]), place[1]))
-    survey.sheet = [(*place, images[place], labels.get(place, ())) for place in places]
+    image_keys = sorted(images, key=lambda image_key: (cameras.index(image_key[0]), image_key[1]))
+    survey.sheet = [(*image_key, images[image_key], labels.get(image_key, ())) for image_key in image_keys]
     survey.noise = noise.rows()
     return survey
 
@@ -160,23 +162,23 @@ def _sheet_cameras(recording: Recording) -> list[str]:
 
 def _findings(findings: list[Finding], survey: _Survey) -> str:
     off = [f"{row.stream}, {row.quantity}" for row in survey.noise if row.is_judged and not row.holds]
-    told = ""
+    warnings = ""
     if off:
         what = html.escape(named(f"{len(off)} measured noises are not as configured (see Noise)", off))
-        told = f'<p><span class="bad">{what}</span></p>'
+        warnings = f'<p><span class="bad">{what}</span></p>'
     if survey.hits:
         what = html.escape(named(f"the flight touched things {len(survey.hits)} times", survey.hits))
-        told += f'<p><span class="warn">{what}</span></p>'
+        warnings += f'<p><span class="warn">{what}</span></p>'
     if not findings:
         sound = verdict(True, "Nothing is wrong")
-        return section("Check", f"<p>{sound} with the journal, the formats or the hashes.</p>{told}")
+        return section("Check", f"<p>{sound} with the journal, the formats or the hashes.</p>{warnings}")
     kinds = {"error": "bad", "warning": "warn"}
     rows = [
-        (Cell(f'<span class="{kinds[finding.severity]}">{finding.severity}</span>'), finding.where, finding.what)
+        (HtmlCell(f'<span class="{kinds[finding.severity]}">{finding.severity}</span>'), finding.where, finding.what)
         for finding in findings[:MOST_FINDINGS]
     ]
     more = f"and {len(findings) - MOST_FINDINGS} more; see skyloop check" if len(findings) > MOST_FINDINGS else ""
-    return section("Check", table(("", "where", "what"), rows) + told, more)
+    return section("Check", table(("", "where", "what"), rows) + warnings, more)
 
 
 def _sheet(survey: _Survey) -> str:
@@ -258,10 +260,10 @@ def _flight(survey: _Survey) -> str:
     tracks = {name: np.array(track).T for name, track in survey.tracks.items() if len(track) > 1}
     if not tracks:
         return ""
-    told = []
-    for name, (t, *place, _) in tracks.items():
-        flown = float(np.linalg.norm(np.diff(place, axis=1), axis=0).sum())
-        told.append(f"{name + ': ' if len(tracks) > 1 else ''}{flown:.1f} m in {t[-1] - t[0]:.2f} s.")
+    notes = []
+    for name, (t, *position, _) in tracks.items():
+        flown = float(np.linalg.norm(np.diff(position, axis=1), axis=0).sum())
+        notes.append(f"{name + ': ' if len(tracks) > 1 else ''}{flown:.1f} m in {t[-1] - t[0]:.2f} s.")
 
     last = name
 
@@ -279,7 +281,7 @@ def _flight(survey: _Survey) -> str:
         height.set(title="height and speed", xlabel="simulated time, s", ylim=(0.0, None))
         height.legend(loc="best", frameon=False)
 
-    return section("Flight", plot(draw, (10.6, 3.6), widths=(1.0, 1.4)), " ".join(told))
+    return section("Flight", plot(draw, (10.6, 3.6), widths=(1.0, 1.4)), " ".join(notes))
 
 
 def _streams(recording: Recording, survey: _Survey) -> str:
@@ -306,8 +308,8 @@ def _image_sizes(recording: Recording) -> str:
             sizes[stream] = f"{details['width']}×{details['height']}"
     if len(set(sizes.values())) < 2:
         return ""
-    told = ", ".join(f"{stream} {size}" for stream, size in sizes.items())
-    return f"Images have different sizes ({told} px): a pixel of one is not the same pixel of another."
+    listed = ", ".join(f"{stream} {size}" for stream, size in sizes.items())
+    return f"Images have different sizes ({listed} px): a pixel of one is not the same pixel of another."
 
 
 def _noise(rows: list[NoiseRow]) -> str:
@@ -316,7 +318,7 @@ def _noise(rows: list[NoiseRow]) -> str:
     shown = []
     for row in rows:
         configured = f"{row.low:.4g}" if row.low == row.high else f"{row.low:.3g} to {row.high:.3g}"
-        said = verdict(row.holds) if row.is_judged else Cell("too few to say")
+        said = verdict(row.holds) if row.is_judged else HtmlCell("too few to say")
         shown.append(
             (
                 row.stream,
@@ -340,10 +342,8 @@ def _noise(rows: list[NoiseRow]) -> str:
 
 def _provenance(recording: Recording) -> str:
     facts, folder = recording.facts, recording.folder
-    marks = whole_formats(folder)
-    plan = {}
-    if (folder / "plan.json").exists():
-        plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    marks = finished_formats(folder)
+    planned = RecordingPlan.read(folder).formats if (folder / PLAN).exists() else ()
     rows = [
         ("scenario", facts.get("scenario", {}).get("name", "")),
         ("seed", str(facts["seed"])),
@@ -352,7 +352,7 @@ def _provenance(recording: Recording) -> str:
             "frames",
             f"{facts['frames']} at {facts['rate_hz']:g} Hz, in {recording.n_groups} groups of {facts['group_frames']}",
         ),
-        ("formats planned", ", ".join(plan.get("formats", [])) or "none"),
+        ("formats planned", ", ".join(planned) or "none"),
         ("formats finished", ", ".join(sorted(marks)) or "none"),
         ("versions", ", ".join(f"{name} {version}" for name, version in facts.get("versions", {}).items())),
     ]

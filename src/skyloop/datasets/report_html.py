@@ -49,16 +49,16 @@ def page(title: str, lead: str, sections: Iterable[str]) -> str:
 
 
 def section(title: str, body: str, note: str = "") -> str:
-    told = f'\n<p class="note">{html.escape(note)}</p>' if note else ""
-    return f"<section>\n<h2>{html.escape(title)}</h2>\n{body}{told}\n</section>"
+    below = f'\n<p class="note">{html.escape(note)}</p>' if note else ""
+    return f"<section>\n<h2>{html.escape(title)}</h2>\n{body}{below}\n</section>"
 
 
-class Cell(str):
+class HtmlCell(str):
     """Table text that is already HTML."""
 
 
-def verdict(holds: bool, good: str = "as configured", bad: str = "off") -> Cell:
-    return Cell(f'<span class="{"ok" if holds else "bad"}">{html.escape(good if holds else bad)}</span>')
+def verdict(holds: bool, good: str = "as configured", bad: str = "off") -> HtmlCell:
+    return HtmlCell(f'<span class="{"ok" if holds else "bad"}">{html.escape(good if holds else bad)}</span>')
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -78,7 +78,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, Cell):
+    if isinstance(value, HtmlCell):
         return str(value)
     return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.world.world import WORLDS
 from skyloop_client.errors import DatasetError, unknown_name
@@ -168,3 +171,29 @@ def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int)
     if len(rows) < 2 or any(len(row) != 3 or not all(map(math.isfinite, row)) for row in rows):
         raise DatasetError(f"--trajectory '{path}': give at least two rows of x,y,z in m")
     return {"kind": "waypoints", "waypoints": rows, "speed": options.speed}
+
+
+# ---- a recording of which only the figures are kept: frames per second and processor time by stage
+
+
+TRIAL_SENSORS = ("rgb", "depth", "lidar", "imu", "gps", "baro", "mag")
+"""Sensors of the rig, as in Table 5 of airloop. `rgb` includes true depth, normals, segmentation and labels."""
+TRIAL_RATE_HZ = 20.0
+STAGES = {
+    "rendering": "the renderer's processes",
+    "sensors": "measuring, with views, rays, noise and labels",
+    "journal": "encoding, checksums and writing",
+    "physics_and_rest": "flight with its small sensors (once for all workers), pilot, bus and asking the renderer",
+}
+
+
+def trial_recording(
+    *, frames: int, radar: bool, store: bool, quality: str = "low", world: str = "park", workers: int = 0
+) -> dict[str, Any]:
+    """The summary of a recording that is deleted afterwards."""
+    sensors = (*TRIAL_SENSORS, "radar") if radar else TRIAL_SENSORS
+    options = RecordOptions(world=world, frames=frames, rate_hz=TRIAL_RATE_HZ, quality=quality, sensors=sensors)
+    with tempfile.TemporaryDirectory(prefix="skyloop-record-") as made:
+        folder = Path(made) / "recording"
+        plan_recording(rig_scenario(options), folder, frames=frames, rate_hz=TRIAL_RATE_HZ, formats=(), store=store)
+        return record(folder, workers or os.cpu_count() or 1)

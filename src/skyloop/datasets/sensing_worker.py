@@ -12,56 +12,53 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from skyloop.datasets.flier import WAIT_S
-from skyloop.datasets.group_writing import GroupWriting
-from skyloop.datasets.parcels import HIDDEN, INSTANT, RECORD, Entry, Parcel, read_parcel
-from skyloop.datasets.recorded_frames import RecordedFrames
-from skyloop.datasets.worker import planned
-from skyloop.datasets.worker_profile import WorkerProfile
-from skyloop.datasets.worker_reports import run_reporting, tell
+from skyloop.core.child_process import run_reporting, tell
+from skyloop.datasets.flier import INSTANT, RECORD, TRUTH, WAIT_S, FrameGroup, GroupEntry, read_frame_group
+from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
+from skyloop.datasets.worker import GroupWriting, WorkerProfile
 from skyloop.sim.assembly import build
 from skyloop.sim.sensing import DeferredSensing
 from skyloop_client.messages import Message
 
 
 class SensingWorker:
-    def __init__(self, folder: Path, plan: dict[str, Any], sensing: DeferredSensing, stages: WorkerProfile) -> None:
+    def __init__(self, folder: Path, plan: RecordingPlan, sensing: DeferredSensing, stages: WorkerProfile) -> None:
         self._frames = RecordedFrames(folder, plan)
-        self._writing = GroupWriting(self._frames, plan.get("store", True), stages)
+        self._writing = GroupWriting(self._frames, plan.store, stages)
         self._sensing = sensing
-        self._made: dict[tuple[int, int], tuple[Any, Any, int]] = {}
-        """By part and number: a sample, what is hidden of it, and its instant."""
+        self._samples: dict[tuple[int, int], tuple[Any, Any, int]] = {}
+        """By part and number: a sample, its ground-truth companion, and its instant."""
 
-    def write(self, parcel: Parcel) -> None:
+    def write(self, frame_group: FrameGroup) -> None:
         """Make the samples of a group, and write its file."""
-        self._frames.start_ns = parcel.start_ns
-        self._writing.turn_to(parcel.group)
-        for entry in parcel.entries:
+        self._frames.start_ns = frame_group.start_ns
+        self._writing.turn_to(frame_group.group)
+        for entry in frame_group.entries:
             if entry.kind == INSTANT:
-                self._make(parcel, entry)
-            elif self._writing.lacks(parcel.group, entry.arrival_ns):
+                self._make(frame_group, entry)
+            elif self._writing.lacks(frame_group.group, entry.arrival_ns):
                 if entry.kind == RECORD:
                     self._writing.append_record(entry.record, entry.arrival_ns)
                 else:
                     self._append(entry)
         self._writing.turn_to(None)
-        self._made.clear()
+        self._samples.clear()
 
-    def _make(self, parcel: Parcel, entry: Entry) -> None:
+    def _make(self, frame_group: FrameGroup, entry: GroupEntry) -> None:
         """Make all samples of an instant that are not in the journal yet."""
         assert entry.sensing is not None
         lacks, instant = self._writing.lacks, entry.sensing.instant
-        wanted = [(part, index) for part, index, last in entry.sensing.wanted if lacks(parcel.group, last)]
+        wanted = [(part, index) for part, index, last in entry.sensing.wanted if lacks(frame_group.group, last)]
         if wanted:
-            self._sensing.show(instant, parcel.looks)
+            self._sensing.show(instant, frame_group.looks)
             self._sensing.look(instant, [part for part, _ in wanted])
         for part, index in wanted:
-            self._made[part, index] = (*self._sensing.sensed(instant, part, index), instant.t_ns)
+            self._samples[part, index] = (*self._sensing.sensed(instant, part, index), instant.t_ns)
 
-    def _append(self, entry: Entry) -> None:
+    def _append(self, entry: GroupEntry) -> None:
         part = self._sensing.parts[entry.part]
-        sample, hidden, t_ns = self._made[entry.part, entry.index]
-        stream, data = (part.truth_name, hidden) if entry.kind == HIDDEN else (part.info.name, sample)
+        sample, truth, t_ns = self._samples[entry.part, entry.index]
+        stream, data = (part.truth_name, truth) if entry.kind == TRUTH else (part.info.name, sample)
         if data is not None:
             assert stream is not None
             self._writing.append(Message(stream, entry.index, t_ns, entry.arrival_ns, data))
@@ -69,9 +66,9 @@ class SensingWorker:
 
 def sense_for(folder: Path, flier: socket.socket) -> None:
     """Write the groups that the process at the other end hands over, until it has no more."""
-    plan, scenario = planned(folder)
+    plan = RecordingPlan.read(folder)
     stages = WorkerProfile()
-    with build(scenario) as simulation:
+    with build(plan.make_scenario()) as simulation:
         sensing = DeferredSensing(simulation)
         sensing.warm_up()
         stages.watch_sensors(simulation)
@@ -79,13 +76,13 @@ def sense_for(folder: Path, flier: socket.socket) -> None:
         # objects that live for the whole flight need not be scanned by the garbage collector again
         gc.collect()
         gc.freeze()
-        while (parcel := _next_parcel(flier)) is not None:
+        while (frame_group := _next_frame_group(flier)) is not None:
             stages.begin()
-            worker.write(parcel)
+            worker.write(frame_group)
         tell(core_seconds=stages.core_seconds())
 
 
-def _next_parcel(flier: socket.socket) -> Parcel | None:
+def _next_frame_group(flier: socket.socket) -> FrameGroup | None:
     flier.settimeout(WAIT_S)
 
     def read(n: int) -> bytearray:
@@ -104,7 +101,7 @@ def _next_parcel(flier: socket.socket) -> Parcel | None:
         return buffer
 
     flier.sendall(b"?")
-    return read_parcel(read)
+    return read_frame_group(read)
 
 
 if __name__ == "__main__":

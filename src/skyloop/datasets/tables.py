@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.files import write_whole
-from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.label_images import emptied
-from skyloop.recording.formats.registry import Format
+from skyloop.recording.formats.registry import Format, NothingForFormat
 from skyloop.recording.recording import Recording
 from skyloop.sensors.labels import box_in_space
 from skyloop.sensors.radar.processing.processor import RadarProcessor
@@ -30,7 +29,7 @@ from skyloop.world.world import build_world
 from skyloop_client.messages import ImageTruth, Label, Message, RadarDetections, RadarScan
 
 FORMAT = Format(
-    "skyloop.datasets.tables:Tables",
+    "skyloop.datasets.tables:CsvTables",
     "csv",
     False,
     "CSV: radar points and tracks, truth of each person",
@@ -45,7 +44,7 @@ PEOPLE = (
 NOT_SEEN = ("0", "", "", "", "", "", "")
 
 
-class Tables:
+class CsvTables:
     """Of one vehicle."""
 
     first_group = 0
@@ -126,10 +125,10 @@ class People:
             walks = rows[0] >= model.n_standing
             velocity = motion.velocities[rows[0] - model.n_standing] if walks else np.zeros(3)
             label = seen.get(number)
-            told: tuple[Any, ...] = NOT_SEEN
+            visibility: tuple[Any, ...] = NOT_SEEN
             if label is not None:
-                told = (1, *label.box_px, label.occlusion, label.truncation)
-            yield _line(t_ns, number, model.things[number].name, *centre, *velocity, *size, yaw, *told)
+                visibility = (1, *label.box_px, label.occlusion, label.truncation)
+            yield _line(t_ns, number, model.things[number].name, *centre, *velocity, *size, yaw, *visibility)
 
 
 def _line(*cells: Any) -> str:

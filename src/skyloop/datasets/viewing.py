@@ -31,8 +31,8 @@ CURVES: dict[str, tuple[tuple[str, ...], tuple[str, ...] | str]] = {
 def view(folder: Path, save: Path | None = None) -> int:
     """Open the viewer, or write its content to a file. Returns the number of logged messages."""
     recording = open_recording(folder)
-    if not recording.whole_groups():
-        raise DatasetError(f"'{folder}' holds no whole group of frames to view; `skyloop record --resume` first")
+    if not recording.complete_groups():
+        raise DatasetError(f"'{folder}' holds no complete group of frames to view; `skyloop record --resume` first")
     rr = _rerun()
     name = str(recording.facts.get("scenario", {}).get("name", folder.name))
     # a fixed id, so that the same dataset is the same recording
@@ -144,8 +144,8 @@ class _Logger:
                     image_plane_distance=0.5,
                 )
                 self._put(entity, lens, static=True)
-            place = rr.Transform3D(translation=info.mount.position, mat3x3=turn)
-            self._put(entity.removesuffix("/image"), place, static=True)
+            transform = rr.Transform3D(translation=info.mount.position, mat3x3=turn)
+            self._put(entity.removesuffix("/image"), transform, static=True)
 
     def _log(self, message: Message) -> int:
         way = self._ways.get(type(message.data).__name__)

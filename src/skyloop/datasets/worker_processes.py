@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,8 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-from skyloop.core.interrupts import Interruption, kept_from_children
+from skyloop.core.child_process import ChildProcess
+from skyloop.core.interrupts import Interruption
 from skyloop_client.errors import DatasetError
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ GRACE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class WorkerJob:
     """One process."""
 
     name: str
@@ -47,23 +47,18 @@ class Job:
 class Workers:
     """Processes that record together. Leaving the context ends them."""
 
-    def __init__(self, jobs: Sequence[Job], stuck_after_s: float = STUCK_S) -> None:
+    def __init__(self, jobs: Sequence[WorkerJob], stuck_after_s: float = STUCK_S) -> None:
         # each worker and its renderer share a core; further threads would only compete
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if len(jobs) > 1 else "2"}
+        environment = {"OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1" if len(jobs) > 1 else "2"}
         self._stuck_after_s = stuck_after_s
         self._names = [job.name for job in jobs]
-        # a file rather than a pipe, which could fill up
-        self._said = [tempfile.TemporaryFile() for _ in jobs]  # noqa: SIM115
         self._processes = []
-        with kept_from_children():
-            for job, said in zip(jobs, self._said, strict=True):
-                numbers = [each.fileno() for each in job.sockets]
-                command = [sys.executable, "-m", job.module, *job.arguments, *map(str, numbers)]
-                self._processes.append(
-                    subprocess.Popen(
-                        command, stdout=subprocess.PIPE, stderr=said, env=environment, text=True, pass_fds=numbers
-                    )
-                )
+        for job in jobs:
+            numbers = [each.fileno() for each in job.sockets]
+            command = [sys.executable, "-m", job.module, *job.arguments, *map(str, numbers)]
+            self._processes.append(
+                ChildProcess(command, environment=environment, files=numbers, stdout=subprocess.PIPE)
+            )
         for job in jobs:
             for each in job.sockets:
                 # only then do the others see when one of them ends
@@ -79,12 +74,11 @@ class Workers:
         for listener in self._listeners:
             listener.start()
 
-    def _listen(self, number: int, process: subprocess.Popen[str]) -> None:
-        assert process.stdout is not None
+    def _listen(self, number: int, process: ChildProcess) -> None:
         for line in process.stdout:
             self._lines.put((number, line))
 
-    def told(self, interruption: Interruption) -> Iterator[dict[str, Any]]:
+    def messages(self, interruption: Interruption) -> Iterator[dict[str, Any]]:
         """The messages of the workers until all have ended. Raises their errors, and Ctrl-C."""
         while True:
             interruption.check()
@@ -96,17 +90,17 @@ class Workers:
                     return
                 continue
             self._watched[number].still_s = 0.0
-            told = json.loads(line)
-            if "error" in told:
-                raise DatasetError(told["error"])
-            yield told
+            message = json.loads(line)
+            if "error" in message:
+                raise DatasetError(message["error"])
+            yield message
 
     def _all_ended(self) -> bool:
-        codes = [process.poll() for process in self._processes]
+        codes = [process.exit_code() for process in self._processes]
         # the last first: when the one that flies for the others ends, they end, too
         for number, code in reversed(list(enumerate(codes))):
             if code not in (None, 0) and self._lines.empty():
-                raise DatasetError(f"{self._names[number]} ended: {self._last_words(number, code)}")
+                raise DatasetError(f"{self._names[number]} ended: {self._processes[number].how_it_ended()}")
         return all(code == 0 for code in codes) and self._lines.empty()
 
     def _look_for_stuck(self) -> None:
@@ -117,40 +111,30 @@ class Workers:
         self._looked = now
         for number, (process, watched) in enumerate(zip(self._processes, self._watched, strict=True)):
             # if this process was stopped, so were the workers
-            if process.poll() is None and watched.look(min(passed, 2.0 * WATCH_S)) > self._stuck_after_s:
+            if process.exit_code() is None and watched.look(min(passed, 2.0 * WATCH_S)) > self._stuck_after_s:
                 raise DatasetError(
                     f"{self._names[number]} (process {process.pid}) has {watched.how_it_stands} for "
-                    f"{self._stuck_after_s:g} s and was ended; what is recorded is whole, `--resume` goes on"
+                    f"{self._stuck_after_s:g} s and was ended; what is recorded is complete, `--resume` goes on"
                 )
-
-    def _last_words(self, number: int, code: int | None) -> str:
-        self._said[number].seek(0)
-        text = self._said[number].read().decode(errors="replace")
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return lines[-1] if lines else f"exit code {code}"
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Includes stopped processes, which only react to SIGKILL. The journal of a killed worker stays readable."""
-        started = [child for process in self._processes if process.poll() is None for child in descendants(process.pid)]
-        for process in self._processes:
-            if process.poll() is None:
-                process.kill()
+        """The journal of a killed worker stays readable."""
+        running = [process for process in self._processes if process.exit_code() is None]
+        started = [child for process in running for child in descendants(process.pid)]
+        for process in running:
+            process.kill()
         for process, listener in zip(self._processes, self._listeners, strict=True):
-            process.wait()
             listener.join(10)
-            assert process.stdout is not None
-            process.stdout.close()
+            process.close()
         until = time.monotonic() + GRACE_S
         while time.monotonic() < until and any(map(_is_there, started)):
             time.sleep(0.02)
         for child in filter(_is_there, started):
             with suppress(ProcessLookupError):
                 os.kill(child[0], signal.SIGKILL)
-        for file in self._said:
-            file.close()
 
 
 class _Watched:

@@ -29,8 +29,8 @@ class Arena:
         posts = [Shape(f"post {k}", (cylinder(0.2, 3.0, 10, colour=colour),)) for k, colour in enumerate(COLOURS)]
         for k in range(POSTS):
             angle = 2.0 * math.pi * k / POSTS
-            place = (AROUND * math.cos(angle), AROUND * math.sin(angle), 0.0)
-            self.model.place(posts[k % len(posts)], place, is_a="object", name="post")
+            position = (AROUND * math.cos(angle), AROUND * math.sin(angle), 0.0)
+            self.model.place(posts[k % len(posts)], position, is_a="object", name="post")
         if task == "gate":
             self.model.place(_gate(), is_a="object", name="gate", solid=False)
         if task == "landing":

@@ -11,13 +11,14 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
 from skyloop.core.machine_info import usable_cores
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge
 from skyloop.gym.single import KEYS
-from skyloop.gym.tasks import EPISODE, Verdict, action_space, find_task, state_space
+from skyloop.gym.tasks import EPISODE, Flags, Observed, Records, TaskVerdict, action_space, find_task, state_space
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import ScenarioError
 
@@ -25,7 +26,7 @@ LEAST_SHARE = 64
 """Number of vehicles for which another thread is worthwhile."""
 
 
-class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
+class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
     """The same tasks and dynamics as `SkyloopEnv`: environment i flies like a single one with seed + i.
 
     It has only state observations. Images need `vectorization_mode="sync"` or "async", with a renderer each."""
@@ -88,7 +89,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Observed, dict[str, Any]]:
         """An int seeds environment i with seed + i. options: {"reset_mask": (num_envs,) bool} resets those only."""
         chosen = np.ones(self.num_envs, np.bool_)
         if options is not None and "reset_mask" in options:
@@ -99,7 +100,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         verdict = self._look_again()
         return verdict.observations, self._infos(verdict, chosen)
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Observed, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
         if (self.episodes["episode"] < 0).any():
             raise ResetNeeded("call reset before the first step")
         numbers = self.meaning.checked(actions, self.num_envs)
@@ -110,7 +111,7 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
             # already at the end of this step, so that the kernel does not move them from their start
             self._begin(self._over, self._step)
         self.meaning.write(self.inputs, numbers, self.episodes["position"])
-        verdict = Verdict.blank(self.task, self.num_envs)
+        verdict = TaskVerdict.blank(self.task, self.num_envs)
         if self._pool is None:
             self._fly(self._slices[0], verdict)
         else:
@@ -125,13 +126,13 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _mask(self, mask: Any) -> Any:
-        mask = np.asarray(mask)
+    def _mask(self, given: Any) -> Flags:
+        mask: Flags = np.asarray(given)
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise ScenarioError(f"reset_mask must be {self.num_envs} booleans, one of them True at least")
         return mask
 
-    def _seed(self, seed: int | Sequence[int | None] | None, chosen: Any) -> None:
+    def _seed(self, seed: int | Sequence[int | None] | None, chosen: Flags) -> None:
         """Environments with a new seed begin its first episode, the others their next one."""
         numbers = np.arange(self.num_envs, dtype=np.uint64)
         if isinstance(seed, int | np.integer):
@@ -151,26 +152,26 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         self.episodes["key"][seeded] = keys[seeded]
         self.episodes["episode"][seeded] = -1
 
-    def _begin(self, chosen: Any, step: int) -> None:
+    def _begin(self, chosen: Flags, step: int) -> None:
         _as_bytes(self.states)[chosen] = self._template
         self.states["step"][chosen] = step
         self.episodes["episode"][chosen] += 1
         begin(self.states, self.params, self.episodes, chosen, self.task.kind)
 
-    def _fly(self, part: slice, verdict: Verdict) -> None:
+    def _fly(self, part: slice, verdict: TaskVerdict) -> None:
         arrays = (self.states[part], self.inputs[part], self.params[part])
         advance(*arrays, self._period, self._step, self._ground)
         judge(*arrays, self.episodes[part], self.task.kind, self._most_steps, verdict.arrays(part))
 
-    def _look_again(self) -> Verdict:
+    def _look_again(self) -> TaskVerdict:
         """Observe all vehicles without judging them, so that no episode advances."""
         self.episodes["fresh"] = 1
-        verdict = Verdict.blank(self.task, self.num_envs)
+        verdict = TaskVerdict.blank(self.task, self.num_envs)
         arrays = (self.states, self.inputs, self.params, self.episodes)
         judge(*arrays, self.task.kind, self._most_steps, verdict.arrays())
         return verdict
 
-    def _begin_at_once(self, last: Any, infos: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def _begin_at_once(self, last: Observed, infos: dict[str, Any]) -> tuple[Observed, dict[str, Any]]:
         """Autoreset in the same step: observations after it, and Gymnasium's record of how the episodes ended."""
         over, self._over = self._over, np.zeros(self.num_envs, np.bool_)
         self._begin(over, self._step)
@@ -184,15 +185,15 @@ class SkyloopVectorEnv(VectorEnv[Any, Any, Any]):
         infos |= {"final_obs": observations, "_final_obs": over, "final_info": final, "_final_info": over.copy()}
         return verdict.observations, infos
 
-    def _infos(self, verdict: Verdict, told: Any) -> dict[str, Any]:
+    def _infos(self, verdict: TaskVerdict, mask: Flags) -> dict[str, Any]:
         infos = {
             "distance": self.episodes["distance"].copy(),
             "reached": self.episodes["reached"].copy(),
             "is_success": verdict.success,
         }
-        return infos | {f"_{key}": told.copy() for key in infos}
+        return infos | {f"_{key}": mask.copy() for key in infos}
 
 
-def _as_bytes(records: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _as_bytes(records: Records) -> NDArray[np.uint8]:
     """(n, size): numpy copies bytes much faster than records of many fields."""
     return records.view(np.uint8).reshape(len(records), -1)

@@ -56,15 +56,15 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
     def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         only_truncated = (truncated & ~terminated).tolist()
-        told = [
+        listed = [
             {"distance": distance, "reached": reached, "is_success": success, "TimeLimit.truncated": cut}
             for (distance, reached, success), cut in zip(_rows(infos), only_truncated, strict=True)
         ]
         over = terminated | truncated
         for i in np.flatnonzero(over):
-            told[i].update({key: infos["final_info"][key][i].item() for key in INFO})
-            told[i]["terminal_observation"] = infos["final_obs"][i]
-        return observations, rewards.astype(np.float32), over, told
+            listed[i].update({key: infos["final_info"][key][i].item() for key in INFO})
+            listed[i]["terminal_observation"] = infos["final_obs"][i]
+        return observations, rewards.astype(np.float32), over, listed
 
     def close(self) -> None:
         self.envs.close()

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
+from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_yaw, rotate
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import BONUS, LOST, TURNING
-from skyloop.gym.tasks import BOUNDS, GOAL, HOVER, MOST_GOAL, MOST_VELOCITY, MOTION, Task, action_space
+from skyloop.gym.tasks import BOUNDS, GOAL, HOVER, MOST_GOAL, MOST_VELOCITY, MOTION, Flags, Task, action_space
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import MissingExtra, ScenarioError, SetpointError
 from skyloop_client.messages import Array
@@ -149,7 +150,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         advance(self.states, self.inputs, self.params, self._period, until, self._ground)
         return self._judged(flying, rows)
 
-    def _judged(self, flying: list[str], rows: Any) -> tuple[dict[str, Any], ...]:
+    def _judged(self, flying: list[str], rows: NDArray[np.intp]) -> tuple[dict[str, Any], ...]:
         before, distances_before = self._positions, self._distances
         self._positions, _, _, rates = self._now()
         self._distances = self._goal_distances()
@@ -173,7 +174,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         self._leave(flying, out | there | late)
         return answer
 
-    def _leave(self, flying: list[str], out: Any) -> None:
+    def _leave(self, flying: list[str], out: Flags) -> None:
         self.states["step"][out] = GONE
         self.agents = [name for name in flying if not out[self._numbers[name]]]
 
@@ -192,7 +193,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
     def _goal_distances(self) -> Array:
         return np.asarray(np.linalg.norm(self.goals - self._positions, axis=1))
 
-    def _struck(self, before: Array, rows: Any) -> Any:
+    def _struck(self, before: Array, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """(n,) new collisions: balls around two vehicles that met on the straight lines since the last observation."""
         start = before[rows, None] - before[None, rows]
         way = self._positions[rows, None] - self._positions[None, rows] - start
@@ -204,7 +205,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         every[np.ix_(rows, rows)] = near
         new = every & ~self._near
         self._near = every
-        return new.sum(axis=1)
+        return np.asarray(new.sum(axis=1))
 
     def _observations(self, seen: list[str]) -> dict[str, Any]:
         """As in the hover task, then relative position and velocity of the nearest others; (50, 50, 50) for none."""
@@ -224,14 +225,14 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         clipped = np.clip(numbers, -self._bounds, self._bounds).astype(np.float32)
         return dict(zip(seen, clipped, strict=True))
 
-    def _infos(self, told: list[str]) -> dict[str, Any]:
+    def _infos(self, agents: list[str]) -> dict[str, Any]:
         return {
             name: {
                 "distance": float(self._distances[i]),
                 "collisions": int(self.collisions[i]),
                 "is_success": bool(self._distances[i] < REACH),
             }
-            for name, i in ((name, self._numbers[name]) for name in told)
+            for name, i in ((name, self._numbers[name]) for name in agents)
         }
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from skyloop_client.errors import unknown_name
+
+Observed = NDArray[np.float32]
+"""(n, numbers): state observations."""
+Flags = NDArray[np.bool_]
+"""(n,), one for each vehicle."""
+Records = NDArray[np.void]
+"""(n,), of a structured type."""
 
 HOVER, WAYPOINT, GATE, LANDING = range(4)
 
@@ -91,25 +98,21 @@ EPISODE = np.dtype(
 
 
 @dataclass(slots=True)
-class Verdict:
+class TaskVerdict:
     """The result of one judgement of (n,) vehicles. The arrays are new every time, because users keep them."""
 
-    observations: Any
-    rewards: Any
-    terminated: Any
-    truncated: Any
-    success: Any
+    observations: Observed
+    rewards: NDArray[np.float64]
+    terminated: Flags
+    truncated: Flags
+    success: Flags
 
     @staticmethod
-    def blank(task: Task, n: int) -> Verdict:
+    def blank(task: Task, n: int) -> TaskVerdict:
         flags = (np.empty(n, np.bool_) for _ in range(3))
-        return Verdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
+        return TaskVerdict(np.empty((n, task.observed), np.float32), np.empty(n), *flags)
 
-    def whole(self) -> tuple[Any, Any, Any, Any, Any]:
-        """The arrays for the kernel."""
-        return self.observations, self.rewards, self.terminated, self.truncated, self.success
-
-    def arrays(self, part: slice = slice(None)) -> tuple[Any, Any, Any, Any, Any]:
+    def arrays(self, part: slice = slice(None)) -> tuple[Observed, NDArray[np.float64], Flags, Flags, Flags]:
         """The arrays for the kernel, of a part of the vehicles."""
         rewards, observations = self.rewards[part], self.observations[part]
         return observations, rewards, self.terminated[part], self.truncated[part], self.success[part]

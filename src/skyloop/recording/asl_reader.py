@@ -37,7 +37,7 @@ IMU_NOISE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AslTable:
     """A folder's data.csv and the records that its rows become."""
 
     csv: Path
@@ -59,7 +59,7 @@ class EurocSequence:
     folder: Path
     """The folder mav0."""
     infos: dict[str, StreamInfo] = field(default_factory=dict)
-    tables: list[Table] = field(default_factory=list)
+    tables: list[AslTable] = field(default_factory=list)
 
     def messages(self) -> Iterator[Message]:
         """In the order of their stamps. Files are read when they are needed."""
@@ -114,7 +114,7 @@ def _add_imu(sequence: EurocSequence, path: Path) -> None:
         values = _numbers(csv, line, cells)
         return [(stream, ImuSample(t_ns, values[0:3], values[3:6]))]
 
-    sequence.tables.append(Table(_data(path), 6, records, (stream,)))
+    sequence.tables.append(AslTable(_data(path), 6, records, (stream,)))
 
 
 def _add_truth(sequence: EurocSequence, path: Path) -> None:
@@ -134,7 +134,7 @@ def _add_truth(sequence: EurocSequence, path: Path) -> None:
         state = VehicleState(t_ns, position, velocity, quat, unknown, unknown, unknown, none, none, unknown)
         return [(state_stream, state), (bias_stream, ImuBias(t_ns, values[10:13], values[13:16]))]
 
-    sequence.tables.append(Table(_data(path), 16, records, (state_stream, bias_stream)))
+    sequence.tables.append(AslTable(_data(path), 16, records, (state_stream, bias_stream)))
 
 
 def _add_camera(sequence: EurocSequence, path: Path) -> None:
@@ -156,11 +156,11 @@ def _add_camera(sequence: EurocSequence, path: Path) -> None:
     def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, Any]]:
         return [(stream, CameraImage(t_ns, _picture(csv, line, cells[0], (height, width))))]
 
-    sequence.tables.append(Table(_data(path), 1, records, (stream,)))
+    sequence.tables.append(AslTable(_data(path), 1, records, (stream,)))
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AslSettings:
     """The content of a sensor.yaml."""
 
     data: dict[str, Any]
@@ -176,7 +176,7 @@ def read_sensor_yaml(path: Path) -> Any:
     return yaml.safe_load("\n".join(lines).replace("!!opencv-matrix", ""))
 
 
-def _settings(path: Path) -> Settings:
+def _settings(path: Path) -> AslSettings:
     file = path / "sensor.yaml"
     try:
         data = read_sensor_yaml(file)
@@ -190,7 +190,7 @@ def _settings(path: Path) -> Settings:
     except (OSError, yaml.YAMLError, ScenarioError, KeyError, TypeError, ValueError, AttributeError) as error:
         reason = " ".join(str(error).split())
         raise DatasetError(f"'{file}' cannot be read: {type(error).__name__}: {reason}") from None
-    return Settings(data, matrix[:3, 3].copy(), quat_from_matrix(rotation), rate)
+    return AslSettings(data, matrix[:3, 3].copy(), quat_from_matrix(rotation), rate)
 
 
 def _data(path: Path) -> Path:
@@ -200,7 +200,7 @@ def _data(path: Path) -> Path:
     return csv
 
 
-def _rows(rank: int, table: Table) -> Iterator[tuple[int, int, int, list[str]]]:
+def _rows(rank: int, table: AslTable) -> Iterator[tuple[int, int, int, list[str]]]:
     """Stamp, rank, line number from 1, the other cells."""
     csv, before = table.csv, -1
     try:

@@ -22,7 +22,7 @@ AXES = ("east", "north", "up")
 ROWS = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", math.degrees(1.0)))
 
 
-class EstimateLog:
+class EstimateErrors:
     """Errors and biases of one stream of estimates."""
 
     def __init__(self) -> None:
@@ -56,14 +56,14 @@ class EstimatePictures:
 
     def __init__(self, bus: Bus, folder: Path) -> None:
         self._bus, self._folder = bus, folder
-        self._logs: dict[str, EstimateLog] = {}
+        self._logs: dict[str, EstimateErrors] = {}
         self._true_biases: dict[str, Curve] = {}
         self._states: dict[str, list[Any]] = {}
         bus.on_new(self._watch)
 
     def _watch(self, info: StreamInfo) -> None:
         if info.message == "Estimate":
-            self._logs[info.name] = EstimateLog()
+            self._logs[info.name] = EstimateErrors()
             self._bus.on(info.name, self._on_estimate)
         elif info.message == "ImuBias":
             self._true_biases[info.vehicle] = Curve(7)
@@ -103,7 +103,7 @@ class EstimatePictures:
         return made
 
 
-def draw(path: Path, title: str, log: EstimateLog, true_biases: Array) -> None:
+def draw(path: Path, title: str, log: EstimateErrors, true_biases: Array) -> None:
     import matplotlib
 
     matplotlib.use("Agg")

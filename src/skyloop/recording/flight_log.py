@@ -80,28 +80,28 @@ class Distances:
         """s, m. A row with NaN is a gap: there was no position to compare with."""
         self._waiting: tuple[dict[int, Array], dict[int, tuple[Array, bool]]] = {}, {}
 
-    def add_truth(self, t_ns: int, place: Array) -> None:
+    def add_truth(self, t_ns: int, position: Array) -> None:
         truths, others = self._waiting
-        truths[t_ns] = place
+        truths[t_ns] = position
         if t_ns in others:
-            self._meet(t_ns, place, *others.pop(t_ns))
+            self._meet(t_ns, position, *others.pop(t_ns))
         _forget_first(truths)
 
-    def add(self, t_ns: int, place: Array, counts: bool = True) -> None:
+    def add(self, t_ns: int, position: Array, counts: bool = True) -> None:
         """With `counts` False it is only in the curve and not in the statistics."""
         truths, others = self._waiting
         if t_ns in truths:
-            self._meet(t_ns, truths[t_ns], place, counts)
+            self._meet(t_ns, truths[t_ns], position, counts)
         else:
-            others[t_ns] = place, counts
+            others[t_ns] = position, counts
             _forget_first(others)
 
     def add_gap(self, t_ns: int) -> None:
         """There is no second position from here on, until the next `add`."""
         self.curve.add(t_ns / NS_PER_S, math.nan)
 
-    def _meet(self, t_ns: int, truth: Array, place: Array, counts: bool) -> None:
-        distance = math.dist(truth, place)
+    def _meet(self, t_ns: int, truth: Array, position: Array, counts: bool) -> None:
+        distance = math.dist(truth, position)
         self.curve.add(t_ns / NS_PER_S, distance)
         if counts:
             self.count += 1
@@ -138,25 +138,25 @@ class VehicleLog:
         self.events: list[Event] = []
         self.events_left_out = 0
         self.crashed = False
-        self._place: Array | None = None
+        self._last_position: Array | None = None
 
     def on_truth(self, message: Message) -> None:
         state = message.data
-        place, velocity, quat, rotors = state.position, state.velocity_world, state.quat_wxyz, state.rotor_speeds
-        x, y, z = place.tolist()
+        position, velocity, quat, rotors = state.position, state.velocity_world, state.quat_wxyz, state.rotor_speeds
+        x, y, z = position.tolist()
         speed = math.hypot(*velocity.tolist())
         upright = 1.0 - 2.0 * (float(quat[1]) ** 2 + float(quat[2]) ** 2)
         tilt = math.degrees(math.acos(min(max(upright, -1.0), 1.0)))
         slowest, fastest = (float(rotors.min()), float(rotors.max())) if rotors.size else (0.0, 0.0)
         self.motion.add(state.t_ns / NS_PER_S, x, y, z, speed, tilt, slowest, fastest)
-        if self._place is not None:
-            self.flown += math.dist(place, self._place)
-        self._place = place
+        if self._last_position is not None:
+            self.flown += math.dist(position, self._last_position)
+        self._last_position = position
         self.highest = max(self.highest, z)
         self.fastest = max(self.fastest, speed)
-        self.off_reference.add_truth(state.t_ns, place)
+        self.off_reference.add_truth(state.t_ns, position)
         for _, distances in self.estimates.values():
-            distances.add_truth(state.t_ns, place)
+            distances.add_truth(state.t_ns, position)
 
     def on_setpoint(self, message: Message) -> None:
         setpoint = message.data
@@ -169,8 +169,8 @@ class VehicleLog:
     def on_estimate(self, message: Message) -> None:
         estimate = message.data
         curve, distances = self.estimates[message.stream]
-        place = estimate.position.tolist() if estimate.valid else (math.nan,) * 3
-        curve.add(estimate.t_ns / NS_PER_S, *place)
+        position = estimate.position.tolist() if estimate.valid else (math.nan,) * 3
+        curve.add(estimate.t_ns / NS_PER_S, *position)
         if estimate.valid:
             distances.add(estimate.t_ns, estimate.position)
         else:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skyloop.recording.event_labels import draw_events
 from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.run_folder import writing_into
-from skyloop_client.messages import Array
+from skyloop_client.messages import Array, Event, EventKind
+from skyloop_client.streams import NS_PER_S
 
 INK = "#23303b"
 REFERENCE = "#9aa5ad"
@@ -27,7 +28,7 @@ STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color":
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
+class FlightAxes:
     track: Any
     rows: dict[str, Any]
     """By label, from the top."""
@@ -71,7 +72,7 @@ def _farthest(vehicle: VehicleLog) -> float:
     return max(vehicle.off_reference.farthest, *(far.farthest for _, far in vehicle.estimates.values()), 0.0)
 
 
-def _axes(figure: Any, *, has_errors: bool) -> Axes:
+def _axes(figure: Any, *, has_errors: bool) -> FlightAxes:
     labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotors [rad/s]"]
     grid = figure.add_gridspec(len(labels), 2, width_ratios=(1.15, 1))
     rows: dict[str, Any] = {}
@@ -80,10 +81,10 @@ def _axes(figure: Any, *, has_errors: bool) -> Axes:
         rows[label].set_ylabel(label)
         rows[label].tick_params(labelbottom=k == len(labels) - 1)
     rows[labels[-1]].set_xlabel("simulated time [s]")
-    return Axes(figure.add_subplot(grid[:, 0]), rows)
+    return FlightAxes(figure.add_subplot(grid[:, 0]), rows)
 
 
-def _finish(axes: Axes, farthest: float) -> None:
+def _finish(axes: FlightAxes, farthest: float) -> None:
     track = axes.track
     track.set(xlabel="east [m]", ylabel="north [m]", title="track from above")
     _widen(track, 4.0)
@@ -104,7 +105,7 @@ def _widen(axis: Any, least: float) -> None:
     axis.autoscale_view()
 
 
-def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
+def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: FlightAxes) -> None:
     t, x, y, z, speed, tilt, slowest, fastest = vehicle.motion.rows.T
     track, rows = axes.track, axes.rows
     _plot_reference(vehicle, name, colour, axes)
@@ -124,7 +125,7 @@ def _plot_vehicle(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> No
         _plot_error(rows, distances.curve.rows, INK, dashes, f"{stream} from truth")
 
 
-def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: Axes) -> None:
+def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: FlightAxes) -> None:
     """What the controller tracked, below all else, and the vehicle's distance from it."""
     reference = vehicle.reference.rows
     if not len(reference) or np.isnan(reference[:, 1]).all():
@@ -140,7 +141,7 @@ def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, la
         rows[OFF].plot(error[:, 0], error[:, 1], color=colour, lw=1.1, ls=dashes, label=label)
 
 
-def _plot_many(vehicles: dict[str, VehicleLog], axes: Axes) -> None:
+def _plot_many(vehicles: dict[str, VehicleLog], axes: FlightAxes) -> None:
     """Every track. For the rest, the median vehicle and the range of all of them."""
     curves = [vehicle.motion.rows for vehicle in vehicles.values()]
     from matplotlib import colormaps
@@ -175,3 +176,67 @@ def _middle(values: Array) -> Array:
     rising = np.sort(values, axis=0)
     there = np.isfinite(values).sum(axis=0)
     return np.asarray(rising[np.maximum(there - 1, 0) // 2, np.arange(values.shape[1])])
+
+
+# ---- labels of events above a time axis: in a few lanes, without overlap; equal ones are grouped, the rest is left out
+
+
+LANES = 3
+LANE = 0.14
+"""Height of a lane relative to the height of the axis."""
+LETTER = 0.0125
+"""Width of a letter relative to the width of the axis, at the font size below."""
+POINTS = 7
+TOGETHER_S = 1.0
+"""Events of one kind within this time share a label."""
+UNTOLD = (EventKind.CONTACT, EventKind.REFUSED)
+"""Kinds that are too frequent for labels."""
+
+
+@dataclass(slots=True)
+class _Word:
+    t: float
+    """s, of the first event."""
+    kind: str
+    count: int = 1
+
+    @property
+    def text(self) -> str:
+        return self.kind if self.count == 1 else f"{self.kind} ×{self.count}"
+
+
+def draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Any], colour: str) -> None:
+    """Draw the events of several vehicles: a thin line through all axes for each, and labels above the first axis."""
+    words = _words(sorted((event for own in events for event in own), key=lambda event: event.t_ns))
+    if not words:
+        return
+    start, end = axes[0].get_xlim()
+    free = [float("-inf")] * LANES
+    for word in words:
+        for axis in axes:
+            axis.axvline(word.t, color=colour, lw=0.5, alpha=0.35, zorder=1.0)
+        offset = (word.t - start) / (end - start)
+        lane = next((k for k, until in enumerate(free) if offset >= until), None)
+        width = LETTER * (len(word.text) + 1)
+        if lane is not None and offset + width < 1.06:
+            free[lane] = offset + width
+            where = (word.t, 1.03 + LANE * lane)
+            axes[0].annotate(word.text, where, xycoords=("data", "axes fraction"), fontsize=POINTS, color=colour,
+                             annotation_clip=False)  # fmt: skip
+    axes[0].set_xlim(start, end)
+
+
+def _words(events: Sequence[Event]) -> list[_Word]:
+    words: list[_Word] = []
+    newest: dict[str, _Word] = {}
+    for event in events:
+        if event.kind in UNTOLD:
+            continue
+        t, kind = event.t_ns / NS_PER_S, str(event.kind)
+        known = newest.get(kind)
+        if known is not None and t - known.t <= TOGETHER_S:
+            known.count += 1
+        else:
+            newest[kind] = _Word(t, kind)
+            words.append(newest[kind])
+    return words

@@ -133,11 +133,11 @@ def _good_end(path: Path) -> tuple[int, int]:
                 instant_end, instant = end, arrival
             end = after
         if not reader.fault:
-            raise DatasetError(f"'{path}' is already whole")
+            raise DatasetError(f"'{path}' is already complete")
     return instant_end, instant
 
 
-def is_whole(path: Path) -> bool:
+def is_complete(path: Path) -> bool:
     """Whether the file ends with the mark, so that its writer was done. `fault_of` checks the content."""
     if not path.exists() or path.stat().st_size < HEAD.size:
         return False

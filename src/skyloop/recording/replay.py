@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.core.bus import Bus
-from skyloop.core.clock import Clock
+from skyloop.core.clock import Clock, RealTime
 from skyloop.recording.asl_reader import is_euroc, open_euroc
 from skyloop.recording.recording import NAME, open_recording
 from skyloop_client.errors import DatasetError
@@ -43,8 +43,10 @@ def open_replay(folder: Path) -> Replay:
     """From the journal if there is one, otherwise from mav0/."""
     if (folder / NAME).exists():
         recording = open_recording(folder)
-        if recording.whole_groups() == 0:
-            raise DatasetError(f"'{folder}' holds no whole group of frames; finish it with `skyloop record --resume`")
+        if recording.complete_groups() == 0:
+            raise DatasetError(
+                f"'{folder}' holds no complete group of frames; finish it with `skyloop record --resume`"
+            )
         return Replay(recording.infos, recording.messages)
     if is_euroc(folder):
         sequence = open_euroc(folder)
@@ -57,3 +59,10 @@ def replay(folder: Path, bus: Bus, clock: Clock | None = None) -> int:
     opened = open_replay(folder)
     opened.advertise(bus)
     return opened.run(bus, clock)
+
+
+def replay_at(folder: Path, speed: float) -> dict[str, int]:
+    """Publish everything at so many times real time, 0: at once. Returns the number of messages per stream."""
+    bus = Bus()
+    replay(folder, bus, Clock(RealTime(speed)) if speed else None)
+    return dict(bus.counts)

@@ -240,7 +240,10 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, tuple):
-        items = [plain(dataclasses.asdict(item)) if dataclasses.is_dataclass(item) else item for item in value]  # type: ignore[arg-type]
+        items = [
+            plain(dataclasses.asdict(item)) if dataclasses.is_dataclass(item) and not isinstance(item, type) else item
+            for item in value
+        ]
         return _quoted(json.dumps(items))
     return "" if value is None else repr(value)
 

@@ -7,17 +7,53 @@ import dataclasses
 import json
 import typing
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skyloop.recording.indexed_stream import IndexedStream, IndexedStreams
-from skyloop.recording.journal import read_group
+from skyloop.recording.asl_reader import AslTable, is_euroc, open_euroc
+from skyloop.recording.journal import GroupReader, decoded, read_group
+from skyloop.recording.recording import NAME, Recording, open_recording
 from skyloop_client.codec import RECORDS, info_from
 from skyloop_client.errors import CodecError, DatasetError, RunFolderError
 from skyloop_client.messages import Contact, Marker, Message
 from skyloop_client.streams import StreamInfo
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedStream:
+    info: StreamInfo
+    arrivals: NDArray[np.int64]
+    """ns, rising."""
+    at: Callable[[int], Message]
+    """The message with this number, from 0 on."""
+
+    def index_at(self, t_ns: int) -> int:
+        """Of the newest message at an instant; -1 before the first."""
+        return int(np.searchsorted(self.arrivals, t_ns, side="right")) - 1
+
+
+class IndexedStreams:
+    """All streams of one recording."""
+
+    def __init__(self, streams: dict[str, IndexedStream]) -> None:
+        self.streams = streams
+        self.begin_ns = min(int(stream.arrivals[0]) for stream in streams.values())
+        self.end_ns = max(int(stream.arrivals[-1]) for stream in streams.values())
+
+    def events(self) -> list[Message]:
+        """Of all vehicles and links, in order."""
+        found = [
+            stream.at(index)
+            for stream in self.streams.values()
+            if stream.info.message == "Event"
+            for index in range(len(stream.arrivals))
+        ]
+        return sorted(found, key=lambda message: message.arrival_ns)
+
 
 MOST_BYTES = 2_000_000_000
 """Of all rows that are read into memory."""
@@ -75,7 +111,7 @@ def _read(path: Path, data: dict[str, Any]) -> IndexedStream | None:
         arrivals = np.array([int(row.split(",", 2)[1]) for row in rows], np.int64)
     except (OSError, ValueError, IndexError, CodecError, DatasetError) as error:
         raise RunFolderError(f"cannot read '{path}': {error}") from None
-    if not rows or not _is_whole(info, columns, rows[0]):
+    if not rows or not _is_complete(info, columns, rows[0]):
         return None
     return IndexedStream(info, arrivals, _row_reader(path, info, columns, rows))
 
@@ -115,7 +151,7 @@ def _is_needed(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _is_whole(info: StreamInfo, columns: list[str], row: str) -> bool:
+def _is_complete(info: StreamInfo, columns: list[str], row: str) -> bool:
     """Whether rows hold all of a record. Of pictures and scans they hold only the shape."""
     cells = dict(zip(columns, next(csv.reader([row])), strict=False))
     needed = [field.name for field in dataclasses.fields(RECORDS[info.message]) if _is_needed(field)]
@@ -125,8 +161,8 @@ def _is_whole(info: StreamInfo, columns: list[str], row: str) -> bool:
 def _contact(cell: str) -> Contact | None:
     if not cell:
         return None
-    told: dict[str, Any] = json.loads(cell)
-    fields: dict[str, Any] = {key: np.array(value) if isinstance(value, list) else value for key, value in told.items()}
+    data: dict[str, Any] = json.loads(cell)
+    fields: dict[str, Any] = {key: np.array(value) if isinstance(value, list) else value for key, value in data.items()}
     return Contact(**fields)
 
 
@@ -156,9 +192,85 @@ def _shaped(name: str, cells: list[str]) -> Any:
     return numbers.reshape(ROWS[name]) if name in ROWS else numbers
 
 
-def _marker(told: dict[str, Any]) -> Marker:
+def _marker(data: dict[str, Any]) -> Marker:
     fields: dict[str, Any] = {
         name: np.array(value, float).reshape((-1, 3) if name == "points" else -1) if isinstance(value, list) else value
-        for name, value in told.items()
+        for name, value in data.items()
     }
     return Marker(**fields)
+
+
+# ---- recordings of 'skyloop record' and EuRoC sequences; pictures stay on the disk until they are asked for
+
+
+def is_recording(folder: Path) -> bool:
+    return (folder / NAME).is_file() or is_euroc(folder)
+
+
+def open_indexed(folder: Path) -> tuple[IndexedStreams, dict[str, Any] | None]:
+    """The streams, and the scenario that was flown; None of a sequence that others recorded."""
+    if (folder / NAME).is_file():
+        recording = open_recording(folder)
+        return _of_journal(recording), recording.facts["scenario"]
+    return _of_euroc(folder), None
+
+
+def _of_journal(recording: Recording) -> IndexedStreams:
+    """Every record is read once for its stamp; then only its position in the file is kept."""
+    locations: dict[str, list[tuple[Path, int, int]]] = {}
+    arrivals: dict[str, list[int]] = {}
+    for group in range(recording.complete_groups()):
+        path = recording.group_path(group)
+        for body, end in GroupReader(path).records():
+            message = decoded(body, path)
+            locations.setdefault(message.stream, []).append((path, end - len(body), len(body)))
+            arrivals.setdefault(message.stream, []).append(message.arrival_ns)
+    if not locations:
+        raise DatasetError(
+            f"'{recording.folder}' holds no complete group of frames; finish it with `skyloop record --resume`"
+        )
+    return IndexedStreams(
+        {
+            name: IndexedStream(recording.infos[name], np.array(arrivals[name], np.int64), _reader(found))
+            for name, found in locations.items()
+            if name in recording.infos
+        }
+    )
+
+
+def _reader(locations: list[tuple[Path, int, int]]) -> Any:
+    def at(index: int) -> Message:
+        path, begin, size = locations[index]
+        try:
+            with path.open("rb") as file:
+                file.seek(begin)
+                body = file.read(size)
+        except OSError as error:
+            raise DatasetError(f"cannot read '{path}': {error.strerror}") from None
+        return decoded(body, path)
+
+    return at
+
+
+def _of_euroc(folder: Path) -> IndexedStreams:
+    sequence = open_euroc(folder)
+    streams = {}
+    for table in sequence.tables:
+        rows = list(table.rows())
+        if not rows:
+            continue
+        arrivals = np.array([t_ns for t_ns, _, _ in rows], np.int64)
+        for name in table.streams:
+            streams[name] = IndexedStream(sequence.infos[name], arrivals, _table_reader(table, rows, name))
+    if not streams:
+        raise DatasetError(f"'{folder}' has no rows to play")
+    return IndexedStreams(streams)
+
+
+def _table_reader(table: AslTable, rows: list[tuple[int, int, list[str]]], name: str) -> Any:
+    def at(index: int) -> Message:
+        t_ns, line, cells = rows[index]
+        record = dict(table.records(table.csv, line, t_ns, cells))[name]
+        return Message(name, index, t_ns, t_ns, record)
+
+    return at

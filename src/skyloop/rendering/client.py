@@ -11,21 +11,19 @@ import logging
 import os
 import select
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from skyloop.core.child_process import ChildProcess
 from skyloop.core.frames import matrix_from_quat
-from skyloop.core.interrupts import kept_from_children
 from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
@@ -95,6 +93,8 @@ MOST_UNDER_WAY = 2
 """Requests: one is painted while the pixels of the other are read."""
 MOST_JOINED = 1 << 16
 """Bytes of a message that is sent in one piece."""
+GOODBYE_S = 5.0
+"""Wall s for the process to end by itself after its socket is closed."""
 HOW_TO_INSTALL = (
     f"install Mesa's EGL (Debian, Ubuntu: {install_command(CAMERAS)}; "
     "Fedora: sudo dnf install mesa-libEGL mesa-libGL mesa-dri-drivers), then run `skyloop doctor`"
@@ -121,20 +121,15 @@ class Renderer:
         self._asked: deque[_Asked] = deque()
         self._sky: tuple[Weather, dict[str, Any]] | None = None
         self._memory = ViewMemory()
-        self._log: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
         self._peer = ours
         handed = (theirs.fileno(), self._memory.file)
-        # Ctrl-C must not end the renderer; only the client decides when it ends
-        with kept_from_children():
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
-                pass_fds=handed,
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
-            )
+        # only the client decides when it ends
+        self._process = ChildProcess(
+            [sys.executable, "-m", "skyloop.rendering.process", *map(str, handed)],
+            files=handed,
+            environment={"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *_python_path()])},
+        )
         theirs.close()
         self._patience = Patience(self._process.pid, self._process.kill)
         try:
@@ -256,8 +251,8 @@ class Renderer:
         if not self.description:
             # it is still making its textures, which are no longer needed
             self._process.kill()
-        self._exit_code()
-        self._log.close()
+        self._process.end(GOODBYE_S)
+        self._process.close()
         self._memory.close()
 
     def _sky_of(self, weather: Weather) -> dict[str, Any]:
@@ -300,22 +295,13 @@ class Renderer:
         if self._patience.is_over:
             self.close()
             return RendererError(f"the renderer gave no answer for {MOST_LOOKS * LOOK_S:.0f} s and was ended")
-        code = self._exit_code()
-        self._log.seek(0)
-        last = self._log.read().decode(errors="replace").strip().splitlines()[-1:]
-        said = f": {last[0]}" if last else ""
+        code = self._process.end(GOODBYE_S)
+        last = self._process.last_words()
+        said = f": {last}" if last else ""
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         self.close()
         advice = "run `skyloop doctor`" if self.description else HOW_TO_INSTALL
         return RendererError(f"the renderer process ended {how}{said}; {advice}")
-
-    def _exit_code(self) -> int:
-        """The exit code of the process, which ends by itself when its socket closes. After 5 s it is killed."""
-        try:
-            return self._process.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
 
 
 def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:

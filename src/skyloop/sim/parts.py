@@ -16,6 +16,7 @@ from skyloop.core.bus import Bus, LatestRecords
 from skyloop.core.clock import Schedule
 from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.behaviour_flight import fly_behaviour
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.setpoints import tracked
 from skyloop.world.scene import WorldScene
@@ -243,6 +244,7 @@ class AutopilotPart:
                 self._autopilot.send(Disarm(), t_ns)
         for event in self._autopilot.tick(t_ns):
             self._publish(event, t_ns)
+        fly_behaviour(self._autopilot, t_ns)
         self._context.publish(self.name, index, t_ns, self._autopilot.status(t_ns))
         self._context.publish(self._setpoint, index, t_ns, self._tracked(t_ns))
 

@@ -31,6 +31,7 @@ from skyloop_client.messages import (
     PointCloud,
     VoxelMap,
 )
+from skyloop_client.schema import RecordField, record_fields
 
 FARTHEST = 1e12
 """m, m/s, rad...: squares of it are still far from the end of a float."""
@@ -141,62 +142,43 @@ def _covariance(value: Any, field_path: str) -> Any:
     return matrix
 
 
-THREE = Numbers("<f8", (3,))
-SIGMA = Numbers("<f8", (3,), low=0.0)
-BIAS = Numbers("<f8", (3,), optional=True)
-QUATERNION = Numbers("<f8", (4,), -1.01, 1.01)
-SIDE = One(1e-4, 1e4)
 Spec = Numbers | One | Text | Special
-SPECS: dict[type, dict[str, Spec]] = {
-    Estimate: {
-        "position": THREE, "velocity_world": THREE, "quat_wxyz": QUATERNION, "angular_velocity_body": THREE,
-        "position_sd": SIGMA, "velocity_sd": SIGMA, "attitude_sd": SIGMA, "valid": Special(_flag),
-        "gyro_bias": BIAS, "accel_bias": BIAS, "covariance": Special(_covariance), "reason": Text(),
-    },
-    Detections: {
-        "boxes_px": Numbers("<f8", ("n", 4)), "classes": Special(_texts), "scores": Numbers("<f8", ("n",), 0.0, 1.0),
-        "tracks": Numbers("<i8", ("n",), -1, 2**62, optional=True), "source": Text(),
-    },
-    GridMap: {"cells": Numbers("|i1", ("h", "w"), -1, 100, filled=True), "resolution": SIDE, "origin": THREE},
-    VoxelMap: {"voxels": Numbers("|i1", ("x", "y", "z"), -1, 100, filled=True), "resolution": SIDE, "origin": THREE},
-    Path: {
-        "positions": Numbers("<f8", ("n", 3)), "yaws": Numbers("<f8", ("n",), optional=True),
-        "times_ns": Numbers("<i8", ("n",), 0, 2**62, optional=True),
-    },
-    Goal: {"position": THREE, "yaw": Special(_number_or_none), "speed": Special(_number_or_none)},
-    GoalStatus: {
-        "number": Special(_count), "state": Text(GOAL_STATES), "goal": THREE, "sub_goal": THREE, "mode": Text(),
-        "reason": Text(),
-    },
-    LandingStatus: {
-        "stage": Text(LANDING_STAGES), "found": Special(_flag), "altitude": One(), "offset": Numbers("<f8", (2,)),
-        "heading": One(), "velocity": THREE, "yaw_rate": One(), "reason": Text(),
-    },
-    Movers: {
-        "positions": Numbers("<f8", ("n", 3)), "velocities": Numbers("<f8", ("n", 3)),
-        "sizes": Numbers("<f8", ("n", 2), 0.0, 1e6), "ids": Numbers("<i8", ("n",), 0, 2**62),
-        "covariances": Numbers("<f8", ("n", 6, 6), optional=True),
-    },
-    PointCloud: {
-        "points": Numbers("<f4", ("n", 3)), "values": Numbers("<f4", ("n",), optional=True),
-        "colours": Numbers("|u1", ("n", 3), 0, 255, optional=True), "frame": Text(named=True),
-        "ids": Numbers("<i8", ("n",), 0, 2**62, optional=True),
-    },
-    KeyPose: {
-        "position": THREE, "quat_wxyz": QUATERNION, "corners_px": Numbers("<f4", ("n", 2)),
-        "ids": Numbers("<i8", ("n",), 0, 2**62), "source": Text(),
-    },
-    Image: {"pixels": Special(_pixels), "source": Text()},
-    Marker: {
-        "name": Text(named=True), "kind": Text(MARKER_KINDS), "position": THREE, "quat_wxyz": QUATERNION,
-        "size": Numbers("<f8", (3,), 0.0, 1e6), "colour": Numbers("<f8", (4,), 0.0, 1.0),
-        "points": Numbers("<f8", ("n", 3)), "text": Text(),
-    },
-    Markers: {"markers": Special(_markers), "frame": Text(named=True)},
-    Number: {"value": One(), "unit": Text()},
-}  # fmt: skip
-PUBLISHED = tuple(kind for kind in SPECS if kind is not Marker)
+PUBLISHED = (
+    Estimate, Detections, GridMap, VoxelMap, Path, Goal, GoalStatus, LandingStatus, Movers, PointCloud, KeyPose, Image,
+    Markers, Number,
+)  # fmt: skip
 """The records that may be published."""
+MOST_NUMBER = 2**62
+RANGES: dict[str, tuple[float, float]] = {
+    "quat_wxyz": (-1.01, 1.01), "position_sd": (0.0, FARTHEST), "velocity_sd": (0.0, FARTHEST),
+    "attitude_sd": (0.0, FARTHEST), "scores": (0.0, 1.0), "tracks": (-1, MOST_NUMBER), "cells": (-1, 100),
+    "voxels": (-1, 100), "times_ns": (0, MOST_NUMBER), "ids": (0, MOST_NUMBER), "sizes": (0.0, 1e6), "size": (0.0, 1e6),
+    "colours": (0, 255), "colour": (0.0, 1.0), "resolution": (1e-4, 1e4),
+}  # fmt: skip
+"""By the name of a field, in all records."""
+FILLED = ("cells", "voxels")
+WORDS = {(GoalStatus, "state"): GOAL_STATES, (LandingStatus, "stage"): LANDING_STAGES, (Marker, "kind"): MARKER_KINDS}
+NAMED = ((PointCloud, "frame"), (Markers, "frame"), (Marker, "name"))
+SPECIAL = {"covariance": _covariance, "pixels": _pixels, "classes": _texts, "markers": _markers}
+
+
+def specs_of(kind: type) -> dict[str, Spec]:
+    """What the fields of a record must be: types and shapes as the record's own schema has them."""
+    return {name: _spec(kind, field) for name, field in record_fields(kind).items() if name != "t_ns"}
+
+
+def _spec(kind: type, field: RecordField) -> Spec:
+    name, (low, high) = field.name, RANGES.get(field.name, (-FARTHEST, FARTHEST))
+    if name in SPECIAL:
+        return Special(SPECIAL[name])
+    if field.dtype:
+        assert field.note.shape is not None
+        return Numbers(field.dtype, field.note.shape, low, high, field.optional, name in FILLED)
+    if field.type is str:
+        return Text(WORDS.get((kind, name), ()), (kind, name) in NAMED)
+    if field.type is float:
+        return Special(_number_or_none) if field.optional else One(low, high)
+    return Special({bool: _flag, int: _count}[field.type])
 
 
 def taken(record: Any, now_ns: int) -> Any:
@@ -219,7 +201,7 @@ def taken(record: Any, now_ns: int) -> Any:
 def _taken(record: Any, field_path: str) -> Any:
     letters: dict[str, int] = {}
     values: dict[str, Any] = {}
-    for name, spec in SPECS[type(record)].items():
+    for name, spec in specs_of(type(record)).items():
         value, where = getattr(record, name), f"{field_path}.{name}"
         if isinstance(spec, Numbers):
             values[name] = _array(spec, value, where, letters)

@@ -17,6 +17,8 @@ from skyloop.sim.parts import Context, Instrument
 from skyloop.sim.vehicle_faults import VehicleFaults
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot import Autopilot
+from skyloop.vehicle.behaviour_flight import situation_of
+from skyloop.vehicle.behaviours import Behaviour, Order, Situation, Steps
 from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.kernel_packing import pack_limits
 from skyloop.vehicle.kernel_records import CONTROL_SIMPLEFLIGHT
@@ -145,16 +147,15 @@ class VehiclePort:
         return self._autopilot.status(self.now_ns)
 
     @property
+    def situation(self) -> Situation:
+        """What a behaviour is told."""
+        return situation_of(self._autopilot, self.now_ns)
+
+    @property
     def is_flying(self) -> bool:
         """Armed and off the ground, or about to be."""
         status = self.status
         return status.armed and not status.landed and status.mode != "idle"
-
-    @property
-    def is_touching(self) -> bool:
-        """Its legs or its body are on something."""
-        row = self._fleet.states[self.index]
-        return bool(row["legs_down"] or row["body_down"])
 
     @property
     def battery(self) -> BatteryState:
@@ -263,6 +264,18 @@ class VehiclePort:
             self._autopilot.send(item, self.now_ns, by)
             refusal = self._autopilot.refusal or refusal
         return refusal
+
+    def fly(self, *steps: Behaviour | Order, by: str = "script") -> None:
+        """Fly these one after another, as a `Steps`, from the autopilot's next tick on. The pilot is relieved."""
+        self.relieve_pilot()
+        self.claim(by)
+        memory = self._autopilot.memory
+        memory.behaviour, memory.behaviour_by = Steps(*steps), by
+
+    @property
+    def behaviour(self) -> Behaviour | None:
+        """What `fly` was given last; it says whether it is `done`, and whether it has `failed`."""
+        return self._autopilot.memory.behaviour
 
     def claim(self, by: str) -> None:
         """Take command before the first order; whoever commanded gives way."""

@@ -130,7 +130,7 @@ class Autopilot:
         memory = self.memory
         state = self.state(t_ns)
         if not memory.armed and self.fleet.states[self.index]["step"] > 0:
-            memory.landed = self._touches()
+            memory.landed = self.touches()
         if memory.armed:
             self._watch_crash(t_ns)
             self._watch_estimate(t_ns)
@@ -333,7 +333,7 @@ class Autopilot:
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
         assert memory.hold is not None
-        if not self._touches():
+        if not self.touches():
             memory.stuck_since_ns = -1
         elif memory.stuck_since_ns < 0:
             memory.stuck_since_ns = t_ns
@@ -361,7 +361,7 @@ class Autopilot:
         unloaded = float(self.fleet.states[self.index]["thrust_wanted"]) < self._unloaded_thrust
         if self.on_estimate and self._estimate_is_stale(t_ns):
             # without an estimate, only the legs can tell
-            still = unloaded = self._touches()
+            still = unloaded = self.touches()
         if not (still and unloaded) or since < 0.5:
             memory.quiet_since_ns = -1
         elif memory.quiet_since_ns < 0:
@@ -371,7 +371,7 @@ class Autopilot:
             self._event(t_ns, EventKind.LANDED, "touched down")
             self._disarm(t_ns, "landed")
 
-    def _touches(self) -> bool:
+    def touches(self) -> bool:
         return any(self.fleet.states[self.index][part] for part in ("legs_down", "body_down"))
 
     def _above_home(self, position: Array) -> float:

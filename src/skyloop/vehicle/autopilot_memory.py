@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 
+from skyloop.vehicle.behaviours import Behaviour
 from skyloop_client.messages import Array, Setpoint
 
 HOME_KEPT_WITHIN = 1.0
@@ -49,7 +50,11 @@ class AutopilotMemory:
     release_then: str = "land"
     """What follows that hover: land or home."""
     is_pilot_relieved: bool = False
-    """A person flies in the pilot's place."""
+    """A person or a script flies in the pilot's place."""
+    behaviour: Behaviour | None = None
+    """What a script has it fly."""
+    behaviour_by: str = ""
+    """The name under which that script commands."""
 
     def take_home(self, here: Array) -> None:
         """Makes `here`, where the vehicle is armed, its home, unless home was set by a request or is close by."""

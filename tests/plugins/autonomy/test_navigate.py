@@ -9,9 +9,9 @@ import pytest
 
 from goal_flights import SHUT, WALL, Flown, scenario
 from skyloop.apps.run import run_scenario
-from skyloop.benchmarks.box_worlds import BoxWorld
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Goal
+from skyloop_papers.benchmarks.plan import BoxWorld
 
 pytestmark = pytest.mark.flights
 

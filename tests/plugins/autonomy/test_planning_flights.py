@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from skyloop.benchmarks.box_worlds import CELL, BoxWorld, box_world
 from skyloop_autonomy.planning.global_planner import find_way
 from skyloop_autonomy.planning.local_planner import NO_MOVERS
 from skyloop_autonomy.planning.replanning import Aim, Flight, Memory, NavigatorConfig, Surroundings, advance
+from skyloop_papers.benchmarks.plan import CELL, BoxWorld, box_world
 
 pytestmark = pytest.mark.flights
 

@@ -9,17 +9,16 @@ import pytest
 from scipy.spatial.transform import Rotation
 from vio_flights import TRUE_NOISE, Corners, Flight, TrackDrivenOdometry, WithWalker, calibration, flight, give
 
-from skyloop.benchmarks import gtsam_import
-from skyloop.benchmarks.fixed_lag_smoother import FixedLagBackend
-from skyloop.benchmarks.smoother_config import SmootherConfig
-from skyloop.benchmarks.vio_backends import Compared, SmootherBeside, compared, figures
-from skyloop.benchmarks.vio_steps import StepTap
 from skyloop.core.frames import Transform
 from skyloop_autonomy.evaluation.estimate_log import Truths
 from skyloop_autonomy.evaluation.trajectory_error import Track
 from skyloop_autonomy.vio import VioSettings
 from skyloop_autonomy.vio.tracking import Tracks
 from skyloop_client.errors import MissingExtra, SetupError
+from skyloop_papers.benchmarks import smoother_inputs
+from skyloop_papers.benchmarks.fixed_lag_smoother import FixedLagBackend
+from skyloop_papers.benchmarks.smoother_inputs import SmootherConfig, StepTap
+from skyloop_papers.benchmarks.vio import Compared, SmootherBeside, backend_measurements, compared
 
 SECONDS = 4.0
 
@@ -91,7 +90,7 @@ def test_the_batch_solver_agrees_with_the_incremental_one(usual: tuple[SmootherB
 
 
 def test_figures_name_both_back_ends(found: Compared) -> None:
-    made = {figure.key: figure for figure in figures([found])}
+    made = {figure.key: figure for figure in backend_measurements(found)}
     for name in ("filter", "smoother"):
         for key in ("ape_m", "ape_deg", "pair_ms", "pair_p95_ms", "nees"):
             assert math.isfinite(made[f"made-up_{name}_{key}"].value)
@@ -101,7 +100,7 @@ def test_figures_name_both_back_ends(found: Compared) -> None:
 
 
 def test_without_gtsam_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gtsam_import, "gtsam", None)
+    monkeypatch.setattr(smoother_inputs, "gtsam", None)
     with pytest.raises(MissingExtra, match=r"pip install 'skyloop\[bench\]'"):
         FixedLagBackend(calibration(), np.ones(3), np.ones(4))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from people_scenes import CAMERA, START
 
-from skyloop.recording.box_pictures import ImagesSeen, boxes_picture
+from skyloop.recording.stream_pictures import ImagesSeen, boxes_picture
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import CameraImage, Detections, ImageTruth, Label, Message

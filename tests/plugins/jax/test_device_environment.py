@@ -16,13 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from skyloop.benchmarks import batch as bench
 from skyloop.gym import SkyloopVectorEnv
 from skyloop_client.errors import ScenarioError, SetupError
 from skyloop_jax import DeviceEnv
 from skyloop_jax.episodes import Episode, judged, observed, started
 from skyloop_jax.flight import flight_from, motion_of
 from skyloop_jax.learning import Learner, Settings, applied, made_networks, save_policy
+from skyloop_papers.benchmarks import gym as bench
+from skyloop_papers.benchmarks.measurement import Rounds
 
 VEHICLES, LONGEST = 128, 90
 EXAMPLE = Path(__file__).parents[2] / "examples" / "learned_hover"
@@ -193,29 +194,27 @@ def test_minibatches_must_divide() -> None:
 
 @pytest.mark.slow("JAX compiles an environment")
 def test_bench_measures_and_names_the_device(hover: DeviceEnv) -> None:
-    timed = bench.timings(hover, bench.Kernel(8), (VEHICLES,), seconds=0.01)
-    taken = {name: np.array([50.0]) for name in timed}
-    for name in ("kernel", f"tasks {VEHICLES}"):
-        taken[name] = np.array([timed[name]()])
-    figures = {each.key: each for each in bench.figures(taken, (VEHICLES,), bench.Sizes())}
+    timed = bench.batch_timings(hover, bench.Kernel(8), (VEHICLES,), seconds=0.01)
+    taken = Rounds({**timed, f"flight {VEHICLES}": lambda: 50.0}, 1)
+    figures = {each.key: each for each in bench.batch_measurements(taken, (VEHICLES,), 8)}
     assert figures["vehicle_steps_per_s"].aim == 1e8 and figures["vehicle_steps_per_s"].value == 50.0
     assert f"(cpu, JAX {jax.__version__})" in figures["vehicle_steps_per_s"].note
-    assert figures["vs_numba"].value == pytest.approx(50.0 / taken["kernel"][0])
-    assert figures["environment_vehicle_steps_per_s"].value == taken[f"tasks {VEHICLES}"][0] > 0.0
+    assert figures["vs_numba"].value == pytest.approx(50.0 / taken["kernel"])
+    assert figures["environment_vehicle_steps_per_s"].value == taken[f"tasks {VEHICLES}"] > 0.0
 
 
 def test_bench_without_jax_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
     with pytest.raises(SetupError, match=r"needs JAX, which is not installed: pip install 'skyloop\[batch\]'"):
-        bench.measure()
+        next(bench.batch())
 
 
 @pytest.mark.slow("compiles and learns to hover")
 def test_bench_gives_every_figure(optimised: None) -> None:
     jax.config.update("jax_enable_x64", False)
-    sizes = bench.Sizes(rounds=1, seconds=0.1, vehicles=(256,), kernel_vehicles=256)
-    figures = {each.key: each for each in bench.measure(sizes)}
-    assert figures["hover_learned_steps"].value < sizes.learning_steps
+    few = bench.batch(rounds=1, seconds=0.1, vehicles=(256,), kernel_vehicles=256, learning_steps=2_000_000)
+    figures = {each.key: each for each in few}
+    assert figures["hover_learned_steps"].value < 2_000_000
     assert all(each.value > 0.0 for each in figures.values()) and len(figures) == 6
     jax.config.update("jax_enable_x64", True)
 

@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { Line } from "./line";
 import { lineMaterial, plainMaterial } from "./materials";
 import { Shown } from "./layers";
+import type { Estimate, VehicleState } from "./records";
 
 const COLOURS = [0x2f7fd8, 0xe08f1c, 0x29a05c, 0xd14a5c];
 const ESTIMATE = 0xd861c8;
@@ -44,13 +45,13 @@ export class Craft {
     scene.add(this.body, this.track.object, this.wind);
   }
 
-  take(n: any): void {
+  take(n: VehicleState): void {
     const [w, x, y, z] = n.quat_wxyz;
     this.body.position.set(n.position[0], n.position[1], n.position[2]);
     this.body.quaternion.set(x, y, z, w);
     this.speeds = n.rotor_speeds ?? [];
     this.track.add(n.position[0], n.position[1], n.position[2]);
-    const wind = new THREE.Vector3(...((n.wind_world ?? [0, 0, 0]) as [number, number, number]));
+    const wind = new THREE.Vector3(...(n.wind_world ?? [0, 0, 0]));
     this.blows = wind.length() > LEAST_WIND;
     if (this.blows) {
       this.wind.position.copy(this.body.position).add(new THREE.Vector3(0, 0, 0.4));
@@ -64,7 +65,7 @@ export class Craft {
     this.track.replace(points);
   }
 
-  estimate(stream: string, n: any): void {
+  estimate(stream: string, n: Estimate | undefined): void {
     if (!n?.valid) return;
     let one = this.estimates.get(stream);
     if (!one) {

@@ -1,6 +1,7 @@
 // Attitude, heading, height, speed, battery, mode, and who commands.
 
 import { el } from "./dom";
+import type { BatteryState, VehicleState, VehicleStatus } from "./records";
 
 export class Instruments {
   readonly object = el("section", { className: "instruments", ariaLabel: "instruments" });
@@ -22,22 +23,22 @@ export class Instruments {
     this.object.append(this.horizon, table);
   }
 
-  state(n: any): void {
+  state(n: VehicleState): void {
     [this.roll, this.pitch, this.heading] = n.attitude_deg;
     const v = n.velocity_world;
     this.set("height", `${n.position[2].toFixed(2)} m`);
     this.set("speed", `${Math.hypot(v[0], v[1]).toFixed(2)} m/s`);
     this.set("climb", `${v[2] >= 0 ? "+" : ""}${v[2].toFixed(2)} m/s`);
     this.set("heading", `${((90 - this.heading + 720) % 360).toFixed(0)}° (0 is north)`);
-    this.set("position", n.position.slice(0, 2).map((x: number) => x.toFixed(2)).join(", ") + " m");
+    this.set("position", n.position.slice(0, 2).map((x) => x.toFixed(2)).join(", ") + " m");
   }
 
-  status(n: any): void {
+  status(n: VehicleStatus): void {
     const what = n.failsafe ? `${n.mode} (failsafe: ${n.failsafe})` : n.mode;
     this.set("mode", n.armed || n.mode === "disarmed" ? what : `${what}, disarmed`);
   }
 
-  battery(n: any): void {
+  battery(n: BatteryState): void {
     this.set("battery", `${(100 * n.state_of_charge).toFixed(0)} %, ${n.voltage.toFixed(1)} V`);
   }
 

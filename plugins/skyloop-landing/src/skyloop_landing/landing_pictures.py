@@ -32,7 +32,7 @@ def draw_landing(
     binaries: Mapping[str, NDArray[np.uint8]],
     pad: tuple[Array, float] | None,
 ) -> None:
-    """binaries: by name of the moment, 1 where the image is dark. pad: the marker's place and yaw, if it is known."""
+    """binaries: by name of the moment, 1 where the image is dark. pad: the marker's position and yaw, if known."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -118,8 +118,8 @@ def _draw_stages(axis: Any, log: VehicleLanding, t: Array) -> None:
         axis.axvline(t[k], color=REFERENCE, lw=0.8)
         # the words of two that follow each other at once would lie on each other
         if following is None or t[following] - t[k] > SHORT:
-            place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "rotation": 90, "va": "top"}
-            axis.annotate(stages[k], (t[k], 0.98), fontsize=8, color=INK, **place)
+            style: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "rotation": 90, "va": "top"}
+            axis.annotate(stages[k], (t[k], 0.98), fontsize=8, color=INK, **style)
     blind = np.array([not status.found for status in log.statuses])
     axis.fill_between(t, 0, 1, where=blind, transform=axis.get_xaxis_transform(), color=COLOURS[1], alpha=0.15, lw=0)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
-from functools import cache
-from itertools import pairwise
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -19,23 +15,12 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from skyloop_client.schema import STAMP, field_notes, parse_note
+
 REQUIRED = "required"
 ITS_DEFAULTS = "its defaults"
 SEE_BELOW = "see below"
 """Shown as the default of a key that has keys of its own."""
-UNITS = (
-    "(rad/s²)/√Hz", "(rad/s)/√Hz", "(m/s³)/√Hz", "(m/s²)/√Hz", "rad/s²/√Hz", "rad/s/√Hz", "m/s³/√Hz", "m/s²/√Hz",
-    "(T/s)/√Hz", "T/√Hz", "m/√s", "N/(rad/s)/(m/s)", "N/(rad/s)²", "N/(m/s)²", "N/(m/s)", "√N/(m/s)", "1/√N", "√N",
-    "kg m²", "N m", "rad/s²", "rad/s", "deg/s", "m/s⁴", "m/s³", "m/s²", "m/s", "mm/h", "mg/m³", "dBc/Hz", "Pa/s",
-    "px/s", "1/ha", "1/rad", "1/s²", "1/s", "1/m", "s/rad", "s/m", "rad", "kg", "Pa", "Hz", "px", "dB", "ns", "µs",
-    "V²", "m²", "m", "s", "h", "N", "T", "V", "J", "K", "W", "Ω",
-)  # fmt: skip
-"""Units that a docstring may begin with, longer ones first."""
-SUFFIXES = {
-    "_deg": "deg", "_hz": "Hz", "_kt": "kt", "_ah": "Ah", "_px": "px", "_ns": "ns", "_us": "µs", "_dbm": "dBm",
-    "_dbi": "dBi", "_dbc": "dBc", "_db": "dB",
-}  # fmt: skip
-"""Units that a name ends with; see CONVENTIONS.md."""
 FAMILIES = {
     "skyloop.vehicle.pilots.pilots": "pilot",
     "skyloop.vehicle.trajectories.trajectories": "trajectory",
@@ -43,10 +28,6 @@ FAMILIES = {
     "skyloop.sensors.radar.config": "pattern",
 }
 """Modules whose models have the discriminator `kind`, and the word for any of them."""
-STAMP = "ns, the simulated time the record describes."
-# amperes only before a comma, because "A" is a word as well
-_UNIT = re.compile("(?P<unit>A(?=,)|(?:" + "|".join(map(re.escape, UNITS)) + r")(?=[\s,;:.]|$))[,;:.]?\s*")
-_SHAPE = re.compile(r"\((?P<shape>[^()]*,[^()]*)\)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,38 +108,10 @@ def argument_options(make: Callable[..., Any], leave_out: set[str]) -> tuple[Opt
 
 def option(name: str, type_: str, default: Any, note: str) -> Option:
     """Splits a docstring into shape, unit and meaning."""
-    note = " ".join(note.split())
-    shape = _SHAPE.match(note)
-    rest = note[shape.end() :] if shape else note
-    unit = _UNIT.match(rest)
-    rest = rest[unit.end() :] if unit else rest
-    suffix = next((word for ending, word in SUFFIXES.items() if name.endswith(ending)), "")
-    meaning = rest if rest.startswith(("true:", "false:")) else rest[:1].upper() + rest[1:]
-    return Option(
-        name, type_, default, unit["unit"] if unit else suffix, meaning, f"({shape['shape']})" if shape else ""
-    )
-
-
-def field_notes(kind: type[Any]) -> dict[str, str]:
-    """The docstrings below the fields of a class and of its base classes."""
-    notes: dict[str, str] = {}
-    for each in reversed(kind.__mro__):
-        if not each.__module__.startswith("skyloop"):
-            continue
-        body = _classes(each.__module__)[each.__qualname__].body
-        for field, following in pairwise(body):
-            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
-                continue
-            if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
-                notes[field.target.id] = inspect.cleandoc(str(following.value.value))
-    return notes
-
-
-@cache
-def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes in the source of a module."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {part.name: part for part in tree.body if isinstance(part, ast.ClassDef)}
+    told = parse_note(name, note)
+    shape = ", ".join(map(str, told.shape or ()))
+    shape = "" if told.shape is None else f"({shape},)" if len(told.shape) == 1 else f"({shape})"
+    return Option(name, type_, default, told.unit, told.meaning, shape)
 
 
 def summary_of(kind: type[Any]) -> str:

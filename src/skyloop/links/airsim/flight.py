@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import GeoPoint, enu_from_ned, flu_from_frd
 from skyloop.links.airsim.listener import Reply
 from skyloop.links.airsim.methods import later
-from skyloop.links.airsim.move_arguments import Climb, Stretch, Way
-from skyloop.links.airsim.moves import (
-    STRAIGHT,
-    Heading,
-    fly_path,
-    fly_remote,
-    fly_velocity,
-    hold_attitude,
-    hold_rates,
-    own_lookahead,
-    spin_motors,
-    turn_at,
-    turn_to,
-)
+from skyloop.links.airsim.move_arguments import Climb, Stretch, Way, heading_of
 from skyloop.links.airsim.multirotor_state import NO_STICKS
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import FARTHEST, Map, number_of, vector_of, yaw_of_ned
-from skyloop.links.airsim.vehicle import Act, Task, VehicleSide, seconds
+from skyloop.links.airsim.vehicle import Task, VehicleSide, seconds
+from skyloop.vehicle.behaviours import (
+    Behaviour,
+    FlyVelocity,
+    FollowPath,
+    Heading,
+    HeldHeight,
+    Hold,
+    HoldAttitude,
+    HoldRates,
+    Once,
+    Order,
+    Situation,
+    Steps,
+    TurnTo,
+    own_lookahead,
+)
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Array, Hover, Land
+from skyloop_client.messages import Array, Hover, Land, Motors, Position, Rates
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
@@ -40,12 +42,30 @@ REST_M_S = 0.05
 """A vehicle faster than this counts as moving, and take-off is refused."""
 
 
+class FlySticks(FlyVelocity):
+    """Follows the latest data of moveByRC, with a limit on horizontal speed and a least world height."""
+
+    def __init__(self, vehicle: VehicleSide, fastest: tuple[float, float], lowest: float, heading: Heading) -> None:
+        super().__init__(np.zeros(3), heading, body=True, lowest=lowest)
+        self._vehicle, self._fastest = vehicle, fastest
+
+    def update(self, now: Situation) -> Order | None:
+        pitch, roll, throttle = (float(self._vehicle.remote.get(name, 0.0)) for name in ("pitch", "roll", "throttle"))
+        # a stick pushed forward gives negative pitch, which is nose down
+        climb = 2.0 * (throttle - 0.5) if self._vehicle.remote else 0.0
+        self.velocity[:] = -pitch * self._fastest[0], -roll * self._fastest[1], climb
+        return super().update(now)
+
+
 class Flight:
     def __init__(self, server: ServerState) -> None:
         self._server = server
 
-    def _begin(self, reply: Reply, vehicle: VehicleSide, act: Act, lasts: float, *, ends_well: bool) -> None:
-        vehicle.begin(Task(act, reply, lasts, ends_well=ends_well))
+    def _reach(self, reply: Reply, vehicle: VehicleSide, behaviour: Behaviour, timeout_sec: float) -> None:
+        vehicle.begin(Task(behaviour, reply, seconds(timeout_sec), ends_well=False))
+
+    def _keep(self, reply: Reply, vehicle: VehicleSide, behaviour: Behaviour, duration: float) -> None:
+        vehicle.begin(Task(behaviour, reply, seconds(duration), ends_well=True))
 
     # ---- API control and arming
 
@@ -80,30 +100,20 @@ class Flight:
         if speed > REST_M_S and vehicle.port.is_flying:
             raise LinkError(f"the vehicle moves at {speed:.2f} m/s; it can take off only at rest")
         up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
-        act = fly_path(vehicle, [up], TAKEOFF_M_S, STRAIGHT, -1.0)
-        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+        self._reach(reply, vehicle, FollowPath([up], TAKEOFF_M_S, start=vehicle.truth.position), timeout_sec)
 
     @later
     def land(self, reply: Reply, timeout_sec: float = 60.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
-        vehicle.make_ready()
-        vehicle.drop_task()
-        vehicle.send(Land())
-        self._begin(reply, vehicle, lambda state, now_ns: False, seconds(timeout_sec), ends_well=False)
+        self._reach(reply, vehicle, Once(Land()), timeout_sec)
 
     @later
     def goHome(self, reply: Reply, timeout_sec: float = 3e38, vehicle_name: str = "") -> None:
         """Fly at the current height to above the start, then land."""
         vehicle = self._server.vehicle(vehicle_name)
         above = np.array([*vehicle.start.position[:2], vehicle.truth.position[2]])
-        way = fly_path(vehicle, [above], GO_HOME_M_S, STRAIGHT, -1.0)
-
-        def act(state: Any, now_ns: int) -> bool:
-            if vehicle.port.status.mode != "land" and way(state, now_ns):
-                vehicle.send(Land())
-            return False
-
-        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+        way = FollowPath([above], GO_HOME_M_S, start=vehicle.truth.position)
+        self._reach(reply, vehicle, Steps(way, Land()), timeout_sec)
 
     @later
     def hover(self, reply: Reply, vehicle_name: str = "") -> None:
@@ -141,15 +151,15 @@ class Flight:
     def moveToZ(self, reply: Reply, z: float, climb: Climb) -> None:
         vehicle = self._server.vehicle(climb.vehicle_name)
         place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
-        self._fly_to(reply, vehicle, [place], climb.way)
+        self._fly_to(reply, vehicle, [place], climb)
 
-    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way) -> None:
-        heading = Heading.read(way.drivetrain, way.yaw_mode)
+    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way | Climb) -> None:
+        heading = heading_of(way)
         speed, ahead = number_of(way.velocity, "velocity"), number_of(way.lookahead, "lookahead")
-        if ahead <= 0.0 and number_of(way.adaptive_lookahead, "adaptive_lookahead") <= 0.0:
-            ahead = NOT_ADAPTIVE * own_lookahead(speed)
-        act = fly_path(vehicle, points, speed, heading, ahead)
-        self._begin(reply, vehicle, act, seconds(way.timeout_sec), ends_well=False)
+        adaptive = number_of(way.adaptive_lookahead, "adaptive_lookahead") > 0.0
+        lookahead = ahead if ahead > 0.0 else None if adaptive else NOT_ADAPTIVE * own_lookahead(speed)
+        path = FollowPath(points, speed, heading, lookahead=lookahead, start=vehicle.truth.position)
+        self._reach(reply, vehicle, path, way.timeout_sec)
 
     # ---- velocities
 
@@ -176,8 +186,8 @@ class Flight:
     def _move(self, reply: Reply, velocity: Array, z: float | None, stretch: Stretch, *, body: bool) -> None:
         vehicle = self._server.vehicle(stretch.vehicle_name)
         height = None if z is None else self._height(vehicle, z)
-        act = fly_velocity(vehicle, velocity, height, Heading.read(stretch.drivetrain, stretch.yaw_mode), body=body)
-        self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
+        move = FlyVelocity(velocity, heading_of(stretch), body=body, height=height)
+        self._keep(reply, vehicle, move, stretch.duration)
 
     # ---- attitudes; clients send FRD
 
@@ -215,10 +225,9 @@ class Flight:
         vehicle = self._server.vehicle(name)
         facing = None if yaw is None else yaw_of_ned(number_of(yaw, "yaw"))
         turning = 0.0 if yaw_rate is None else -number_of(yaw_rate, "yaw_rate")
-        height = 0.0 if z is None else self._height(vehicle, z)
-        lift = None if throttle is None else number_of(throttle, "throttle")
-        act = hold_attitude(vehicle, number_of(roll), -number_of(pitch), facing, turning, lift, height)
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        thrust = self._held(vehicle, z) if throttle is None else _thrust(vehicle, number_of(throttle, "throttle"))
+        tilt = HoldAttitude(number_of(roll), -number_of(pitch), facing, thrust, turning)
+        self._keep(reply, vehicle, tilt, duration)
 
     @later
     def moveByAngleRatesZ(
@@ -227,8 +236,7 @@ class Flight:
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
         rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
-        act = hold_rates(vehicle, rates, None, self._height(vehicle, z))
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        self._keep(reply, vehicle, HoldRates(rates, self._held(vehicle, z)), duration)
 
     @later
     def moveByAngleRatesThrottle(
@@ -237,9 +245,7 @@ class Flight:
     ) -> None:  # fmt: skip
         vehicle = self._server.vehicle(vehicle_name)
         rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
-        self._begin(
-            reply, vehicle, hold_rates(vehicle, rates, number_of(throttle), 0.0), seconds(duration), ends_well=True
-        )
+        self._keep(reply, vehicle, Hold(Rates(rates, _thrust(vehicle, number_of(throttle)))), duration)
 
     @later
     def moveByMotorPWMs(
@@ -254,7 +260,7 @@ class Flight:
         corner = dict(zip(((1, -1), (-1, 1), (1, 1), (-1, -1)), map(number_of, given), strict=True))
         places = np.sign(geometry.rotor_positions[:, :2]).astype(int)
         throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
-        self._begin(reply, vehicle, spin_motors(vehicle, throttle), seconds(duration), ends_well=True)
+        self._keep(reply, vehicle, Hold(Motors(throttle)), duration)
 
     # ---- yaw and remote control
 
@@ -264,23 +270,22 @@ class Flight:
     ) -> None:
         vehicle = self._server.vehicle(vehicle_name)
         goal = yaw_of_ned(math.radians(number_of(yaw, "yaw")))
-        act = turn_to(vehicle, goal, math.radians(max(number_of(margin, "margin"), 0.1)))
-        self._begin(reply, vehicle, act, seconds(timeout_sec), ends_well=False)
+        turn = TurnTo(goal, math.radians(max(number_of(margin, "margin"), 0.1)), vehicle.truth.position)
+        self._reach(reply, vehicle, turn, timeout_sec)
 
     @later
     def rotateByYawRate(self, reply: Reply, yaw_rate: float, duration: float, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
-        act = turn_at(vehicle, -math.radians(number_of(yaw_rate, "yaw_rate")))
-        self._begin(reply, vehicle, act, seconds(duration), ends_well=True)
+        rate = -math.radians(number_of(yaw_rate, "yaw_rate"))
+        self._keep(reply, vehicle, Hold(Position(vehicle.truth.position, None, rate)), duration)
 
     @later
     def moveByManual(self, reply: Reply, vx_max: float, vy_max: float, z_min: float, stretch: Stretch) -> None:
         vehicle = self._server.vehicle(stretch.vehicle_name)
         fastest = (abs(number_of(vx_max)), abs(number_of(vy_max)))
         # z_min is a NED value, so it is the least height
-        heading = Heading.read(stretch.drivetrain, stretch.yaw_mode)
-        act = fly_remote(vehicle, fastest, self._height(vehicle, z_min), heading)
-        self._begin(reply, vehicle, act, seconds(stretch.duration), ends_well=True)
+        sticks = FlySticks(vehicle, fastest, self._height(vehicle, z_min), heading_of(stretch))
+        self._keep(reply, vehicle, sticks, stretch.duration)
 
     def moveByRC(self, rcdata: Map, vehicle_name: str = "") -> None:
         """Remote control: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""
@@ -292,12 +297,9 @@ class Flight:
         if vehicle.task is not None and vehicle.task.reply.method == "moveByManual":
             return
         lean = math.radians(30.0)
-        act = hold_attitude(
-            vehicle, sticks["roll"] * lean, -sticks["pitch"] * lean, None, -sticks["yaw"], sticks["throttle"], 0.0
-        )
-        vehicle.begin(
-            Task(act, Reply(self._server.caller, None, "moveByRC", self._server.complain), 1.0, ends_well=True)
-        )
+        thrust = _thrust(vehicle, sticks["throttle"])
+        tilt = HoldAttitude(sticks["roll"] * lean, -sticks["pitch"] * lean, None, thrust, -sticks["yaw"])
+        self._keep(Reply(self._server.caller, None, "moveByRC", self._server.complain), vehicle, tilt, 1.0)
 
     # ---- small queries
 
@@ -308,3 +310,12 @@ class Flight:
 
     def _height(self, vehicle: VehicleSide, z: float) -> float:
         return float(vehicle.axes.origin[2]) - number_of(z, "z", FARTHEST)
+
+    def _held(self, vehicle: VehicleSide, z: float | None) -> HeldHeight:
+        height = 0.0 if z is None else self._height(vehicle, z)
+        return HeldHeight(height, vehicle.port.geometry.mass, vehicle.port.geometry.gravity)
+
+
+def _thrust(vehicle: VehicleSide, throttle: float) -> float:
+    """N."""
+    return min(max(throttle, 0.0), 1.0) * vehicle.port.geometry.max_thrust

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,20 +13,13 @@ from skyloop.links.airsim.scene_names import shown_name
 from skyloop.links.airsim.structures import Axes, Map, vector
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
+from skyloop.vehicle.behaviours import Behaviour
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Arm, Array, Contact, Disarm, Hover, Request, Setpoint, VehicleState
+from skyloop_client.messages import Arm, Contact, Disarm, Hover, Request, Setpoint, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 COMMANDER = "airsim"
 """The name under which all AirSim clients together command a vehicle."""
-Act = Callable[[Any, int], bool]
-"""Gets the vehicle's state and the instant, sends setpoints, and returns True when it is done."""
-
-
-class Blocked(Exception):
-    """Raised by an act when an obstacle prevents the end of the move."""
-
-
 LONGEST_S = 1e9
 """A time limit above this means forever."""
 
@@ -36,9 +27,9 @@ LONGEST_S = 1e9
 class Task:
     """A move whose end a client waits for."""
 
-    def __init__(self, act: Act, reply: Reply, lasts_s: float, *, ends_well: bool) -> None:
+    def __init__(self, behaviour: Behaviour, reply: Reply, lasts_s: float, *, ends_well: bool) -> None:
         """With `ends_well`, the time limit `lasts_s` means success; otherwise it means failure."""
-        self.act, self.reply, self.ends_well = act, reply, ends_well
+        self.behaviour, self.reply, self.ends_well = behaviour, reply, ends_well
         self.lasts_ns = round(min(max(lasts_s, 0.0), LONGEST_S) * NS_PER_S)
         self.end_ns = 0
 
@@ -153,15 +144,15 @@ class VehicleSide:
         if not self.port.status.armed and now_ns > 0:
             self._end(task, self._has_landed(task))
             return
+        behaviour = task.behaviour
         try:
-            if task.act(self.port.belief, now_ns):
-                self._end(task, True)
-            elif now_ns >= task.end_ns:
-                self._end(task, task.ends_well)
-                self.hover()
-        except Blocked:
-            self._end(task, False)
-            self.hover()
+            order = behaviour.update(self.port.situation)
+            if order is not None:
+                self.send(order)
+            if behaviour.done or now_ns >= task.end_ns:
+                self._end(task, not behaviour.failed if behaviour.done else task.ends_well)
+                if behaviour.failed or not behaviour.done:
+                    self.hover()
         except Exception as error:
             self.task = None
             self.hover()
@@ -206,7 +197,3 @@ class VehicleSide:
 def seconds(value: float) -> float:
     """A time limit as sent. Clients write 3e38 for never."""
     return value if math.isfinite(value) else LONGEST_S
-
-
-def level(vector3: Array) -> Array:
-    return np.asarray(vector3 * [1.0, 1.0, 0.0])

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from skyloop.core.child_process import how_it_ended
 from skyloop.core.frames import GeoPoint
 from skyloop.core.interrupts import end_with_parent
 from skyloop.links.autopilots.betaflight_wire import settings
@@ -100,9 +101,7 @@ class AutopilotProcess(LocalProcess):
         code = None if self._running is None else self._running.poll()
         if code is None:
             return None
-        how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-        lines = self._said.read_text(errors="replace").strip().splitlines() if self._said is not None else []
-        return f"{how}: {lines[-1][:300]}" if lines else how
+        return how_it_ended(code, "" if self._said is None else self._said.read_text(errors="replace"))
 
     def stop(self) -> None:
         """It may be called twice."""

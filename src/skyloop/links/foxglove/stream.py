@@ -12,10 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from skyloop.links.foxglove.messages import View, is_moving, mounts, moved
 from skyloop.links.foxglove.plot_numbers import schema_of
 from skyloop.links.foxglove.scene import Tracks, boxes
-from skyloop.links.foxglove.views import views_of
+from skyloop.links.foxglove.views import ANNOTATIONS, JSON, payload, views_of
+from skyloop.recording.ros2.types import RosMessage, encode, schema_text
+from skyloop.recording.ros2.views import MARKERS, TF, View, mounts
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message, VehicleState
@@ -74,6 +75,12 @@ class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
         self.topics.add(channel.topic)
 
 
+def has(record: Any, field: str) -> bool:
+    """Whether a field of a record, such as an image or a list of labels, is there and not empty."""
+    value = getattr(record, field)
+    return value is not None and len(value) > 0
+
+
 class FoxgloveStream:
     """Built before the world, so that a port in use is reported at once. Call `attach`, then `close`."""
 
@@ -102,10 +109,10 @@ class FoxgloveStream:
         """Watch all streams, including later ones, and accept clients."""
         self._port = port
         for topic, kind in (
-            ("/tf", "FrameTransforms"),
-            ("/tf_static", "FrameTransforms"),
-            ("/tracks", "SceneUpdate"),
-            ("/world", "SceneUpdate"),
+            ("/tf", TF),
+            ("/tf_static", TF),
+            ("/tracks", MARKERS),
+            ("/world", MARKERS),
         ):
             self._open(topic, kind)
         port.bus.on_new(self._watch)
@@ -143,19 +150,24 @@ class FoxgloveStream:
         taken = {topic for views in self._views.values() for topic, _ in views}
         views = self._views[info.name] = []
         for view in views_of(info):
-            topic = f"/{info.name}{view.suffix}"
-            # a user may publish `vio` and `vio/pose`, so the topics of the two must differ
-            while topic in taken:
+            topic = view.topic_of(info)
+            # a user may publish `gnss` and `gnss/velocity`, so the topics of the two must differ
+            while topic in taken and topic != "/tf":
                 topic += "_"
             views.append((topic, view))
-            if view.has is None and not self._closed:
+            if not view.needs and topic not in self._channels and not self._closed:
                 self._open(topic, view.kind, info.message)
 
     def _open(self, topic: str, kind: str, record: str = "") -> None:
-        if kind == "JSON":
+        if kind == JSON:
             self._channels[topic] = foxglove.Channel(topic, schema=schema_of(record), context=self._context)
+        elif kind == ANNOTATIONS:
+            self._channels[topic] = channels.ImageAnnotationsChannel(topic, context=self._context)
         else:
-            self._channels[topic] = getattr(channels, f"{kind}Channel")(topic, context=self._context)
+            schema = foxglove.Schema(name=kind, encoding="ros2msg", data=schema_text(kind).encode())
+            self._channels[topic] = foxglove.Channel(
+                topic, message_encoding="cdr", schema=schema, context=self._context
+            )
 
     def _on_message(self, message: Message) -> None:
         assert self._port is not None
@@ -165,11 +177,9 @@ class FoxgloveStream:
         info, now_ns = bus.infos[message.stream], message.arrival_ns
         self._tell_time(now_ns)
         for topic, view in self._views[message.stream]:
-            if topic not in self._channels and view.has is not None and view.has(message.data):
+            if topic not in self._channels and has(message.data, view.needs):
                 self._open(topic, view.kind)
-            self._log(topic, now_ns, partial(view.make, info, message.data))
-        if is_moving(info):
-            self._log("/tf", now_ns, lambda: moved(info, message.data))
+            self._log(topic, now_ns, partial(payload, view, info, message.data))
         if isinstance(message.data, VehicleState):
             self._tracks.add(info, message.data)
 
@@ -182,14 +192,15 @@ class FoxgloveStream:
         editor, infos = self._port.editor, self._port.bus.infos
         again = now_ns // REPEAT_NS != self._repeat
         self._repeat = now_ns // REPEAT_NS
-        for topic, repeated, make in (
-            ("/tf_static", True, lambda: mounts(infos.values(), now_ns)),
-            ("/tracks", True, lambda: self._tracks.update(now_ns)),
-            ("/world", False, lambda: boxes(editor, now_ns)),
-        ):
+        static: dict[str, tuple[bool, Callable[[], RosMessage]]] = {
+            "/tf_static": (True, lambda: mounts(infos.values(), now_ns)),
+            "/tracks": (True, lambda: self._tracks.update(now_ns)),
+            "/world": (False, lambda: boxes(editor, now_ns)),
+        }
+        for topic, (repeated, make) in static.items():
             if (again and repeated) or topic in self._newcomers.topics:
                 self._newcomers.topics.discard(topic)
-                self._log(topic, now_ns, make)
+                self._log(topic, now_ns, lambda make=make: bytes(encode(make())))  # type: ignore[misc]
 
     def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
         """Send the result of `make` if the topic has subscribers."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from skyloop.core.child_process import how_it_ended
 from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.system_packages import find_program
 from skyloop_client.clocks import source_of
@@ -112,12 +113,11 @@ class LocalProcess:
         code = None if self._process is None else self._process.poll()
         if code is None:
             return None
-        how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-        lines: list[str] = []
+        said = ""
         with suppress(OSError):  # the folder of a run that never began is removed
             if self._output is not None:
-                lines = self._output.read_text(errors="replace").strip().splitlines()
-        return f"{how}: {lines[-1][:300]}" if lines else how
+                said = self._output.read_text(errors="replace")
+        return how_it_ended(code, said)
 
     def stop(self) -> None:
         if self._process is None or self._has_ended(GRACE_S):

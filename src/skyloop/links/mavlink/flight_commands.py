@@ -7,12 +7,17 @@ import math
 from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, place_above_sea, place_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, Command
-from skyloop.links.mavlink.orbit import TO_CENTRE, USUAL_RADIUS, USUAL_SPEED, Circle
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
+from skyloop.vehicle.behaviours import Facing, Orbit
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import EventKind, Hover
 
 FORCE_DISARM = 21196
+FACINGS: dict[int, Facing] = {
+    mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_FRONT_TO_CIRCLE_CENTER: "centre",
+    mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_INITIAL_HEADING: "start",
+    mavlink.ORBIT_YAW_BEHAVIOUR_HOLD_FRONT_TANGENT_TO_CIRCLE: "course",
+}
 
 
 def arm_disarm(vehicle: Commanded, command: Command) -> int:
@@ -161,12 +166,13 @@ def orbit(vehicle: Commanded, command: Command) -> int:
     """Circle a position: param 1 radius in m (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
     radius, speed, behaviour, turn = command.params
     place = place_above_sea(vehicle, command)
+    known = math.isfinite(behaviour) and abs(behaviour) < 100.0
     vehicle.modes.circle(
-        Circle(
+        Orbit(
             place,
-            radius if math.isfinite(radius) and radius != 0.0 else USUAL_RADIUS,
-            speed if math.isfinite(speed) else USUAL_SPEED,
-            int(behaviour) if math.isfinite(behaviour) and abs(behaviour) < 100.0 else TO_CENTRE,
+            radius if math.isfinite(radius) and radius != 0.0 else 10.0,
+            speed if math.isfinite(speed) else 1.0,
+            FACINGS.get(int(behaviour), "free") if known else "centre",
             turn if math.isfinite(turn) and turn > 0.0 else math.inf,
         )
     )

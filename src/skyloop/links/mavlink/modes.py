@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from skyloop.links.mavlink.fence import Fence
-from skyloop.links.mavlink.flight import MissionFlight, checked_tick
-from skyloop.links.mavlink.follow import FollowTarget
+from skyloop.links.mavlink.fence import PlannedFence
+from skyloop.links.mavlink.flight import MissionFlight
 from skyloop.links.mavlink.missions import Item
-from skyloop.links.mavlink.orbit import Circle, Orbit
 from skyloop.links.mavlink.system import COMMANDER, System
+from skyloop.links.mavlink.wire import E7
+from skyloop.vehicle.behaviours import Behaviour, Follow, Orbit, Station, Sticks
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Arm, Disarm, EventKind, GoHome, Hover, Land, Setpoint, TakeOff, Velocity
 from skyloop_client.streams import NS_PER_S
 
 FENCE_MODES = {2: "hold", 3: "rtl", 5: "land"}
 """By GF_ACTION."""
-STANDS = 0.1
-"""m/s: a vehicle that sinks slower than this for a second, although commanded to sink, is on the ground."""
-HEIGHT_HOLD = 0.6
-"""m/s: with the climb stick in the middle, the height is kept from when the vehicle is slower than this, as in PX4."""
-HEIGHT_PULL = 1.5
-"""1/s: rate at which an error of that height is closed."""
+HAS_VELOCITY = 2
+"""Bit of FOLLOW_TARGET.est_capabilities."""
+ABOVE_TARGET = 2
+"""FLW_TGT_ALT_M: height above the target. Other values mean above home."""
 ENDLESS = ("hold", "position", "orbit", "follow")
 """Modes that only a client ends."""
 LINK_LOSS_ACTIONS = {2: "home", 3: "land"}
@@ -37,7 +36,7 @@ class Modes:
     def __init__(self, system: System, reached: Callable[[int], None], payload: Callable[[Item], bool]) -> None:
         self.chosen = "hold"
         self.flight = MissionFlight(system, reached, payload)
-        self.fence = Fence(system)
+        self.fence = PlannedFence(system)
         self.breach = ""
         """The fence rule that is broken now, as text."""
         self.breaches = 0
@@ -49,13 +48,10 @@ class Modes:
         self._was_armed = False
         self._alone_since_ns = -1
         self._idle_since_ns = -1
-        self._steered_ns = self._stands_since_ns = -NS_PER_S
-        """When the last stick input came, and since when sticks have asked it to sink without effect."""
-        self._held_height: float | None = None
-        """World z in m that is kept while the climb stick is in the middle."""
         self._failsafe = ""
         self.orbit: Orbit | None = None
-        self.target = FollowTarget(system)
+        self._follow = Follow()
+        self._sticks = Sticks()
         self._climb: float | None = None
         """Take-off height in m after arming, if a client has asked for a take-off before."""
 
@@ -119,7 +115,7 @@ class Modes:
         self._leave("takeoff")
         self.chosen = "takeoff"
 
-    def circle(self, circle: Circle) -> None:
+    def circle(self, orbit: Orbit) -> None:
         """Fly a circle until another mode is selected, or as far as the circle says."""
         system = self._system
         if system.port.overruled_by:
@@ -128,7 +124,29 @@ class Modes:
             raise SetpointError("an orbit on the ground; take off first")
         system.port.claim(COMMANDER)
         self._leave("orbit")
-        self.orbit, self.chosen = Orbit(system, circle), "orbit"
+        wanted = orbit.speed
+        orbit.update(system.port.situation)  # it begins here and now
+        if orbit.speed < wanted:
+            system.say(EventKind.REFUSED, f"orbit at {orbit.speed:.1f} m/s: {wanted:g} is too fast for its radius")
+        self.orbit, self.chosen = orbit, "orbit"
+
+    def see_target(self, message: Any) -> None:
+        """FOLLOW_TARGET. Raises SetpointError if the target is far away."""
+        system = self._system
+        place = system.geography.enu_from_global(message.lat / E7, message.lon / E7, float(message.alt))
+        north, east, down = (float(value) for value in message.vel)
+        velocity = np.array([east, north, -down])
+        told = message.est_capabilities & HAS_VELOCITY and np.isfinite(velocity).all()
+        self._follow.station = self._station
+        self._follow.see(system.now_ns, place, velocity if told and np.linalg.norm(velocity) < 100.0 else None)
+
+    @property
+    def _station(self) -> Station:
+        wanted = self._system.settings
+        return Station(
+            wanted.follow_distance, math.radians(wanted.follow_angle_deg), wanted.follow_height,
+            wanted.follow_altitude_mode == ABOVE_TARGET, wanted.follow_max_speed, wanted.follow_responsiveness,
+        )  # fmt: skip
 
     def follow(self, setpoint: Setpoint) -> None:
         """An offboard setpoint. It is used in mode offboard and stored otherwise."""
@@ -144,28 +162,12 @@ class Modes:
         ready = system.port.is_flying or (system.port.status.armed and climb > 0.0)
         if self.chosen != "position" or not ready or not system.is_ours or system.port.overruled_by:
             return
-        began = system.now_ns - self._steered_ns > NS_PER_S
-        self._steered_ns = system.now_ns
-        if began or climb > -STANDS or float(system.state.velocity_world[2]) < -STANDS:
-            self._stands_since_ns = system.now_ns
-        if system.now_ns - self._stands_since_ns > NS_PER_S:
+        self._sticks.wanted = setpoint
+        order = self._sticks.update(system.port.situation)
+        if isinstance(order, Land):
             self.choose("land")
-        else:
-            system.send(self._holding_height(setpoint, began=began))
-
-    def _holding_height(self, setpoint: Velocity, *, began: bool) -> Velocity:
-        """A vehicle that is only told to climb at 0 m/s sinks a little with each change of its tilt."""
-        state = self._system.state
-        if began or float(setpoint.velocity[2]) != 0.0 or not self._system.port.is_flying:
-            self._held_height = None
-            return setpoint
-        height = float(state.position[2])
-        if self._held_height is None and abs(float(state.velocity_world[2])) < HEIGHT_HOLD:
-            self._held_height = height
-        if self._held_height is None:
-            return setpoint
-        climb = min(max(HEIGHT_PULL * (self._held_height - height), -1.0), 1.0)
-        return replace(setpoint, velocity=np.array([*setpoint.velocity[:2], climb]))
+        elif order is not None:
+            system.send(order)
 
     def load_mission(self, items: list[Item]) -> None:
         self.flight.load(items)
@@ -229,7 +231,7 @@ class Modes:
             case "hold" | "position" if system.port.is_flying:
                 system.send(Hover())
             case "follow":
-                self.target.begin()
+                self._follow.begin(system.port.situation)
                 if system.port.is_flying:
                     system.send(Hover())
             case "takeoff" if not system.port.is_flying:
@@ -267,14 +269,18 @@ class Modes:
         if self.chosen in ("takeoff", "hold", "position", "orbit"):
             self.chosen, self.orbit = "hold", None
         elif self.chosen == "follow":
-            self.target.begin()
+            self._follow.begin(self._system.port.situation)
         elif self.chosen == "offboard" and self._has_fresh_setpoint:
             self._engage("offboard")
 
     def _fly_mission(self) -> None:
-        if not checked_tick(self.flight, self._system):
+        try:
+            self.flight.tick()
+        except SetpointError as error:
+            self._system.say(EventKind.REFUSED, f"mission item {self.flight.current}: {error}")
             self._switch("hold")
-        elif self.flight.complete:
+            return
+        if self.flight.complete:
             # it stays at its last waypoint, goes home or is on the ground
             self.chosen = "rtl" if self.flight.went_home else "hold"
             self._say_if_complete()
@@ -284,18 +290,20 @@ class Modes:
             self._system.say(EventKind.ARRIVED, "mission complete")
 
     def _guide(self) -> None:
-        """Send the next point of an orbit or beside the target. Without one, the vehicle hovers."""
-        system = self._system
+        """Fly on in an orbit, or beside the target."""
+        system, follow = self._system, self._follow
         if not system.port.is_flying:
             return
-        setpoint = self.orbit.setpoint() if self.orbit is not None else self.target.setpoint()
-        if setpoint is not None:
-            system.send(setpoint)
-        elif self.orbit is not None:
+        was_lost, follow.station = follow.is_lost, self._station
+        behaviour: Behaviour = follow if self.orbit is None else self.orbit
+        order = behaviour.update(system.port.situation)
+        if follow.is_lost and not was_lost:
+            system.say(EventKind.LOST, "follow-me: no target; hovering until one is told")
+        if order is not None:
+            system.send(order)
+        if behaviour.done:
             system.say(EventKind.ARRIVED, "orbit complete")
             self._switch("hold")
-        elif system.port.status.mode == "setpoint":
-            system.send(Hover())
 
     def _watch_offboard(self) -> None:
         if self._has_fresh_setpoint:

@@ -117,12 +117,12 @@ def current_mode(of: Telemetry) -> Any:
 
 
 def orbit_execution_status(of: Telemetry) -> Any:
-    if of.modes.orbit is None:
+    orbit = of.modes.orbit
+    if orbit is None:
         return None
-    circle = of.modes.orbit.circle
-    latitude, longitude, above_sea = of.system.geography.global_int(circle.centre)
+    latitude, longitude, above_sea = of.system.geography.global_int(orbit.centre)
     frame = mavlink.MAV_FRAME_GLOBAL_INT
-    return mavlink.MAVLink_orbit_execution_status_message(of.us, circle.radius, frame, latitude, longitude, above_sea)
+    return mavlink.MAVLink_orbit_execution_status_message(of.us, orbit.radius, frame, latitude, longitude, above_sea)
 
 
 def system_time(of: Telemetry) -> Any:

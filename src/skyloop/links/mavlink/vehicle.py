@@ -229,7 +229,7 @@ class MavlinkVehicle:
             case "GIMBAL_MANAGER_SET_PITCHYAW" | "GIMBAL_MANAGER_SET_ATTITUDE":
                 self.payload.gimbals.take(message)
             case "FOLLOW_TARGET":
-                self.modes.target.take(message)
+                self.modes.see_target(message)
             case "PARAM_REQUEST_LIST":
                 self._lists = [entry for entry in self._lists if entry[0] is not channel]
                 self._lists.append((channel, self.parameters.all_values()))

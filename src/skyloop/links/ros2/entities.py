@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import rotate, rotate_inverse
 from skyloop.links.ros2.orders import quaternion, vector
-from skyloop.recording.formats.ros2_decoding import Values
-from skyloop.recording.formats.ros2_names import WORLD, header, pose_of
+from skyloop.recording.ros2.frames import WORLD, header, pose_of, twist_of
+from skyloop.recording.ros2.types import RosMessage, geometry_msgs, simulation_interfaces
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.messages import Array
 
@@ -26,7 +25,9 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 VEHICLE = "vehicle:"
 """Before the name of a vehicle, a resource that spawns another one like it."""
 MOVING = {"car", "truck", "bus", "bicycle", "animal", "vehicle"}
-Fields = tuple[Any, ...]
+
+
+AT_REST = (np.zeros(3), np.zeros(3))
 
 
 class Wrong(Exception):
@@ -34,7 +35,7 @@ class Wrong(Exception):
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
-        self.result = (code, why)
+        self.result = simulation_interfaces.Result(code, why)
 
 
 class Entities:
@@ -46,15 +47,15 @@ class Entities:
 
     # ---- finding
 
-    def names(self, filters: Values) -> list[str]:
+    def names(self, filters: RosMessage) -> list[str]:
         """Of vehicles and things that pass the filters."""
-        if filters["tags"]["tags"]:
+        if filters.tags.tags:
             raise Wrong(UNSUPPORTED, "entities have no tags")
-        kind = filters["bounds"]["type"]
+        kind = filters.bounds.type
         if kind not in (EMPTY_BOUNDS, BOX, SPHERE):
             raise Wrong(UNSUPPORTED, f"bounds of type {kind}; give a box or a sphere")
-        pattern = _pattern(filters["filter"])
-        categories = {one["category"] for one in filters["categories"]}
+        pattern = _pattern(filters.filter)
+        categories = {one.category for one in filters.categories}
         found = [
             *self._port.vehicles,
             *(name for name in self._port.editor.things() if name not in self._port.vehicles),
@@ -63,7 +64,7 @@ class Entities:
             found = [name for name in found if pattern.search(name)]
         if categories:
             found = [name for name in found if self.category(name) in categories]
-        points = [vector(point) for point in filters["bounds"]["points"]]
+        points = [vector(point) for point in filters.bounds.points]
         if kind != EMPTY_BOUNDS:
             if len(points) != 2:
                 raise Wrong(FAILED, f"bounds have two points, not {len(points)}")
@@ -96,23 +97,20 @@ class Entities:
 
     # ---- states
 
-    def state(self, name: str) -> Fields:
+    def state(self, name: str) -> RosMessage:
         """An EntityState in world axes."""
-        now = header(self._port.now_ns, WORLD)
         if name in self._port.vehicles:
             state = self._port.vehicle(name).truth
             turning = rotate(state.quat_wxyz, state.angular_velocity_body)
             speeding = rotate(state.quat_wxyz, state.angular_acceleration_body)
-            twist = [*state.velocity_world.tolist(), *turning.tolist()]
-            return now, pose_of(state.position, state.quat_wxyz), twist, [
-                *state.acceleration_world.tolist(), *speeding.tolist(),
-            ]  # fmt: skip
+            motion = (state.velocity_world, turning), (state.acceleration_world, speeding)
+            return entity_state(self._port.now_ns, state.position, state.quat_wxyz, *motion)
         position, turn, _ = self._port.editor.place_of(self._thing(name))
-        return now, pose_of(position, turn), [0.0] * 6, [0.0] * 6
+        return entity_state(self._port.now_ns, position, turn)
 
-    def set_state(self, name: str, state: Values, *, pose: bool, twist: bool) -> None:
-        position, turn = _pose(state["header"]["frame_id"], state["pose"], BAD_POSE)
-        linear, angular = vector(state["twist"]["linear"]), vector(state["twist"]["angular"])
+    def set_state(self, name: str, state: RosMessage, *, pose: bool, twist: bool) -> None:
+        position, turn = _pose(state.header.frame_id, state.pose, BAD_POSE)
+        linear, angular = vector(state.twist.linear), vector(state.twist.angular)
         if name in self._port.vehicles:
             vehicle = self._port.vehicle(name)
             now = vehicle.truth
@@ -129,18 +127,16 @@ class Entities:
 
     # ---- coming and going
 
-    def spawn(self, asked: Values) -> str:
+    def spawn(self, asked: RosMessage) -> str:
         """Returns the name that it got."""
-        editor, resource = self._port.editor, asked["entity_resource"]
-        position, turn = _pose(
-            asked["initial_pose"]["header"]["frame_id"], asked["initial_pose"]["pose"], BAD_SPAWN_POSE
-        )
-        if not resource["uri"]:
-            if resource["resource_string"]:
+        editor, resource = self._port.editor, asked.entity_resource
+        position, turn = _pose(asked.initial_pose.header.frame_id, asked.initial_pose.pose, BAD_SPAWN_POSE)
+        if not resource.uri:
+            if resource.resource_string:
                 raise Wrong(UNSUPPORTED_FORMAT, "resource_string is not read; give a uri of GetSpawnables")
             raise Wrong(NO_RESOURCE, "give a uri of GetSpawnables")
-        name = self._free_name(asked["name"], renaming=asked["allow_renaming"])
-        uri = resource["uri"]
+        name = self._free_name(asked.name, renaming=asked.allow_renaming)
+        uri = resource.uri
         if uri.startswith(VEHICLE):
             raise Wrong(UNSUPPORTED_FORMAT, "vehicles are in the scenario; things of the world can be spawned")
         if uri not in editor.shapes():
@@ -184,6 +180,21 @@ class Entities:
             vehicle.return_to_start(modes)
 
 
+def entity_state(
+    t_ns: int,
+    position: Array,
+    quat_wxyz: Array,
+    velocity: tuple[Array, Array] = AT_REST,
+    acceleration: tuple[Array, Array] = AT_REST,
+) -> RosMessage:
+    """Velocity and acceleration are linear and angular, world axes."""
+    speeding = twist_of(*acceleration)
+    return simulation_interfaces.EntityState(
+        header(t_ns, WORLD), pose_of(position, quat_wxyz), twist_of(*velocity),
+        geometry_msgs.Accel(speeding.linear, speeding.angular),
+    )  # fmt: skip
+
+
 def _pattern(text: str) -> re.Pattern[str] | None:
     if len(text) > LONGEST_FILTER:
         raise Wrong(FAILED, f"a filter has at most {LONGEST_FILTER} characters")
@@ -196,11 +207,11 @@ def _pattern(text: str) -> re.Pattern[str] | None:
         raise Wrong(FAILED, f"filter: {error}") from None
 
 
-def _pose(frame: str, pose: Values, code: int) -> tuple[Array, Array]:
+def _pose(frame: str, pose: RosMessage, code: int) -> tuple[Array, Array]:
     if frame not in ("", "world", WORLD):
         raise Wrong(code, f"frame '{frame[:LONGEST_NAME]}' is unknown; give {WORLD}")
     try:
-        position, turn = vector(pose["position"]), quaternion(pose["orientation"])
+        position, turn = vector(pose.position), quaternion(pose.orientation)
     except ValueError as error:
         raise Wrong(code, str(error)) from None
     if np.abs(position).max() > FARTHEST:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from skyloop.recording.formats.ros2_definitions import FIELD, FIELDS, schema_name
+from rosbags.interfaces import Nodetype
+
+from skyloop.recording.ros2.types import STORE
 from skyloop_client.errors import SetupError
 
 try:
@@ -25,18 +27,23 @@ SIMPLE: dict[str, Any] = {
 
 
 def dds_name(kind: str) -> str:
-    """`sensor_msgs/Image` is `sensor_msgs::msg::dds_::Image_` on the wire."""
-    package, folder, name = schema_name(kind.removesuffix("24")).split("/")
+    """`sensor_msgs/msg/Image` is `sensor_msgs::msg::dds_::Image_` on the wire."""
+    package, folder, name = kind.removesuffix("24").split("/")
     return f"{package}::{folder}::dds_::{name}_"
 
 
 @cache
 def idl_class(kind: str) -> Any:
-    fields = {}
-    for one, brackets, length, name in FIELD.findall(FIELDS[kind]):
-        inner = SIMPLE[one] if one in SIMPLE else idl_class(one)
-        if brackets:
-            many: Any = types
-            inner = many.array[inner, int(length)] if length else many.sequence[inner]
-        fields[name] = inner
+    fields = {name: _idl_type(about) for name, about in STORE.fielddefs[kind][1]}
     return make_idl_struct(kind.replace("/", "_"), dds_name(kind), fields)
+
+
+def _idl_type(about: Any) -> Any:
+    what, rest = about
+    if what == Nodetype.NAME:
+        return idl_class(rest)
+    if what == Nodetype.BASE:
+        return SIMPLE[rest[0]]
+    inner, length = rest
+    many: Any = types
+    return many.array[_idl_type(inner), length] if what == Nodetype.ARRAY else many.sequence[_idl_type(inner)]

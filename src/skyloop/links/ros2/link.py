@@ -17,7 +17,7 @@ from skyloop.links.ros2.settings import Ros2Settings
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
 from skyloop.links.ros2.stamps import stamp_of
 from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed
-from skyloop.recording.formats.ros2_names import topic_of
+from skyloop.recording.ros2.frames import topic_of
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import EventKind

@@ -12,10 +12,11 @@ from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.qualities import Quality
 from skyloop.links.ros2.services import Fields, Services, refusal
-from skyloop.links.ros2.trajectories import Trajectory, trajectory_from
-from skyloop.recording.formats.ros2_decoding import Values, decode
-from skyloop.recording.formats.ros2_names import WORLD
+from skyloop.links.ros2.trajectories import trajectory_from
+from skyloop.recording.ros2.frames import WORLD
+from skyloop.recording.ros2.types import RosMessage, decode
 from skyloop.sim.simulation_port import SimulationPort
+from skyloop.vehicle.behaviours import Track
 from skyloop_client.messages import (
     Arm,
     Array,
@@ -60,7 +61,7 @@ class VehicleOrders:
     ) -> None:
         self._port, self._vehicle = port, port.vehicle(vehicle)
         self._participant, self._services, self._queued = participant, services, queued
-        self._trajectory: Trajectory | None = None
+        self._track: Track | None = None
         self._following = False
         self._told: set[str] = set()
 
@@ -68,38 +69,38 @@ class VehicleOrders:
         """`namespaces`: of topics such as `/drone`; RViz's click also has one without a name."""
         own = namespaces[0]
         listen = self._listen
-        listen(f"{own}/cmd_vel", "geometry_msgs/Twist", "stream", self._twist)
-        listen(f"{own}/cmd_vel_stamped", "geometry_msgs/TwistStamped", "stream", self._twist_stamped)
+        listen(f"{own}/cmd_vel", "geometry_msgs/msg/Twist", "stream", self._twist)
+        listen(f"{own}/cmd_vel_stamped", "geometry_msgs/msg/TwistStamped", "stream", self._twist_stamped)
         for space in namespaces:
-            listen(f"{space}/goal_pose", "geometry_msgs/PoseStamped", "order", self._goal)
-        trajectory = "trajectory_msgs/MultiDOFJointTrajectory"
+            listen(f"{space}/goal_pose", "geometry_msgs/msg/PoseStamped", "order", self._goal)
+        trajectory = "trajectory_msgs/msg/MultiDOFJointTrajectory"
         listen(f"{own}/command/trajectory", trajectory, "order", self._take_trajectory)
-        listen(f"{mavros}/setpoint_velocity/cmd_vel", "geometry_msgs/TwistStamped", "stream", self._twist_in_world)
-        listen(f"{mavros}/setpoint_velocity/cmd_vel_unstamped", "geometry_msgs/Twist", "stream", self._twist_world)
-        listen(f"{mavros}/setpoint_position/local", "geometry_msgs/PoseStamped", "stream", self._setpoint)
+        listen(f"{mavros}/setpoint_velocity/cmd_vel", "geometry_msgs/msg/TwistStamped", "stream", self._twist_in_world)
+        listen(f"{mavros}/setpoint_velocity/cmd_vel_unstamped", "geometry_msgs/msg/Twist", "stream", self._twist_world)
+        listen(f"{mavros}/setpoint_position/local", "geometry_msgs/msg/PoseStamped", "stream", self._setpoint)
         for stream, outside in self._port.user_streams.outside.items():
             if outside.setup.vehicle == self._vehicle.name:
-                listen(f"/{stream}", "nav_msgs/Odometry", "estimate", self._estimator(stream, outside.sender))
+                listen(f"/{stream}", "nav_msgs/msg/Odometry", "estimate", self._estimator(stream, outside.sender))
         for name, request in (("takeoff", TakeOff()), ("land", Land()), ("hover", Hover()), ("go_home", GoHome())):
             order = self._order(request)
-            listen(f"{own}/{name}", "std_msgs/Empty", "order", lambda _, order=order: order())  # type: ignore[misc]
+            listen(f"{own}/{name}", "std_msgs/msg/Empty", "order", lambda _, order=order: order())  # type: ignore[misc]
             self._services.simple(
                 f"{own}/{name}",
                 "std_srvs/srv/Trigger",
                 lambda _, order=order: _said(order()),  # type: ignore[misc]
             )
-        listen(f"{own}/arm", "std_msgs/Bool", "order", lambda message: self._arm(message["data"]))
-        self._services.simple(f"{own}/arm", "std_srvs/srv/SetBool", lambda request: _said(self._arm(request["data"])))
+        listen(f"{own}/arm", "std_msgs/msg/Bool", "order", lambda message: self._arm(message.data))
+        self._services.simple(f"{own}/arm", "std_srvs/srv/SetBool", lambda request: _said(self._arm(request.data)))
         self._open_mavros(mavros)
 
     def _open_mavros(self, mavros: str) -> None:
         serve = self._services.simple
-        serve(f"{mavros}/cmd/arming", "mavros_msgs/srv/CommandBool", lambda asked: _result(self._arm(asked["value"])))
+        serve(f"{mavros}/cmd/arming", "mavros_msgs/srv/CommandBool", lambda asked: _result(self._arm(asked.value)))
         serve(f"{mavros}/cmd/takeoff", "mavros_msgs/srv/CommandTOL", self._take_off_to)
         serve(f"{mavros}/cmd/land", "mavros_msgs/srv/CommandTOL", lambda _: _result(self._order(Land())()))
         serve(f"{mavros}/set_mode", "mavros_msgs/srv/SetMode", self._set_mode)
 
-    def _listen(self, topic: str, kind: str, quality: Quality, act: Callable[[Values], str]) -> None:
+    def _listen(self, topic: str, kind: str, quality: Quality, act: Callable[[RosMessage], str]) -> None:
         def taken(data: bytes, sender: Any) -> None:
             try:
                 why = refusal(lambda: act(decode(kind, data)))
@@ -123,7 +124,7 @@ class VehicleOrders:
 
     def _order(self, request: Any) -> Callable[[], str]:
         def give() -> str:
-            self._trajectory = None
+            self._track = None
             arming = [Arm()] if isinstance(request, TakeOff) and not self._vehicle.status.armed else []
             return refusal(lambda: self._send(*arming, request))
 
@@ -132,61 +133,61 @@ class VehicleOrders:
     def _arm(self, on: bool) -> str:
         return self._order(Arm() if on else Disarm())()
 
-    def _take_off_to(self, asked: Values) -> Fields:
+    def _take_off_to(self, asked: RosMessage) -> Fields:
         """MAVROS's altitude is above the ellipsoid. One not above the vehicle means our own height."""
         frame = self._port.editor.local_frame
-        above = float(asked["altitude"]) - frame.home.altitude - float(self._vehicle.truth.position[2])
+        above = float(asked.altitude) - frame.home.altitude - float(self._vehicle.truth.position[2])
         height = above if np.isfinite(above) and 0.1 < above < 1e4 else TakeOff().altitude
         return _result(self._order(TakeOff(height))())
 
-    def _set_mode(self, asked: Values) -> Fields:
-        mode = asked["custom_mode"].upper()
+    def _set_mode(self, asked: RosMessage) -> Fields:
+        mode = asked.custom_mode.upper()
         if mode == "OFFBOARD":
             return (True,)
         return (mode in MODES and not self._order(MODES[mode])(),)
 
     # ---- setpoints
 
-    def _twist(self, message: Values) -> str:
+    def _twist(self, message: RosMessage) -> str:
         return self._fly(message, "body")
 
-    def _twist_world(self, message: Values) -> str:
+    def _twist_world(self, message: RosMessage) -> str:
         return self._fly(message, "world")
 
-    def _twist_in_world(self, message: Values) -> str:
-        return self._fly(message["twist"], "world")
+    def _twist_in_world(self, message: RosMessage) -> str:
+        return self._fly(message.twist, "world")
 
-    def _twist_stamped(self, message: Values) -> str:
-        frame = message["header"]["frame_id"]
+    def _twist_stamped(self, message: RosMessage) -> str:
+        frame = message.header.frame_id
         if frame not in ("", WORLD, f"{self._vehicle.name}/base_link", "base_link"):
             raise ValueError(f"frame '{frame[:40]}' is unknown; give {WORLD} or {self._vehicle.name}/base_link")
-        return self._fly(message["twist"], "world" if frame == WORLD else "body")
+        return self._fly(message.twist, "world" if frame == WORLD else "body")
 
-    def _fly(self, twist: Values, frame: str) -> str:
-        velocity = vector(twist["linear"])
-        rate = float(twist["angular"]["z"])
+    def _fly(self, twist: RosMessage, frame: str) -> str:
+        velocity = vector(twist.linear)
+        rate = float(twist.angular.z)
         if not np.isfinite(rate):
             raise ValueError("the yaw rate is not finite")
-        self._trajectory = None
+        self._track = None
         return self._send(Velocity(velocity, frame, yaw_rate=rate))
 
-    def _goal(self, message: Values) -> str:
+    def _goal(self, message: RosMessage) -> str:
         position, yaw = self._place(message)
         if position[2] == 0.0:
             # RViz's click has no height
             position[2] = self._vehicle.truth.position[2]
-        self._trajectory = None
+        self._track = None
         return self._send(Goal(position, yaw))
 
-    def _setpoint(self, message: Values) -> str:
+    def _setpoint(self, message: RosMessage) -> str:
         position, yaw = self._place(message)
-        self._trajectory = None
+        self._track = None
         return self._send(Position(position, yaw))
 
-    def _place(self, message: Values) -> tuple[Array, float]:
+    def _place(self, message: RosMessage) -> tuple[Array, float]:
         """World position and yaw."""
-        frame = message["header"]["frame_id"]
-        position, turn = vector(message["pose"]["position"]), quaternion(message["pose"]["orientation"])
+        frame = message.header.frame_id
+        position, turn = vector(message.pose.position), quaternion(message.pose.orientation)
         if frame in ("", WORLD):
             return position, float(yaw_from_quat(turn))
         if frame == f"{self._vehicle.name}/base_link":
@@ -197,63 +198,62 @@ class VehicleOrders:
 
     # ---- trajectories
 
-    def _take_trajectory(self, message: Values) -> str:
-        self._trajectory = trajectory_from(message, self._port.now_ns)
+    def _take_trajectory(self, message: RosMessage) -> str:
+        self._track = Track(trajectory_from(message))
         if not self._following:
             self._following = True
             self._port.every(FOLLOWING, self._follow)
-        return self._send(self._trajectory.at(self._port.now_ns))
+        return self._send(self._track.update(self._vehicle.situation))
 
     def _follow(self, t_ns: int) -> None:
-        if self._trajectory is None:
+        if self._track is None:
             return
-        setpoint = self._trajectory.at(t_ns)
-        if isinstance(setpoint, Goal):
-            self._trajectory = None
+        track, setpoint = self._track, self._track.update(self._vehicle.situation)
         why = refusal(lambda: self._send(setpoint))
+        if why or track.done:
+            self._track = None
         if why:
-            self._trajectory = None
             self._complain(f"trajectory: {why}")
 
     # ---- estimates
 
-    def _estimator(self, stream: str, sender: str) -> Callable[[Values], str]:
+    def _estimator(self, stream: str, sender: str) -> Callable[[RosMessage], str]:
         name = stream.removeprefix(f"{self._vehicle.name}/")
 
-        def take(message: Values) -> str:
+        def take(message: RosMessage) -> str:
             self._vehicle.publish(name, estimate_from(message, self._port.now_ns), sender=sender)
             return ""
 
         return take
 
 
-def estimate_from(message: Values, now_ns: int) -> Estimate:
+def estimate_from(message: RosMessage, now_ns: int) -> Estimate:
     """nav_msgs/Odometry: the pose in the world, the twist in body axes. Its stamp is simulated time."""
-    stamp = message["header"]["stamp"]
-    t_ns = stamp["sec"] * NS_PER_S + stamp["nanosec"]
-    pose, twist = message["pose"], message["twist"]
-    turn = quaternion(pose["pose"]["orientation"])
-    place, motion = (np.asarray(part["covariance"]).reshape(6, 6) for part in (pose, twist))
-    velocity = rotate(turn, vector(twist["twist"]["linear"]))
+    stamp = message.header.stamp
+    t_ns = stamp.sec * NS_PER_S + stamp.nanosec
+    pose, twist = message.pose, message.twist
+    turn = quaternion(pose.pose.orientation)
+    place, motion = (np.asarray(part.covariance).reshape(6, 6) for part in (pose, twist))
+    velocity = rotate(turn, vector(twist.twist.linear))
     turned = matrix_from_quat(turn) @ motion[:3, :3] @ matrix_from_quat(turn).T
     sigmas = [np.sqrt(np.maximum(np.diagonal(part), 0.0)) for part in (place[:3, :3], turned, place[3:, 3:])]
     # no stamp, or one of another clock, would be refused as not of this flight
     t_ns = t_ns if 0 < t_ns <= now_ns else now_ns
-    position, rates = vector(pose["pose"]["position"]), vector(twist["twist"]["angular"])
+    position, rates = vector(pose.pose.position), vector(twist.twist.angular)
     place_sd, motion_sd, turn_sd = sigmas
     return Estimate(t_ns, position, velocity, turn, rates, place_sd, motion_sd, turn_sd, True)
 
 
-def vector(values: Values) -> Array:
-    found = np.array([values["x"], values["y"], values["z"]], float)
+def vector(values: RosMessage) -> Array:
+    found = np.array([values.x, values.y, values.z], float)
     if not np.isfinite(found).all():
         raise ValueError("a vector holds a number that is not finite")
     return found
 
 
-def quaternion(values: Values) -> Array:
+def quaternion(values: RosMessage) -> Array:
     """All zero is no turn, as many nodes leave it."""
-    found = np.array([values["w"], values["x"], values["y"], values["z"]], float)
+    found = np.array([values.w, values.x, values.y, values.z], float)
     length = float(np.linalg.norm(found))
     if length == 0.0:
         return np.array([1.0, 0.0, 0.0, 0.0])

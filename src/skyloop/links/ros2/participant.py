@@ -17,7 +17,7 @@ from skyloop.links.ros2.rtps.graph import Graph
 from skyloop.links.ros2.rtps.participant import RtpsParticipant
 from skyloop.links.ros2.rtps.server import ServiceServer
 from skyloop.links.ros2.settings import Ros2Settings
-from skyloop.links.ros2.type_hash import type_hash
+from skyloop.recording.ros2.types import type_hash
 from skyloop_client.errors import LinkError
 
 # after our own modules: if Cyclone is missing, their import says in one line how to install it

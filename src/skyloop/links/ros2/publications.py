@@ -13,11 +13,10 @@ from skyloop.links.ros2 import live_messages as live
 from skyloop.links.ros2.participant import Participant, Writer
 from skyloop.links.ros2.qualities import Quality
 from skyloop.links.ros2.urdf import urdf_of
-from skyloop.recording.formats.ros2_definitions import encode_in_place
-from skyloop.recording.formats.ros2_messages import Translator
-from skyloop.recording.formats.ros2_names import body_frame, optical, topic_of
-from skyloop.recording.formats.ros2_topics import topics_of
-from skyloop.recording.recording import sensor_of
+from skyloop.recording.ros2.frames import body_frame, topic_of
+from skyloop.recording.ros2.samples import odometry
+from skyloop.recording.ros2.types import RosMessage, encode, std_msgs
+from skyloop.recording.ros2.views import View, check_topics, mounts, views_of
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.messages import Array, Message, VehicleState
@@ -32,11 +31,12 @@ SLOW_NS = NS_PER_S
 TRACK_STEP, TRACK_POINTS = 0.2, 2000
 """m between two points of a flown path, and how many are kept."""
 FROM_SENSORS = {
-    "sensor_msgs/Image", "sensor_msgs/CameraInfo", "sensor_msgs/CompressedImage", "sensor_msgs/PointCloud2",
-    "sensor_msgs/Imu", "sensor_msgs/NavSatFix", "sensor_msgs/MagneticField", "sensor_msgs/FluidPressure",
-    "sensor_msgs/Range", "radar_msgs/RadarScan", "std_msgs/Float32MultiArray",
+    "sensor_msgs/msg/Image", "sensor_msgs/msg/CameraInfo", "sensor_msgs/msg/CompressedImage",
+    "sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Imu", "sensor_msgs/msg/NavSatFix", "sensor_msgs/msg/MagneticField",
+    "sensor_msgs/msg/FluidPressure", "sensor_msgs/msg/Range", "radar_msgs/msg/RadarScan",
+    "std_msgs/msg/Float32MultiArray",
 }  # fmt: skip
-LATCHED = {"nav_msgs/OccupancyGrid", "tf2_msgs/TFMessage"}
+LATCHED = {"nav_msgs/msg/OccupancyGrid", "tf2_msgs/msg/TFMessage"}
 MAVROS_COPIES = {
     "ImuSample": "imu/data_raw", "GnssFix": "global_position/raw/fix", "BatteryState": "battery",
     "MagnetometerSample": "imu/mag", "BarometerSample": "imu/static_pressure",
@@ -55,11 +55,11 @@ class Publications:
         """`silent`: streams that come from ROS themselves and are not sent back."""
         self._participant, self._port = participant, port
         self._silent = silent
-        self._translator = Translator(port.bus.infos)
+        check_topics(port.bus.infos)
         self._writers: dict[str, tuple[Writer, str]] = {}
         """By topic, with its type."""
-        self._by_stream: dict[str, list[str]] = {}
-        """By stream: the topics that its messages may go to."""
+        self._by_stream: dict[str, list[tuple[str, View]]] = {}
+        """By stream: the topics that its messages go to."""
         self._copies: dict[str, str] = {}
         """By topic: the MAVROS topic that carries the same."""
         self._unsent: dict[str, Message] = {}
@@ -67,10 +67,10 @@ class Publications:
         self._tracks: dict[str, deque[Array]] = {}
         self._mounted: object = None
         self._tick = self._slow = -1
-        self._open("/clock", "rosgraph_msgs/Clock", "newest")
-        self._open("/tf", "tf2_msgs/TFMessage")
-        self._open("/tf_static", "tf2_msgs/TFMessage")
-        self._open("/diagnostics", "diagnostic_msgs/DiagnosticArray")
+        self._open("/clock", "rosgraph_msgs/msg/Clock", "newest")
+        self._open("/tf", "tf2_msgs/msg/TFMessage")
+        self._open("/tf_static", "tf2_msgs/msg/TFMessage")
+        self._open("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray")
         port.bus.on_new(self._watch)
         for vehicle in port.vehicles.values():
             self.add_vehicle(vehicle)
@@ -79,17 +79,17 @@ class Publications:
     def add_vehicle(self, vehicle: VehiclePort) -> None:
         own, mavros = f"/{vehicle.name}", self.mavros(vehicle.name)
         for topic, kind in (
-            (f"{own}/odom", "nav_msgs/Odometry"), (f"{own}/pose", "geometry_msgs/PoseStamped"),
-            (f"{own}/path", "nav_msgs/Path"), (f"{own}/wrench", "geometry_msgs/WrenchStamped"),
-            (f"{mavros}/local_position/pose", "geometry_msgs/PoseStamped"),
-            (f"{mavros}/local_position/odom", "nav_msgs/Odometry"),
-            (f"{mavros}/local_position/velocity_local", "geometry_msgs/TwistStamped"),
-            (f"{mavros}/state", "mavros_msgs/State"),
+            (f"{own}/odom", "nav_msgs/msg/Odometry"), (f"{own}/pose", "geometry_msgs/msg/PoseStamped"),
+            (f"{own}/path", "nav_msgs/msg/Path"), (f"{own}/wrench", "geometry_msgs/msg/WrenchStamped"),
+            (f"{mavros}/local_position/pose", "geometry_msgs/msg/PoseStamped"),
+            (f"{mavros}/local_position/odom", "nav_msgs/msg/Odometry"),
+            (f"{mavros}/local_position/velocity_local", "geometry_msgs/msg/TwistStamped"),
+            (f"{mavros}/state", "mavros_msgs/msg/State"),
         ):  # fmt: skip
             self._open(topic_of(topic[1:]), kind)
-        self._open(topic_of(f"{vehicle.name}/robot_description"), "std_msgs/String", "latched")
+        self._open(topic_of(f"{vehicle.name}/robot_description"), "std_msgs/msg/String", "latched")
         if len(self._port.vehicles) == 1:
-            self._open("/robot_description", "std_msgs/String", "latched")
+            self._open("/robot_description", "std_msgs/msg/String", "latched")
         self._mounted = None
 
     def mavros(self, vehicle: str) -> str:
@@ -103,19 +103,17 @@ class Publications:
 
     def _watch(self, info: StreamInfo) -> None:
         """Open the topics of a stream."""
-        topics = [] if info.name in self._silent else topics_of(info)
-        for topic, kind in topics:
-            self._open(topic, kind)
-        names = [topic for topic, _ in topics]
+        views = () if info.name in self._silent else views_of(info)
+        topics = self._by_stream[info.name] = [(view.topic_of(info), view) for view in views]
+        for topic, view in topics:
+            self._open(topic, view.kind)
         copy = MAVROS_COPIES.get(info.message)
-        if copy and names and info.name.startswith(f"{info.vehicle}/"):
+        if copy and topics and info.name.startswith(f"{info.vehicle}/"):
             there = topic_of(f"{self.mavros(info.vehicle)}/{copy}"[1:])
             if there not in self._writers:
-                self._open(there, topics[0][1])
-                self._copies[names[0]] = there
-        if info.message == "CameraImage" and names:
-            self._open(f"{names[0]}/compressed", "sensor_msgs/CompressedImage")
-        self._by_stream[info.name] = names
+                topic, view = topics[0]
+                self._open(there, view.kind)
+                self._copies[topic] = there
         self._mounted = None
 
     # ---- with every message
@@ -123,34 +121,26 @@ class Publications:
     def _on_message(self, message: Message) -> None:
         info = self._port.bus.infos[message.stream]
         try:
-            self._translate(info, message)
-            self._preview(info, message)
+            self._show(info, message)
             self._tell_belief(info, message.data)
         except Exception as error:
             # a user's record may differ from ours of the same name; that must not end a flight
             log.warning("ROS 2: %s cannot be shown: %s: %s", info.name, type(error).__name__, error)
             self._by_stream[info.name] = []
 
-    def _translate(self, info: StreamInfo, message: Message) -> None:
-        topics = self._by_stream[info.name]
-        moves = info.message in ("VehicleState", "ImageTruth") and self.wants("/tf")
-        if not moves and not any(self.wants(topic) or self.wants(self._copies.get(topic, "")) for topic in topics):
-            if any(quality_of(topic, self._writers[topic][1]) == "latched" for topic in topics):
-                self._unsent[info.name] = message
-            return
-        self._unsent.pop(info.name, None)
-        for topic, kind, values in self._translator.translated(message.stream, message.data):
+    def _show(self, info: StreamInfo, message: Message) -> None:
+        for topic, view in self._by_stream[info.name]:
             wanted = [one for one in (topic, self._copies.get(topic, "")) if self.wants(one)]
-            if wanted:
-                data = encode_in_place(kind, values)
+            if not wanted:
+                if quality_of(topic, view.kind) == "latched":
+                    self._unsent[info.name] = message
+                continue
+            self._unsent.pop(info.name, None)
+            made = view.make(info, message.data)
+            if made is not None:
+                data = encode(made)
                 for one in wanted:
                     self._writers[one][0].send(data)
-
-    def _preview(self, info: StreamInfo, message: Message) -> None:
-        if info.message == "CameraImage" and info.vehicle:
-            eye = optical(f"{info.vehicle}/{sensor_of(info)}")
-            topic = f"{topic_of(info.name)}/image_raw/compressed"
-            self._say(topic, lambda: live.compressed(message.data, eye))
 
     def _tell_belief(self, info: StreamInfo, state: Any) -> None:
         """The state that a vehicle flies on, under the names that others use for it."""
@@ -164,7 +154,7 @@ class Publications:
         if info.name != self._flown_on(vehicle) or not getattr(state, "valid", True):
             return
         for topic in (f"{own}/odom", topic_of(f"{mavros}/local_position/odom"[1:])):
-            self._say(topic, lambda: live.odometry(state, body))
+            self._say(topic, lambda: odometry(info, state))
         for topic in (f"{own}/pose", topic_of(f"{mavros}/local_position/pose"[1:])):
             self._say(topic, lambda: live.pose_stamped(state))
         self._say(topic_of(f"{mavros}/local_position/velocity_local"[1:]), lambda: live.velocity_in_world(state))
@@ -189,7 +179,7 @@ class Publications:
         now_ns = self._port.now_ns
         self._tell_mounts(now_ns)
         for message in list(self._unsent.values()):
-            self._translate(self._port.bus.infos[message.stream], message)
+            self._show(self._port.bus.infos[message.stream], message)
         if not again and now_ns // CLOCK_NS == self._tick:
             return
         self._tick = now_ns // CLOCK_NS
@@ -224,26 +214,21 @@ class Publications:
         if self._mounted == (len(infos), len(self._port.vehicles)):
             return
         self._mounted = (len(infos), len(self._port.vehicles))
-        topic, kind, values = self._translator.mounts(now_ns)
-        self._writers[topic][0].send(encode_in_place(kind, values))
+        static = mounts(infos.values(), now_ns)
+        self._writers["/tf_static"][0].send(encode(static))
         for vehicle in self._port.vehicles.values():
-            frames = []
-            for (_, parent), child, pose in values[0]:
-                if child.startswith(f"{vehicle.name}/"):
-                    x, y, z, *turn = pose
-                    frames.append((parent, child, np.array([x, y, z]), np.array([turn[3], *turn[:3]])))
-            text = encode_in_place("std_msgs/String", (urdf_of(vehicle.name, vehicle.geometry, frames),))
+            frames = [one for one in static.transforms if one.child_frame_id.startswith(f"{vehicle.name}/")]
+            text = urdf_of(vehicle.name, vehicle.geometry, frames)
             for name in (topic_of(f"{vehicle.name}/robot_description"), "/robot_description"):
                 if name in self._writers:
-                    self._writers[name][0].send(text)
+                    self._writers[name][0].send(encode(std_msgs.String(text)))
 
     # ---- sending
 
     def wants(self, topic: str) -> bool:
         return topic in self._writers and self._writers[topic][0].is_wanted
 
-    def _say(self, topic: str, make: Callable[[], live.Fields]) -> None:
+    def _say(self, topic: str, make: Callable[[], RosMessage]) -> None:
         """Send the result of `make` if somebody listens."""
         if self.wants(topic):
-            writer, kind = self._writers[topic]
-            writer.send(encode_in_place(kind, make()))
+            self._writers[topic][0].send(encode(make()))

@@ -9,16 +9,15 @@ from typing import Any
 from skyloop.links.ros2.idl_types import dds_name
 from skyloop.links.ros2.participant import Taken
 from skyloop.links.ros2.rtps.server import Caller, ServiceServer
-from skyloop.links.ros2.type_hash import type_hash
-from skyloop.recording.formats.ros2_decoding import Values, decode
-from skyloop.recording.formats.ros2_definitions import encode
+from skyloop.recording.ros2.types import STORE, RosMessage, decode, encode, type_hash
 from skyloop_client.errors import SkyloopError
 
 log = logging.getLogger(__name__)
 
 Fields = tuple[Any, ...]
+"""Of a reply, in their order."""
 Reply = Callable[[Fields], None]
-Answer = Callable[[Values, Reply], None]
+Answer = Callable[[RosMessage, Reply], None]
 """Gets a request and a function that sends the reply, now or later."""
 
 
@@ -31,6 +30,7 @@ class Services:
     def serve(self, name: str, kind: str, answer: Answer) -> None:
         """A service such as /drone/arm of a kind such as std_srvs/srv/SetBool."""
         kinds = (f"{kind}_Request", f"{kind}_Response")
+        made = STORE.types[kinds[1]]
 
         def asked(data: bytes, caller: Caller) -> None:
             self.calls += 1
@@ -40,13 +40,13 @@ class Services:
                 self.failed += 1
                 log.debug("ROS 2: %s: %s", name, error)
                 return
-            answer(request, lambda values: self._server.reply(name, caller, encode(kinds[1], values)))
+            answer(request, lambda values: self._server.reply(name, caller, bytes(encode(made(*values)))))
 
         # Cyclone's clients find the two ends of one server by the same serviceid
         about = (f"serviceid={name};typehash={type_hash(one)};" for one in kinds)
         self._server.serve(name, (dds_name(kinds[0]), dds_name(kinds[1])), tuple(about), self._queued(asked))  # type: ignore[arg-type]
 
-    def simple(self, name: str, kind: str, answer: Callable[[Values], Fields]) -> None:
+    def simple(self, name: str, kind: str, answer: Callable[[RosMessage], Fields]) -> None:
         """One that is answered at once."""
         self.serve(name, kind, lambda request, reply: reply(answer(request)))
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyloop.core.frames import quat_from_yaw
-from skyloop.links.ros2.entities import FAILED, INCORRECT_STATE, OK, UNSUPPORTED, Entities, Wrong
+from skyloop.links.ros2.entities import BOX, FAILED, INCORRECT_STATE, OK, UNSUPPORTED, Entities, Wrong, entity_state
 from skyloop.links.ros2.participant import Participant
 from skyloop.links.ros2.services import Fields, Reply, Services
 from skyloop.links.ros2.step_action import StepAction
 from skyloop.links.ros2.time_control import Pauses
-from skyloop.recording.formats.ros2_decoding import Values
-from skyloop.recording.formats.ros2_names import header, pose_of
+from skyloop.recording.ros2.frames import vector
+from skyloop.recording.ros2.types import RosMessage
+from skyloop.recording.ros2.types import simulation_interfaces as si
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import SkyloopError
 from skyloop_client.streams import NS_PER_S
@@ -32,12 +33,13 @@ FEATURES = {
     "single step": 31, "many steps": 32, "step action": 33, "current world": 44, "available worlds": 45,
     "spawning several": 50,
 }  # fmt: skip
+FEATURE_NUMBERS = np.array(list(FEATURES.values()), np.uint16)
 MOST_STEPS = 10_000_000
-NO_BOUNDS: Fields = (0, [])
-NO_INFO: Fields = ((0,), "", [])
-NO_WORLD: Fields = ("", ("", ""), "", [])
-NO_POSE = pose_of(np.zeros(3), quat_from_yaw(0.0))
-NO_STATE: Fields = (header(0, ""), NO_POSE, [0.0] * 6, [0.0] * 6)
+DONE = si.Result(OK, "")
+NO_BOUNDS = si.Bounds(0, [])
+NO_INFO = si.EntityInfo(si.EntityCategory(0), "", [])
+NO_WORLD = si.WorldResource("", si.Resource("", ""), "", [])
+NO_STATE = entity_state(0, np.zeros(3), quat_from_yaw(0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class SimulationServices:
         self.action = StepAction(services, participant, pauses, lambda: port.now_ns, lambda: self._step_ns)
 
     def _open(self, services: Services) -> None:
-        whole: dict[str, tuple[str, Callable[[Values], Fields], Fields]] = {
+        whole: dict[str, tuple[str, Callable[[RosMessage], Fields], Fields]] = {
             "get_simulator_features": ("GetSimulatorFeatures", self._features, ()),
             "get_simulation_state": ("GetSimulationState", self._get_state, ()),
             "set_simulation_state": ("SetSimulationState", self._set_state, ()),
@@ -91,8 +93,8 @@ class SimulationServices:
 
     # ---- time
 
-    def _features(self, asked: Values) -> Fields:
-        return ((list(FEATURES.values()), [], "skyloop: time does not go back, and a run has one world"),)
+    def _features(self, asked: RosMessage) -> Fields:
+        return (si.SimulatorFeatures(FEATURE_NUMBERS, [], "skyloop: time does not go back, and a run has one world"),)
 
     @property
     def state(self) -> int:
@@ -100,11 +102,11 @@ class SimulationServices:
             return STOPPED
         return PAUSED if self._pauses.paused else PLAYING
 
-    def _get_state(self, asked: Values) -> Fields:
-        return (self.state,), (OK, "")
+    def _get_state(self, asked: RosMessage) -> Fields:
+        return si.SimulationState(self.state), DONE
 
-    def _set_state(self, asked: Values) -> Fields:
-        wanted = asked["state"]["state"]
+    def _set_state(self, asked: RosMessage) -> Fields:
+        wanted = asked.state.state
         if wanted not in (STOPPED, PLAYING, PAUSED, QUITTING):
             raise Wrong(INCORRECT_TRANSITION, f"state {wanted} cannot be asked for")
         if wanted == self.state:
@@ -116,14 +118,14 @@ class SimulationServices:
         self.is_quitting = wanted == QUITTING
         self._is_stopped = wanted == STOPPED
         self._pauses.paused = wanted in (STOPPED, PAUSED)
-        return ((OK, ""),)
+        return (DONE,)
 
-    def _reset(self, asked: Values) -> Fields:
-        scope = asked["scope"]
+    def _reset(self, asked: RosMessage) -> Fields:
+        scope = asked.scope
         if scope == 0 or scope & SCOPE_TIME:
             raise Wrong(UNSUPPORTED, "time does not go back; give the scope STATE, SPAWNED or both")
         self._begin_again(scope)
-        return ((OK, ""),)
+        return (DONE,)
 
     def _begin_again(self, scope: int) -> None:
         if scope & SCOPE_SPAWNED:
@@ -131,86 +133,91 @@ class SimulationServices:
         if scope & SCOPE_STATE:
             self.entities.begin_again()
 
-    def _step(self, asked: Values, reply: Reply) -> None:
-        steps = int(asked["steps"])
+    def _step(self, asked: RosMessage, reply: Reply) -> None:
+        steps = int(asked.steps)
         if not self._pauses.paused or self._pauses.is_stepping:
-            reply(((INCORRECT_STATE, "pause the simulation first"),))
+            reply((si.Result(INCORRECT_STATE, "pause the simulation first"),))
         elif not 0 < steps <= MOST_STEPS:
-            reply(((FAILED, f"give 1 to {MOST_STEPS} steps, not {steps}"),))
+            reply((si.Result(FAILED, f"give 1 to {MOST_STEPS} steps, not {steps}"),))
         else:
             self._is_stopped = False
-            self._pauses.run_to(self._port.now_ns + steps * self._step_ns, lambda t_ns: reply(((OK, ""),)))
+            self._pauses.run_to(self._port.now_ns + steps * self._step_ns, lambda t_ns: reply((DONE,)))
 
     # ---- entities
 
-    def _get_entities(self, asked: Values) -> Fields:
-        return (OK, ""), self.entities.names(asked["filters"])
+    def _get_entities(self, asked: RosMessage) -> Fields:
+        return DONE, self.entities.names(asked.filters)
 
-    def _get_states(self, asked: Values) -> Fields:
-        names = self.entities.names(asked["filters"])
-        return (OK, ""), names, [self.entities.state(name) for name in names]
+    def _get_states(self, asked: RosMessage) -> Fields:
+        names = self.entities.names(asked.filters)
+        return DONE, names, [self.entities.state(name) for name in names]
 
-    def _get_entity(self, asked: Values) -> Fields:
-        return (OK, ""), self.entities.state(asked["entity"])
+    def _get_entity(self, asked: RosMessage) -> Fields:
+        return DONE, self.entities.state(asked.entity)
 
-    def _get_info(self, asked: Values) -> Fields:
-        category = self.entities.category(asked["entity"])
-        return (OK, ""), ((category,), "", [])
+    def _get_info(self, asked: RosMessage) -> Fields:
+        category = self.entities.category(asked.entity)
+        return DONE, si.EntityInfo(si.EntityCategory(category), "", [])
 
-    def _get_bounds(self, asked: Values) -> Fields:
-        low, high = self.entities.box(asked["entity"])
-        position = np.array(self.entities.state(asked["entity"])[1][:3])
-        return (OK, ""), (1, [(high - position).tolist(), (low - position).tolist()])
+    def _get_bounds(self, asked: RosMessage) -> Fields:
+        low, high = self.entities.box(asked.entity)
+        where = self.entities.state(asked.entity).pose.position
+        position = np.array([where.x, where.y, where.z])
+        return DONE, si.Bounds(BOX, [vector(high - position), vector(low - position)])
 
-    def _set_entity(self, asked: Values) -> Fields:
-        self.entities.set_state(asked["entity"], asked["state"], pose=asked["set_pose"], twist=asked["set_twist"])
-        return ((OK, ""),)
+    def _set_entity(self, asked: RosMessage) -> Fields:
+        self.entities.set_state(asked.entity, asked.state, pose=asked.set_pose, twist=asked.set_twist)
+        return (DONE,)
 
-    def _spawn(self, asked: Values) -> Fields:
-        return (OK, ""), self.entities.spawn(asked)
+    def _spawn(self, asked: RosMessage) -> Fields:
+        return DONE, self.entities.spawn(asked)
 
-    def _spawn_many(self, asked: Values) -> Fields:
+    def _spawn_many(self, asked: RosMessage) -> Fields:
         results = []
-        for one in asked["spawn_requests"]:
+        for one in asked.spawn_requests:
             try:
-                results.append(((OK, ""), self.entities.spawn(one)))
+                results.append(si.SpawnResult(DONE, self.entities.spawn(one)))
             except Wrong as wrong:
-                results.append((wrong.result, ""))
-        failed = any(result[0] != OK for result, _ in results)
-        return (ENTITIES_FAILED, "see the results") if failed else (OK, ""), results
+                results.append(si.SpawnResult(wrong.result, ""))
+        failed = any(one.result.result != OK for one in results)
+        return si.Result(ENTITIES_FAILED, "see the results") if failed else DONE, results
 
-    def _delete(self, asked: Values) -> Fields:
-        self.entities.delete(asked["entity"])
-        return ((OK, ""),)
+    def _delete(self, asked: RosMessage) -> Fields:
+        self.entities.delete(asked.entity)
+        return (DONE,)
 
-    def _spawnables(self, asked: Values) -> Fields:
+    def _spawnables(self, asked: RosMessage) -> Fields:
         shapes = sorted(set(self._port.editor.shapes()))
-        return (OK, ""), [((shape, ""), "a thing of this world", NO_BOUNDS) for shape in shapes]
+        return DONE, [si.Spawnable(si.Resource(shape, ""), "a thing of this world", NO_BOUNDS) for shape in shapes]
 
     # ---- worlds
 
-    def _worlds(self, asked: Values) -> Fields:
-        if asked["filter"]["tags"]:
+    def _worlds(self, asked: RosMessage) -> Fields:
+        if asked.filter.tags:
             raise Wrong(UNSUPPORTED, "worlds have no tags")
-        return (OK, ""), [(name, (name, ""), text, []) for name, text in self._world.available]
+        return DONE, [_world(name, text) for name, text in self._world.available]
 
-    def _current_world(self, asked: Values) -> Fields:
+    def _current_world(self, asked: RosMessage) -> Fields:
         name = self._world.current
-        return (OK, ""), (name, (name, ""), dict(self._world.available).get(name, ""), [])
+        return DONE, _world(name, dict(self._world.available).get(name, ""))
 
-    def _unsupported(self, asked: Values) -> Fields:
+    def _unsupported(self, asked: RosMessage) -> Fields:
         raise Wrong(UNSUPPORTED, "GetSimulatorFeatures does not list this")
 
 
-def _guarded(answer: Callable[[Values], Fields], nothing: Fields) -> Callable[[Values], Fields]:
+def _world(name: str, text: str) -> RosMessage:
+    return si.WorldResource(name, si.Resource(name, ""), text, [])
+
+
+def _guarded(answer: Callable[[RosMessage], Fields], nothing: Fields) -> Callable[[RosMessage], Fields]:
     """With the result code of what goes wrong, and empty fields after it."""
 
-    def guarded(asked: Values) -> Fields:
+    def guarded(asked: RosMessage) -> Fields:
         try:
             return answer(asked)
         except Wrong as wrong:
             return wrong.result, *nothing
         except (SkyloopError, ValueError) as error:
-            return (FAILED, " ".join(str(error).split())), *nothing
+            return si.Result(FAILED, " ".join(str(error).split())), *nothing
 
     return guarded

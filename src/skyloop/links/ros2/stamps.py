@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from skyloop.recording.formats.ros2_decoding import decode
-from skyloop.recording.formats.ros2_definitions import FIELDS
+from skyloop.recording.ros2.types import STORE, decode
 from skyloop_client.streams import NS_PER_S
 
 
 def stamp_of(kind: str, data: bytes) -> int | None:
     """ns, or None where there is none: without a header, with an empty stamp, or in bytes that are no message."""
-    if not FIELDS[kind].startswith("std_msgs/Header header"):
+    if STORE.fielddefs[kind][1][0][0] != "header":
         return None
     try:
-        stamp = decode("std_msgs/Header", data)["stamp"]
+        stamp = decode(kind, data).header.stamp
     except ValueError:
         return None
-    return stamp["sec"] * NS_PER_S + stamp["nanosec"] or None
+    return int(stamp.sec * NS_PER_S + stamp.nanosec) or None

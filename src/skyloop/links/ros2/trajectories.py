@@ -1,65 +1,29 @@
-"""Follows a trajectory_msgs/MultiDOFJointTrajectory: cubics between its points, in simulated time."""
+"""Reads a trajectory_msgs/MultiDOFJointTrajectory: cubics between its points, in simulated time."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.recording.formats.ros2_decoding import Values
-from skyloop_client.messages import Array, Goal, Position
+from skyloop.recording.ros2.types import RosMessage
+from skyloop.vehicle.behaviours import Cubics
+from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
 MOST_POINTS = 10_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trajectory:
-    start_ns: int
-    times: Array
-    """(n,) s from the start, rising."""
-    positions: Array
-    """(n, 3) m, world."""
-    velocities: Array
-    """(n, 3) m/s, world."""
-    yaws: Array
-    """(n,) rad, without jumps."""
-
-    def at(self, t_ns: int) -> Position | Goal:
-        """The setpoint of an instant: a point of the way, or its end to stay at."""
-        t = (t_ns - self.start_ns) / NS_PER_S
-        if t >= self.times[-1]:
-            return Goal(self.positions[-1], float(self.yaws[-1]))
-        k = max(int(np.searchsorted(self.times, t, side="right")) - 1, 0)
-        if t <= self.times[0] or k + 1 >= len(self.times):
-            return Position(self.positions[k], float(self.yaws[k]), velocity=self.velocities[k])
-        span = self.times[k + 1] - self.times[k]
-        s = (t - self.times[k]) / span
-        p0, p1, m0, m1 = (
-            self.positions[k],
-            self.positions[k + 1],
-            self.velocities[k] * span,
-            self.velocities[k + 1] * span,
-        )
-        place = (2 * s**3 - 3 * s**2 + 1) * p0 + (s**3 - 2 * s**2 + s) * m0
-        place = place + (3 * s**2 - 2 * s**3) * p1 + (s**3 - s**2) * m1
-        speed = ((6 * s**2 - 6 * s) * (p0 - p1) + (3 * s**2 - 4 * s + 1) * m0 + (3 * s**2 - 2 * s) * m1) / span
-        turn = float(self.yaws[k + 1] - self.yaws[k])
-        return Position(place, float(self.yaws[k]) + s * turn, yaw_rate=turn / span, velocity=speed)
-
-
-def trajectory_from(message: Values, now_ns: int) -> Trajectory:
+def trajectory_from(message: RosMessage) -> Cubics:
     """Raises ValueError with one line if it cannot be flown."""
-    points = message["points"]
+    points = message.points
     if not 0 < len(points) <= MOST_POINTS:
         raise ValueError(f"a trajectory has 1 to {MOST_POINTS} points, not {len(points)}")
-    if any(not point["transforms"] for point in points):
+    if any(not point.transforms for point in points):
         raise ValueError("every point of a trajectory needs a transform")
-    places = [point["transforms"][0] for point in points]
-    times = np.array([p["time_from_start"]["sec"] + p["time_from_start"]["nanosec"] / NS_PER_S for p in points])
-    positions = np.array([[place["translation"][axis] for axis in "xyz"] for place in places])
-    turns = np.array([[place["rotation"][axis] for axis in "wxyz"] for place in places])
+    places = [point.transforms[0] for point in points]
+    times = np.array([p.time_from_start.sec + p.time_from_start.nanosec / NS_PER_S for p in points])
+    positions = np.array([[place.translation.x, place.translation.y, place.translation.z] for place in places])
+    turns = np.array([[turn.w, turn.x, turn.y, turn.z] for turn in (place.rotation for place in places)])
     if np.any(np.diff(times) <= 0.0) or times[0] < 0.0:
         raise ValueError("time_from_start must rise from point to point")
     velocities = _velocities(points, times, positions)
@@ -68,13 +32,14 @@ def trajectory_from(message: Values, now_ns: int) -> Trajectory:
     if np.any(np.abs(np.linalg.norm(turns, axis=1) - 1.0) > 1e-2):
         raise ValueError("a rotation of a trajectory is no unit quaternion")
     yaws = np.unwrap([float(yaw_from_quat(turn)) for turn in turns])
-    return Trajectory(now_ns, times, positions, velocities, np.asarray(yaws))
+    return Cubics(times, positions, velocities, np.asarray(yaws))
 
 
-def _velocities(points: list[Values], times: Array, positions: Array) -> Array:
+def _velocities(points: list[RosMessage], times: Array, positions: Array) -> Array:
     """As given, or from the neighbouring points."""
-    if all(point["velocities"] for point in points):
-        return np.array([[point["velocities"][0]["linear"][axis] for axis in "xyz"] for point in points])
+    if all(point.velocities for point in points):
+        linear = [point.velocities[0].linear for point in points]
+        return np.array([[velocity.x, velocity.y, velocity.z] for velocity in linear])
     if len(points) == 1:
         return np.zeros((1, 3))
     found = np.gradient(positions, times, axis=0)

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
+from skyloop.recording.ros2.types import RosMessage
 from skyloop.sim.vehicle_port import VehicleGeometry
 from skyloop_client.messages import Array
 
@@ -17,8 +18,8 @@ THICK = 0.06
 """m, the height of the body's box."""
 
 
-def urdf_of(name: str, geometry: VehicleGeometry, frames: Iterable[tuple[str, str, Array, Array]]) -> str:
-    """`frames`: parent, child, position and attitude of each frame on the vehicle."""
+def urdf_of(name: str, geometry: VehicleGeometry, frames: Iterable[RosMessage]) -> str:
+    """`frames`: the transforms of /tf_static on the vehicle."""
     body = f"{name}/base_link"
     arm = float(np.max(np.linalg.norm(geometry.rotor_positions[:, :2], axis=1), initial=0.1))
     side = BODY_SHARE * arm
@@ -33,11 +34,12 @@ def urdf_of(name: str, geometry: VehicleGeometry, frames: Iterable[tuple[str, st
         *(_rotor(place, ROTOR_SHARE * arm) for place in geometry.rotor_positions),
         "</link>",
     ]
-    for parent, child, position, quat_wxyz in frames:
+    for one in frames:
+        parent, child = one.header.frame_id, one.child_frame_id
         parts.append(f"<link name={quoteattr(child)}/>")
         parts.append(
             f'<joint name={quoteattr(child + "_joint")} type="fixed"><parent link={quoteattr(parent)}/>'
-            f"<child link={quoteattr(child)}/><origin {_origin(position, quat_wxyz)}/></joint>"
+            f"<child link={quoteattr(child)}/><origin {_origin(one.transform)}/></joint>"
         )
     return f'<?xml version="1.0"?>\n<robot name={quoteattr(name)}>\n' + "\n".join(parts) + "\n</robot>\n"
 
@@ -48,13 +50,13 @@ def _rotor(place: Array, radius: float) -> str:
     return f'<visual><origin xyz="{x:.6g} {y:.6g} {z:.6g}" rpy="0 0 0"/><geometry>{disc}</geometry></visual>'
 
 
-def _origin(position: Array, quat_wxyz: Array) -> str:
+def _origin(transform: RosMessage) -> str:
     """URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) · Ry(pitch) · Rx(roll)."""
-    turn = matrix_from_quat(quat_wxyz)
+    place, q = transform.translation, transform.rotation
+    turn = matrix_from_quat(np.array([q.w, q.x, q.y, q.z]))
     pitch = float(np.arcsin(np.clip(-turn[2, 0], -1.0, 1.0)))
     if abs(turn[2, 0]) < 1.0 - 1e-9:
         roll, yaw = float(np.arctan2(turn[2, 1], turn[2, 2])), float(np.arctan2(turn[1, 0], turn[0, 0]))
     else:
         roll, yaw = 0.0, float(np.arctan2(-turn[0, 1], turn[1, 1]))
-    x, y, z = (float(value) for value in position)
-    return f'xyz="{x:.9g} {y:.9g} {z:.9g}" rpy="{roll:.9g} {pitch:.9g} {yaw:.9g}"'
+    return f'xyz="{place.x:.9g} {place.y:.9g} {place.z:.9g}" rpy="{roll:.9g} {pitch:.9g} {yaw:.9g}"'

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from skyloop.core.files import write_whole
+from skyloop.core.files import RowFile, write_whole
 from skyloop.core.frames import Transform, quat_multiply, rotate
-from skyloop.recording.files import RowFile
-from skyloop.recording.formats.asl_sensors import Channel, channels_of, pose_block, rate_hz
+from skyloop.recording.formats.asl_sensors import AslChannel, channels_of, pose_block, rate_hz
 from skyloop.recording.formats.camera_poses import imu_mount
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.recording import Recording
@@ -37,7 +36,7 @@ STATE_HEADER = "#timestamp [ns]," + ",".join(
 
 
 @dataclass(slots=True)
-class Vehicle:
+class AslVehicle:
     """One vehicle. The body B of its dataset is its first IMU."""
 
     folder: str
@@ -77,13 +76,13 @@ class Asl:
         self._folder = recording.folder
         folders = FORMATS["asl"].outputs(len(recording.vehicles))
         self._vehicles = {
-            name: Vehicle(folder, imu_mount(recording, name))
+            name: AslVehicle(folder, imu_mount(recording, name))
             for name, folder in zip(recording.vehicles, folders, strict=True)
         }
-        self._channels: dict[str, list[tuple[str, Channel]]] = {}
+        self._channels: dict[str, list[tuple[str, AslChannel]]] = {}
         """By stream: a folder's path in the dataset, and its content."""
-        self._biases: dict[str, Vehicle] = {}
-        self._states: dict[str, tuple[Vehicle, str]] = {}
+        self._biases: dict[str, AslVehicle] = {}
+        self._states: dict[str, tuple[AslVehicle, str]] = {}
         self._rows: dict[str, RowFile] = {}
         self._groups = self._folder / "mav0" / ".groups"
         self.first_group, self._counts = self._remembered()
@@ -103,7 +102,7 @@ class Asl:
             return 0, {}
         return (groups, rows) if whole else (0, {})
 
-    def _set_up(self, recording: Recording, vehicle: Vehicle, name: str) -> None:
+    def _set_up(self, recording: Recording, vehicle: AslVehicle, name: str) -> None:
         airframe = next(v.get("airframe") for v in recording.facts["scenario"]["vehicles"] if v["name"] == name)
         comment = (
             f"skyloop vehicle {name} ({airframe}); B is its first IMU, without one its own body; R is east, north, up"
@@ -126,9 +125,9 @@ class Asl:
                      "T_BS": pose_block(Transform.identity()), "rate_hz": rate_hz(truth)}  # fmt: skip
             folder = f"{vehicle.folder}/{STATE_FOLDER}"
             self._states[truth.name] = vehicle, folder
-            self._open(folder, Channel(STATE_FOLDER, STATE_HEADER, about))
+            self._open(folder, AslChannel(STATE_FOLDER, STATE_HEADER, about))
 
-    def _open(self, folder: str, channel: Channel) -> None:
+    def _open(self, folder: str, channel: AslChannel) -> None:
         path = self._folder / folder / "data.csv"
         write_whole(path.with_name("sensor.yaml"), yaml_text(channel.about))
         if not path.exists():
@@ -139,7 +138,7 @@ class Asl:
     def add(self, messages: list[Message]) -> None:
         """Write one group: its files, then its rows, then the mark that it is complete."""
         self._take_biases(messages)
-        files: list[tuple[str, Channel, Message]] = []
+        files: list[tuple[str, AslChannel, Message]] = []
         lines: dict[str, list[str]] = {}
         for message in messages:
             for folder, channel in self._channels.get(message.stream, ()):
@@ -166,7 +165,7 @@ class Asl:
         for stream, vehicle in self._biases.items():
             vehicle.take([message for message in messages if message.stream == stream])
 
-    def _write_file(self, folder: str, channel: Channel, message: Message) -> bool:
+    def _write_file(self, folder: str, channel: AslChannel, message: Message) -> bool:
         assert channel.content is not None
         content = channel.content(message.data)
         if content is not None:

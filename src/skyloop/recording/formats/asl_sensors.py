@@ -31,7 +31,7 @@ XYZ = "xyz"
 
 
 @dataclass(frozen=True, slots=True)
-class Channel:
+class AslChannel:
     """One folder: rows of numbers, or files with a row each."""
 
     folder: str
@@ -47,7 +47,7 @@ class Channel:
     """The folder is created with the first record."""
 
 
-def channels_of(info: StreamInfo, sensor: str, body: Transform, classes: list[str]) -> list[Channel]:
+def channels_of(info: StreamInfo, sensor: str, body: Transform, classes: list[str]) -> list[AslChannel]:
     """The folders of a stream; none if it is not a sensor's. `body` is vehicle_from_B, B the IMU's frame."""
     about = {
         "sensor_type": "",
@@ -64,11 +64,11 @@ def channels_of(info: StreamInfo, sensor: str, body: Transform, classes: list[st
     if info.message in FILE_KINDS:
         kind, notes, extension, content = FILE_KINDS[info.message]
         about |= {"sensor_type": kind, **notes, "simulated": dict(info.details)}
-        return [Channel(sensor, FILES, about, extension=extension, content=content)]
+        return [AslChannel(sensor, FILES, about, extension=extension, content=content)]
     if info.message in ROW_KINDS:
         kind, columns, row = ROW_KINDS[info.message]
         about |= {"sensor_type": kind, **(imu_block(info) if kind == "imu" else {}), "simulated": dict(info.details)}
-        return [Channel(sensor, ",".join(["#timestamp [ns]", *columns]), about, row=row)]
+        return [AslChannel(sensor, ",".join(["#timestamp [ns]", *columns]), about, row=row)]
     return []
 
 
@@ -107,16 +107,16 @@ def imu_block(info: StreamInfo) -> dict[str, Any]:
     return {f"{long}_{part}": info.details[f"{short}_{part}"] for short, long, part in parts}
 
 
-def _camera(sensor: str, about: dict[str, Any]) -> Channel:
+def _camera(sensor: str, about: dict[str, Any]) -> AslChannel:
     if sensor.startswith("cam") or about["simulated"].get("mode") == "grey":
         encoding, content = "8-bit grey", lambda image: encode_png(grey(image.colour))
     else:
         encoding, content = "8-bit red, green, blue", lambda image: encode_png(image.colour)
     about |= {"sensor_type": "camera", "encoding": encoding}
-    return Channel(sensor, FILES, about, extension="png", content=content)
+    return AslChannel(sensor, FILES, about, extension="png", content=content)
 
 
-def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list[Channel]:
+def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list[AslChannel]:
     """Folder names: segmentation0 and so on for camera rgb0, name_segmentation for a camera of another name."""
     number = re.fullmatch(r"rgb(\d+)", sensor)
     depth = {"encoding": "16-bit depth along the optical axis", "depth_unit": 1.0 / PER_METRE,
@@ -136,7 +136,7 @@ def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list
         ),
     }
     return [
-        Channel(
+        AslChannel(
             f"{kind}{number[1]}" if number else f"{sensor}_{kind}",
             FILES,
             {**about, "sensor_type": "camera-groundtruth", **notes},
@@ -187,9 +187,9 @@ def _columns(symbol: str, unit: str) -> list[str]:
 
 
 def _fix_row(fix: Any) -> list[Any]:
-    place = [fix.latitude_deg, fix.longitude_deg, fix.altitude, *fix.velocity_enu]
+    position = [fix.latitude_deg, fix.longitude_deg, fix.altitude, *fix.velocity_enu]
     quality = [fix.fix_type, fix.hdop, fix.vdop, fix.satellites, fix.horizontal_sd, fix.vertical_sd, fix.speed_sd]
-    return place + quality
+    return position + quality
 
 
 FILE_KINDS: dict[str, tuple[str, dict[str, Any], str, Callable[[Any], bytes]]] = {

@@ -13,9 +13,8 @@ import numpy as np
 from skyloop.core.files import write_whole
 from skyloop.core.frames import Transform
 from skyloop.recording.formats.camera_poses import CameraPoses, colour_camera, imu_mount, mount_of, seconds
-from skyloop.recording.formats.each_vehicle import NothingForFormat
 from skyloop.recording.formats.png_image import encode_png
-from skyloop.recording.formats.registry import output_folder
+from skyloop.recording.formats.registry import NothingForFormat, output_folder
 from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, ImageTruth, Label, Message
@@ -136,5 +135,5 @@ def label_line(label: Label, camera_from_world: Transform) -> str:
     hidden = 0 if label.occlusion < PARTLY else 1 if label.occlusion < LARGELY else 2
     kind = TYPES.get(label.class_name, "Misc")
     box = " ".join(f"{float(edge):.2f}" for edge in label.box_px)
-    place = " ".join(f"{value:.4f}" for value in (height, width, length, x, y + 0.5 * height, z, turn))
-    return f"{kind} {label.truncation:.2f} {hidden} {seen:.4f} {box} {place}"
+    pose = " ".join(f"{value:.4f}" for value in (height, width, length, x, y + 0.5 * height, z, turn))
+    return f"{kind} {label.truncation:.2f} {hidden} {seen:.4f} {box} {pose}"

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from skyloop.core.files import write_whole
-from skyloop.recording.formats.label_images import LabelImage, LabelImages, emptied, jpeg
-from skyloop.recording.formats.splitting import SPLITS
+from skyloop.recording.formats.label_images import SPLITS, LabelImage, LabelImages, emptied, jpeg
 from skyloop.recording.recording import Recording
 from skyloop_client.messages import Label, Message
 

@@ -5,8 +5,7 @@ A line of a label is class, centre and size of the box (right, down) as shares o
 from __future__ import annotations
 
 from skyloop.core.files import write_whole
-from skyloop.recording.formats.label_images import LabelImages, emptied, jpeg
-from skyloop.recording.formats.splitting import SPLITS
+from skyloop.recording.formats.label_images import SPLITS, LabelImages, emptied, jpeg
 from skyloop.recording.recording import Recording
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Label, Message

@@ -10,20 +10,34 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-import numpy as np
 from pydantic import BaseModel, Field, FiniteFloat, PositiveFloat, model_validator
 
-from skyloop.core.frames import yaw_from_quat
 from skyloop.core.plugins import Registry
 from skyloop.core.validation import either, validated
+from skyloop.vehicle.behaviours import Arrival, Behaviour, GoTo, Situation, Steps, Track, Wait
 from skyloop.vehicle.pilots.sortie import Pilot, PilotConfig, Reply, Sortie
 from skyloop.vehicle.trajectories.trajectories import Point, TrajectoryConfig, build
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Array, Goal
 
-_NEAR = 0.3  # m
-_SLOW = 0.3  # m/s
-_ALIGNED = 0.15  # rad
+_READY = Arrival(0.3, speed=0.3, turn=0.15)
+"""At the start of a trajectory."""
+
+
+class BehaviourPilot(Sortie):
+    """Takes off, flies a behaviour, and lands."""
+
+    def __init__(
+        self, behaviour: Behaviour, altitude: float, *, land: bool = True, home: bool = False, stand: float = 0.0
+    ) -> None:
+        super().__init__(altitude, land=land, home=home, stand=stand)
+        self.behaviour = behaviour
+
+    def _fly(self, bundle: Bundle) -> Reply:
+        state = bundle.get("state")
+        if state is None:
+            return None
+        order = self.behaviour.update(Situation(bundle.t_ns, state, bundle.get("status")))
+        return (self._finish() or order) if self.behaviour.done else order
 
 
 class HoverPilotConfig(PilotConfig):
@@ -39,21 +53,13 @@ class HoverPilotConfig(PilotConfig):
     """s, the time of hover before landing; left out, it hovers to the end."""
 
 
-class HoverPilot(Sortie):
+class HoverPilot(BehaviourPilot):
     """Takes off and hovers. It lands after `duration` seconds of hover, if a duration is given."""
 
     Config = HoverPilotConfig
 
     def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
-        super().__init__(altitude)
-        self._duration = duration
-        self._hover_since_ns: int | None = None
-
-    def _fly(self, bundle: Bundle) -> Reply:
-        if self._hover_since_ns is None:
-            self._hover_since_ns = bundle.t_ns
-        hovered = (bundle.t_ns - self._hover_since_ns) * 1e-9
-        return self._finish() if self._duration is not None and hovered >= self._duration else None
+        super().__init__(Wait(math.inf if duration is None else duration), altitude)
 
 
 class TrajectoryPilotConfig(PilotConfig):
@@ -73,7 +79,7 @@ class TrajectoryPilotConfig(PilotConfig):
     """true: land where the trajectory ends; false: stay there."""
 
 
-class TrajectoryPilot(Sortie):
+class TrajectoryPilot(BehaviourPilot):
     """Takes off, flies to the trajectory's start, waits there until the vehicle is still, then follows it."""
 
     Config = TrajectoryPilotConfig
@@ -81,37 +87,15 @@ class TrajectoryPilot(Sortie):
     def __init__(
         self, trajectory: TrajectoryConfig, takeoff_altitude: float = 2.0, land: bool = True, stand: float = 0.0
     ) -> None:
-        super().__init__(takeoff_altitude, land=land, stand=stand)
         self.trajectory = build(trajectory)
-        self._start = self.trajectory.at(0.0)
-        self._goal_sent = False
-        self.started_ns: int | None = None
+        self._track, start = Track(self.trajectory), self.trajectory.at(0.0)
+        to_start = GoTo(start.position, start.yaw, arrival=_READY)
+        super().__init__(Steps(to_start, self._track), takeoff_altitude, land=land, stand=stand)
+
+    @property
+    def started_ns(self) -> int | None:
         """When the trajectory began; None before that."""
-
-    def _fly(self, bundle: Bundle) -> Reply:
-        if not self._goal_sent:
-            self._goal_sent = True
-            return Goal(self._start.position, self._start.yaw)
-        if self.started_ns is None:
-            if not self._is_ready(bundle.get("state")):
-                return None
-            self.started_ns = bundle.t_ns
-        elapsed = (bundle.t_ns - self.started_ns) * 1e-9
-        if elapsed <= self.trajectory.duration:
-            return self.trajectory.at(elapsed)
-        end = self.trajectory.at(elapsed)
-        return self._finish() or Goal(end.position, end.yaw)
-
-    def _is_ready(self, state: Any) -> bool:
-        """Whether it is near the start, slow, and faces the right way; `state` is a VehicleState or an Estimate."""
-        if state is None:
-            return False
-        yaw_error = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - (self._start.yaw or 0.0), 2 * math.pi)
-        return (
-            _distance(state.position, self._start.position) < _NEAR
-            and float(np.linalg.norm(state.velocity_world)) < _SLOW
-            and abs(yaw_error) < _ALIGNED
-        )
+        return self._track.started_ns
 
 
 class WaypointPilotConfig(PilotConfig):
@@ -141,7 +125,7 @@ class WaypointPilotConfig(PilotConfig):
         return self
 
 
-class WaypointPilot(Sortie):
+class WaypointPilot(BehaviourPilot):
     """Takes off, flies to one waypoint after the other, then lands there or goes home first."""
 
     Config = WaypointPilotConfig
@@ -155,31 +139,13 @@ class WaypointPilot(Sortie):
         land: bool = True,
         home: bool = False,
     ) -> None:
-        super().__init__(takeoff_altitude, land=land, home=home)
-        self._waypoints = np.array(waypoints, dtype=np.float64)
-        self._acceptance_radius = acceptance_radius
-        self._yaw = yaw
-        self._goals_sent = 0
+        self._way = Steps(*(GoTo(point, yaw, arrival=Arrival(acceptance_radius)) for point in waypoints))
+        super().__init__(self._way, takeoff_altitude, land=land, home=home)
 
     @property
     def reached(self) -> int:
         """The number of waypoints that have been reached."""
-        return max(self._goals_sent - 1, 0) if self._phase == "fly" else self._goals_sent
-
-    def _fly(self, bundle: Bundle) -> Reply:
-        if self._goals_sent:
-            state = bundle.get("state")
-            aim = self._waypoints[self._goals_sent - 1]
-            if state is None or _distance(state.position, aim) > self._acceptance_radius:
-                return None
-            if self._goals_sent == len(self._waypoints):
-                return self._finish()
-        self._goals_sent += 1
-        return Goal(self._waypoints[self._goals_sent - 1].copy(), self._yaw)
-
-
-def _distance(a: Array, b: Array) -> float:
-    return float(np.linalg.norm(a - b))
+        return self._way.number
 
 
 PILOTS: Registry[type[Any]] = Registry("pilots", "pilot")

@@ -35,7 +35,9 @@ YawOption: TypeAlias = Literal["forward"] | FiniteFloat
 class Trajectory(Protocol):
     """A path over time that begins and ends at rest."""
 
-    duration: float
+    @property
+    def duration(self) -> float:
+        """s."""
 
     def at(self, t: float) -> Position:
         """The point `t` s after the start, with its derivatives; outside 0..duration it is at rest at that end."""

@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.core.boxes import BoxScore
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.people.clear_mot import ClearMot
-from skyloop_autonomy.reports.people_log import Instant, VehiclePeople
+from skyloop_autonomy.reports.people_log import PeopleInstant, VehiclePeople
 from skyloop_client.messages import Array, Label
 
 PERSON = "person"
@@ -31,7 +31,7 @@ AROUND = 25.0
 ASIDE_NS = 200_000_000
 """True velocities are differences over twice that: within it hips sway, and people hardly turn."""
 
-Seen = Callable[[Instant, str, dict[int, Array], dict[int, int]], None]
+Seen = Callable[[PeopleInstant, str, dict[int, Array], dict[int, int]], None]
 
 
 def counts(label: Label) -> bool:
@@ -153,7 +153,7 @@ def track_scores(log: VehiclePeople, world: WorldView, seen: Seen = lambda *_: N
 
 
 def _judged(
-    score: TrackScore, instant: Instant, stream: str, objects: dict[int, Array], people: TruePeople, range_: float
+    score: TrackScore, instant: PeopleInstant, stream: str, objects: dict[int, Array], people: TruePeople, range_: float
 ) -> dict[int, int]:
     said = instant.said.get(stream)
     tracks: dict[int, Array] = {}

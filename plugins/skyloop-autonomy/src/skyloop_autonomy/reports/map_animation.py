@@ -58,9 +58,9 @@ class Sheet:
 
         self._growth, self._track = growth, growth.track.rows
         goals = [goal for _, goal in growth.ends] + [frame.goal for frame in frames if frame.goal is not None]
-        places = [*(frame.corner for frame in frames), *(frame.upper for frame in frames), *goals]
-        places += [*self._track[[0, -1], 1:], self._track[:, 1:].min(axis=0), self._track[:, 1:].max(axis=0)]
-        low, high = np.min(places, axis=0) - MARGIN, np.max(places, axis=0) + MARGIN
+        positions = [*(frame.corner for frame in frames), *(frame.upper for frame in frames), *goals]
+        positions += [*self._track[[0, -1], 1:], self._track[:, 1:].min(axis=0), self._track[:, 1:].max(axis=0)]
+        low, high = np.min(positions, axis=0) - MARGIN, np.max(positions, axis=0) + MARGIN
         self._scale = float(min(WIDTH / (high[0] - low[0]), HEIGHT / (high[1] - low[1])))
         """px per m."""
         middle, size = 0.5 * (low + high), np.array([WIDTH, HEIGHT]) / self._scale
@@ -90,13 +90,13 @@ class Sheet:
         self._words(draw, frame, title)
         return image.reduce(FINER).quantize(palette=self._colours, dither=Image.Dither.NONE)
 
-    def _px(self, place: Array) -> tuple[float, float]:
-        x, y = (np.asarray(place, float) - self._low) * self._scale
+    def _px(self, position: Array) -> tuple[float, float]:
+        x, y = (np.asarray(position, float) - self._low) * self._scale
         return FINER * float(x), FINER * float(self.shape[1] - FOOT - y)
 
-    def _line(self, draw: Any, places: Array, colour: str, width: float) -> None:
-        if len(places) > 1:
-            draw.line([self._px(place) for place in places], colour, round(FINER * width), joint="curve")
+    def _line(self, draw: Any, positions: Array, colour: str, width: float) -> None:
+        if len(positions) > 1:
+            draw.line([self._px(position) for position in positions], colour, round(FINER * width), joint="curve")
 
     def _marks(self, draw: Any, frame: MapFrame, so_far: Array) -> None:
         """Goals that have ended with their numbers, the present one, start and vehicle."""
@@ -111,13 +111,13 @@ class Sheet:
             x, y = self._px(goal)
             self._text(draw, (x + FINER * 9, y), f"{number}", END_COLOURS[state], "lm")
 
-    def _ring(self, draw: Any, place: Array, radius: float, **looks: Any) -> None:
-        x, y = self._px(place)
+    def _ring(self, draw: Any, position: Array, radius: float, **looks: Any) -> None:
+        x, y = self._px(position)
         reach = FINER * radius
         draw.ellipse((x - reach, y - reach, x + reach, y + reach), **looks)
 
-    def _cross(self, draw: Any, place: Array, colour: str) -> None:
-        x, y = self._px(place)
+    def _cross(self, draw: Any, position: Array, colour: str) -> None:
+        x, y = self._px(position)
         reach = 5 * FINER
         for way in (1, -1):
             draw.line((x - reach, y - way * reach, x + reach, y + way * reach), colour, 3 * FINER)

@@ -53,11 +53,11 @@ class VehicleNavigation:
     goal: Array | None = None
     """m, where it flies to; None while it has no goal."""
 
-    def knew_of(self, t: float, place: Array, within: float = 1.0, before: float = 2.0) -> bool:
-        """Whether it found something that moves near a place shortly before an instant."""
+    def knew_of(self, t: float, position: Array, within: float = 1.0, before: float = 2.0) -> bool:
+        """Whether it found something that moves near a position shortly before an instant."""
         return any(
-            t - before <= when <= t and bool((np.linalg.norm(places[:, :2] - place[:2], axis=1) < within).any())
-            for when, places in self.movers
+            t - before <= when <= t and bool((np.linalg.norm(positions[:, :2] - position[:2], axis=1) < within).any())
+            for when, positions in self.movers
         )
 
 
@@ -67,7 +67,7 @@ class NavigationLog:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self.vehicles: dict[str, VehicleNavigation] = {}
-        self._places: dict[str, Array] = {}
+        self._positions: dict[str, Array] = {}
         self._grids: dict[str, GridMap] = {}
         bus.on_new(self._watch)
 
@@ -90,15 +90,15 @@ class NavigationLog:
         log.goal = status.goal if log.is_flying else None
         t = status.t_ns / NS_PER_S
         if status.state in ENDS:
-            place = self._places.get(vehicle, status.goal)
-            log.ends.append(GoalEnd(t, status.state, status.goal, math.dist(place, status.goal), status.reason))
+            position = self._positions.get(vehicle, status.goal)
+            log.ends.append(GoalEnd(t, status.state, status.goal, math.dist(position, status.goal), status.reason))
         if status.reason and (not log.holds or log.holds[-1][1] != status.reason):
             log.holds.append((t, status.reason))
 
     def _on_truth(self, message: Message) -> None:
         vehicle = message.stream.removeprefix("truth/")
         state = message.data
-        self._places[vehicle] = state.position
+        self._positions[vehicle] = state.position
         log = self.vehicles.get(vehicle)
         if log is not None:
             speed = math.hypot(*state.velocity_world.tolist())
@@ -131,10 +131,10 @@ class NavigationLog:
         """clearance: (n,) m, along the track, NaN where it was not measured."""
         log = self.vehicles[vehicle]
         flying = log.track.rows[:, 5] > 0.0
-        told = [{**_plain(end), "goal": [round(float(x), 3) for x in end.goal]} for end in log.ends]
+        goals = [{**_plain(end), "goal": [round(float(x), 3) for x in end.goal]} for end in log.ends]
         reached = [end for end in log.ends if end.state == "reached"]
         out: dict[str, Any] = {
-            "goals": told,
+            "goals": goals,
             "goals_reached": len(reached),
             "goals_not_reached": len(log.ends) - len(reached),
             "farthest_from_goal_m": max((end.off for end in reached), default=None),

@@ -58,9 +58,9 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
     if log.goal is not None:
         goals.append(log.goal)
         axis.plot(*log.goal[:2], "o", color=INK, ms=9, mew=2.0, mfc="none", label="goal that was not reached in time")
-    places = np.vstack([rows[:, 1:3], *(goal[None, :2] for goal in goals)])
-    margin = max(MARGIN, 0.03 * float(np.ptp(places, axis=0).max()))
-    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+    positions = np.vstack([rows[:, 1:3], *(goal[None, :2] for goal in goals)])
+    margin = max(MARGIN, 0.03 * float(np.ptp(positions, axis=0).max()))
+    low, high = positions.min(axis=0) - margin, positions.max(axis=0) + margin
     axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     axis.set(xlabel="east [m]", ylabel="north [m]", title="plan and track from above, over the map at the end")
     axis.set_aspect("equal")

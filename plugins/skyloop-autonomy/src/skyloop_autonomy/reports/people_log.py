@@ -32,7 +32,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Instant:
+class PeopleInstant:
     """An image with labels, and what was known then."""
 
     t_ns: int
@@ -45,7 +45,7 @@ class Instant:
 
 @dataclass(slots=True)
 class VehiclePeople:
-    instants: dict[str, list[Instant]] = field(default_factory=dict)
+    instants: dict[str, list[PeopleInstant]] = field(default_factory=dict)
     """By camera, such as "front"."""
     found: dict[str, dict[int, Detections]] = field(default_factory=dict)
     """By stream of boxes, and by the stamp of the image."""
@@ -127,7 +127,7 @@ class PeopleLog:
             return
         off = self._off.get(vehicle, np.zeros(3))
         said = {stream: self._now(self._said[stream], truth.t_ns, off) for stream in self.vehicles[vehicle].tracks}
-        instant = Instant(truth.t_ns, state.position, truth.labels, said)
+        instant = PeopleInstant(truth.t_ns, state.position, truth.labels, said)
         self.vehicles[vehicle].instants.setdefault(camera, []).append(instant)
 
     @staticmethod

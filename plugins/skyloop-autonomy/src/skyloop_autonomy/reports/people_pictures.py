@@ -10,7 +10,7 @@ import numpy as np
 
 from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
 from skyloop.recording.run_folder import writing_into
-from skyloop_autonomy.reports.people_log import Instant
+from skyloop_autonomy.reports.people_log import PeopleInstant
 from skyloop_client.messages import Array
 
 MOST_MAPS = 4
@@ -29,7 +29,7 @@ class PeopleMap:
     right: dict[int, list[Array]] = field(default_factory=dict)
     """By track: places where it was a person's."""
 
-    def add(self, instant: Instant, stream: str, objects: dict[int, Array], pairs: dict[int, int]) -> None:
+    def add(self, instant: PeopleInstant, stream: str, objects: dict[int, Array], pairs: dict[int, int]) -> None:
         self.flown.append(instant.place)
         for person, place in objects.items():
             self.true.setdefault(person, []).append(place)

@@ -9,7 +9,7 @@ from skyloop.core.bus import Bus
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.people.people_scores import box_scores, track_scores
-from skyloop_autonomy.reports.people_log import Instant, PeopleLog
+from skyloop_autonomy.reports.people_log import PeopleInstant, PeopleLog
 from skyloop_autonomy.reports.people_pictures import PeopleMap, draw_people
 from skyloop_client.messages import Array
 
@@ -27,7 +27,7 @@ class PeopleReport:
             maps: dict[str, PeopleMap] = {stream: PeopleMap() for stream in log.tracks}
 
             def keep(
-                instant: Instant,
+                instant: PeopleInstant,
                 stream: str,
                 objects: dict[int, Array],
                 pairs: dict[int, int],

@@ -22,8 +22,8 @@ from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import prepare
 from skyloop.core.stream_key import stream_key
-from skyloop.datasets.seed_labels import JOINED, write_joined
-from skyloop.datasets.worker_processes import Job, Workers
+from skyloop.datasets.seed_set import JOINED, write_joined
+from skyloop.datasets.worker_processes import WorkerJob, Workers
 from skyloop_client.errors import DatasetError
 
 WORLDS = ("park", "urban", "forest", "warehouse", "house")
@@ -129,12 +129,14 @@ def make_people(folder: Path, workers: int, progress: Progress = lambda images, 
 
         prepare(*KERNELS)
         count = max(1, min(workers, len(missing)))
-        jobs = [Job(f"worker {number}", WORKER, (str(folder), str(number), str(count))) for number in range(count)]
+        jobs = [
+            WorkerJob(f"worker {number}", WORKER, (str(folder), str(number), str(count))) for number in range(count)
+        ]
         with (
             Interruption() as interruption,
             Workers(jobs) as running,
         ):
-            for told in running.told(interruption):
+            for told in running.messages(interruption):
                 made += told.get("image", 0)
                 progress(there + made, made / (time.perf_counter() - began))
     for part in dict.fromkeys(entry["part"] for entry in plan["places"]):

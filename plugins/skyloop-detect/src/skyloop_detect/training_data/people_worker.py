@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.core.child_process import tell
 from skyloop.core.files import PARTIAL
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.datasets.worker_reports import tell
 from skyloop.recording.formats.coco import CocoWriter
 from skyloop.recording.formats.label_images import LabelImage
 from skyloop.recording.formats.voc import VocWriter

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from skyloop.links.ros2.rtps.parameters import EndpointData
 from skyloop.links.ros2.rtps.participant import RtpsParticipant
 from skyloop.links.ros2.rtps.reliability import MOST_PARTNERS
-from skyloop.links.ros2.type_hash import type_hash
-from skyloop.recording.formats.ros2_definitions import encode
+from skyloop.recording.ros2.types import encode, rmw_dds_common, type_hash
 
 TOPIC = "ros_discovery_info"
 KIND = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"
-FORMATS = {16: "rmw_dds_common/ParticipantEntitiesInfo", 24: "rmw_dds_common/ParticipantEntitiesInfo24"}
+FORMATS = {
+    16: (rmw_dds_common.Gid, rmw_dds_common.NodeEntitiesInfo, rmw_dds_common.ParticipantEntitiesInfo),
+    24: (rmw_dds_common.Gid24, rmw_dds_common.NodeEntitiesInfo24, rmw_dds_common.ParticipantEntitiesInfo24),
+}
+"""By the length of an identity."""
 MOST_KNOWN = 2 * MOST_PARTNERS
 """Readers, some of which are gone."""
 NODE, NAMESPACE = "skyloop", "/"
@@ -27,17 +32,18 @@ class Graph:
         self._readers: dict[bytes, int] = {}
         """How many bytes an identity has for each."""
         self._told: dict[int, bytes] = {}
-        about = f"typehash={type_hash(FORMATS[16])};"
+        about = f"typehash={type_hash(FORMATS[16][2].__msgtype__)};"
         participant.add_writer(TOPIC, KIND, about, latched=True, met=self._met)
 
     def tell(self, owner: bytes, readers: Sequence[bytes], writers: Sequence[bytes]) -> None:
         """`owner`: the participant of the node, by which others find it for an endpoint."""
         made = {}
-        for size, kind in FORMATS.items():
+        for size, (gid, node, whole) in FORMATS.items():
             mine, heard, said = (
-                [(list(one.ljust(size, b"\0")),) for one in ids] for ids in ((owner,), readers, writers)
+                [gid(np.frombuffer(one.ljust(size, b"\0"), np.uint8)) for one in ids]
+                for ids in ((owner,), readers, writers)
             )
-            made[size] = encode(kind, (mine[0], [(NAMESPACE, NODE, heard, said)]))
+            made[size] = bytes(encode(whole(mine[0], [node(NAMESPACE, NODE, heard, said)])))
         if made != self._told:
             self._told = made
             for reader in list(self._readers):

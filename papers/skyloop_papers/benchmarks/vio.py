@@ -1,0 +1,273 @@
+"""Visual-inertial odometry on whole flights, and its filter beside a fixed-lag smoother on the same tracks.
+
+On recorded flights: `python -m skyloop_papers.benchmarks.vio FOLDER ...` measures the same as `bench vio-backends` and
+prints it as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skyloop_autonomy.evaluation.estimate_log import Estimates, Truths, errors_from_start
+from skyloop_autonomy.evaluation.flown_sources import flown
+from skyloop_autonomy.evaluation.localisation_scores import scores
+from skyloop_autonomy.evaluation.localising import Source, localise, open_source
+from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight
+from skyloop_autonomy.vio import VioSettings
+from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
+from skyloop_client.errors import DatasetError, SkyloopError
+from skyloop_client.messages import Array, Message
+from skyloop_papers.benchmarks.fixed_lag_smoother import FixedLagBackend
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower, mean
+from skyloop_papers.benchmarks.smoother_inputs import BodyState, SmootherConfig, StepRecord, StepTap, check_gtsam
+
+COVARIANCE_EVERY_NS = 500_000_000
+"""The smoother is asked for its covariance this often, outside of its time."""
+
+
+def vio(
+    room_seeds: tuple[int, ...] = (1, 2), corridor_seeds: tuple[int, ...] = (1,), length: float | None = None
+) -> Measurements:
+    """Localisation with two cameras and an IMU: errors, consistency, time per pair.
+
+    `length`: m of way in place of 82 m and 100 m. `skyloop reproduce e2es` flies ten seeds of five worlds."""
+    room = [_scored("room", seed, length) for seed in room_seeds]
+    corridor = [_scored("corridor", seed, length) for seed in corridor_seeds]
+    both = [*room, *corridor]
+    flights, along = (
+        f"{len(runs)} flights of {mean(runs, 'way_m'):.0f} m{where}, seeds {', '.join(map(str, seeds))}"
+        for runs, where, seeds in ((room, " in the room", room_seeds), (corridor, "", corridor_seeds))
+    )
+    spent = {name: statistics.fmean(run["stages_ms"].get(name, 0.0) for run in both) for name in both[0]["stages_ms"]}
+    stages = ", ".join(f"{name} {ms:.1f}" for name, ms in spent.items())
+    time_note = f"processor time of all threads, IMU samples included; stages in ms: {stages}"
+    yield lower("room_ape_m", mean(room, "ape_m"), "m", 0.10, f"{flights}; SE(3) alignment")
+    yield lower("room_ape_deg", mean(room, "ape_deg"), "deg", 0.5, "the same")
+    if all("closed_ape_m" in run for run in room):
+        yield lower("room_closed_ape_m", mean(room, "closed_ape_m"), "m", 0.05, "with loop closure")
+    yield lower("corridor_ape_m", mean(corridor, "ape_m"), "m", 0.15, along)
+    yield lower("pair_ms", mean(both, "pair_ms"), "ms", 10.0, time_note)
+    yield lower("pair_p95_ms", mean(both, "pair_p95_ms"), "ms", 20.0, "95 % of the pairs")
+    nees = "of position, velocity and attitude; 9 would be right"
+    yield Measurement("nees", mean(both, "nees"), "1", None, nees)
+
+
+def _scored(world: str, seed: int, length: float | None) -> dict[str, Any]:
+    flight = FLIGHTS[world] if length is None else replace(FLIGHTS[world], length=length)
+    with flown(checked_flight(flight, seed)[0]) as source:
+        scored = scores(localise(source, source.messages()))
+    if "ape_m" not in scored:
+        raise DatasetError(f"bench vio: no valid estimate in '{world}', seed {seed}: {scored.get('never_valid')}")
+    return scored
+
+
+def vio_backends(worlds: tuple[str, ...] = ("corridor", "house", "park"), seed: int = 101) -> Measurements:
+    """The odometry's filter beside a fixed-lag smoother (GTSAM) on the same tracks: errors, time, consistency.
+
+    These are flights for development; `skyloop reproduce e2es` flies other seeds."""
+    check_gtsam()
+    for world in worlds:
+        with flown(checked_flight(FLIGHTS[world], seed)[0]) as source:
+            yield from backend_measurements(compare(source, source.messages(), name=world))
+
+
+class SmootherBeside:
+    """Gives a smoother the steps of a record as they come in."""
+
+    def __init__(self, record: StepRecord, config: SmootherConfig | None = None) -> None:
+        self.record = record
+        self.backend = FixedLagBackend(
+            record.calibration, record.image_sds, record.imu_densities, config, record.settings.rest_speed_sd
+        )
+        self.states: list[BodyState] = []
+        self.seconds: list[float] = []
+        """Of each step."""
+        self.solver_seconds: list[float] = []
+        """The part of it that is spent within GTSAM's solver."""
+        self.covariance_seconds: list[float] = []
+        """Of each covariance of the newest node."""
+        self._last_ns = -1
+        self._covariance_ns = 0
+        self._first = 0
+
+    def catch_up(self) -> None:
+        """Takes the steps that are new."""
+        record = self.record
+        if len(record.beginnings) > 1:
+            raise DatasetError("the filter had to start again on this flight, so the two cannot be compared")
+        while len(self.states) < len(record.steps):
+            if self._last_ns < 0:
+                self.backend.begin(record.beginnings[0])
+                self._last_ns = record.beginnings[0].t_ns
+            step = record.steps[len(self.states)]
+            samples = self._samples(step.t_ns)
+            began = time.process_time()
+            self.backend.step(step, samples)
+            self.seconds.append(time.process_time() - began)
+            self.solver_seconds.append(self.backend.solver_seconds)
+            began = time.process_time()
+            state = self.backend.state(step.t_ns - self._covariance_ns >= COVARIANCE_EVERY_NS)
+            if state.covariance is not None:
+                self.covariance_seconds.append(time.process_time() - began)
+                self._covariance_ns = step.t_ns
+            self.states.append(state)
+            self._last_ns = step.t_ns
+
+    def _samples(self, until_ns: int) -> Array:
+        """(n, 7) s, gyroscope, accelerometer from the step before on; both ends are interpolated."""
+        stamps, values = self.record.imu_t_ns, self.record.imu
+        while stamps[self._first + 1] <= self._last_ns:
+            self._first += 1
+        last = self._first
+        while stamps[last] < until_ns and last + 1 < len(stamps):
+            last += 1
+        times = np.array([t - self._last_ns for t in stamps[self._first : last + 1]]) * 1e-9
+        rows = np.array(values[self._first : last + 1])
+        end = (until_ns - self._last_ns) * 1e-9
+        at = np.concatenate([[0.0], times[(times > 0.0) & (times < end)], [end]])
+        return np.column_stack([at, *(np.interp(at, times, rows[:, axis]) for axis in range(6))])
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one back end on one flight."""
+
+    ape_m: float
+    ape_deg: float
+    nees: float
+    """Of position, velocity and attitude with the back end's own covariance; 9 is right."""
+    pair_ms: float
+    pair_p95_ms: float
+    """Processor time of the back end alone; a pair without a step counts as zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    name: str
+    way_m: float
+    filter: Outcome
+    smoother: Outcome
+    tracking_ms: float
+    """Per pair; the same for both."""
+    solver_share: float
+    """Of the smoother's time, what GTSAM's solver takes; the rest is Python around it."""
+    covariance_ms: float
+    """Of one covariance of the smoother; the filter has its own always."""
+    nodes: int
+    steps: int
+    pairs: int
+
+
+def compare(
+    source: Source, messages: Iterable[Message], config: SmootherConfig | None = None, name: str = ""
+) -> Compared:
+    """Runs both back ends in one pass. The tracks are those of the filter's own front end."""
+    beside: list[SmootherBeside] = []
+
+    def watch(message: Message, localiser: VisualLocaliser) -> None:
+        if not beside:
+            beside.append(SmootherBeside(StepTap(localiser.odometry).record, config))
+        beside[0].catch_up()
+
+    found = localise(source, messages, settings=VioSettings(), watch=watch)
+    both = beside[0]
+    if not both.states:
+        raise DatasetError(f"'{source.folder}': the odometry never started, so there is nothing to compare")
+    tracking = found.stage_seconds["track"] / max(found.pairs, 1)
+    return compared(both, found.truths, found.pairs, tracking, name or source.folder.name)
+
+
+def compared(both: SmootherBeside, truths: Truths, pairs: int, tracking_s: float, name: str) -> Compared:
+    record = both.record
+    # the covariance of the filter is known always; it is judged where that of the smoother is known too
+    judged = [k for k, state in enumerate(both.states) if state.covariance is not None]
+    truth, _ = together(truths.track, _estimates(both.states).track)
+    return Compared(
+        name,
+        truth.length,
+        _outcome(record.filtered, judged, record.filter_seconds, truths, pairs),
+        _outcome(both.states, judged, both.seconds, truths, pairs),
+        1e3 * tracking_s,
+        sum(both.solver_seconds) / max(sum(both.seconds), 1e-9),
+        1e3 * float(np.mean(both.covariance_seconds)),
+        both.backend.node_count,
+        len(record.steps),
+        pairs,
+    )
+
+
+def _outcome(
+    states: Sequence[BodyState], judged: Sequence[int], seconds: Sequence[float], truths: Truths, pairs: int
+) -> Outcome:
+    truth, estimate = together(truths.track, _estimates(states).track)
+    errors = absolute_errors(truth, estimate)
+    nees = errors_from_start(truths, _estimates([states[k] for k in judged])).nees()
+    per_pair = np.zeros(max(pairs, len(seconds)))
+    per_pair[: len(seconds)] = seconds
+    return Outcome(
+        errors.translation_rmse,
+        math.degrees(errors.rotation_rmse),
+        # the first instant is where the two worlds are brought together
+        float(np.nanmean(nees[1:])) if len(nees) > 1 else math.nan,
+        1e3 * float(per_pair.mean()),
+        1e3 * float(np.percentile(per_pair, 95)),
+    )
+
+
+def _estimates(states: Sequence[BodyState]) -> Estimates:
+    unknown = np.full((9, 9), np.nan)
+    return Estimates(
+        np.array([s.t_ns for s in states], np.int64),
+        np.ones(len(states), np.bool_),
+        np.array([s.position for s in states]),
+        np.array([s.velocity for s in states]),
+        np.array([s.quat_wxyz for s in states]),
+        np.array([s.gyro_bias for s in states]),
+        np.array([s.accel_bias for s in states]),
+        np.array([unknown if s.covariance is None else s.covariance for s in states]),
+    )
+
+
+def backend_measurements(one: Compared) -> Measurements:
+    c = SmootherConfig()
+    window = f"{c.solver}, window of {c.nodes} nodes, {one.nodes} nodes in {one.steps} steps of the filter"
+    time_note = f"processor time of the back end; tracking, the same for both, takes {one.tracking_ms:.1f} ms more"
+    inside = f"; {100 * one.solver_share:.0f} % of it in GTSAM's solver, without any covariance"
+    for name, outcome, way, more in (
+        ("filter", one.filter, f"{one.way_m:.0f} m, {one.pairs} pairs, SE(3) alignment", ""),
+        ("smoother", one.smoother, f"the same tracks; {window}", inside),
+    ):
+        key = f"{one.name}_{name}"
+        yield lower(f"{key}_ape_m", outcome.ape_m, "m", None, way)
+        yield lower(f"{key}_ape_deg", outcome.ape_deg, "deg", None, "the same")
+        yield lower(f"{key}_pair_ms", outcome.pair_ms, "ms", None, time_note + more)
+        yield lower(f"{key}_pair_p95_ms", outcome.pair_p95_ms, "ms", None, "95 % of the pairs")
+        own = "its own covariance, not scaled; 9 would be right"
+        yield Measurement(f"{key}_nees", outcome.nees, "1", None, own)
+    asked = "one covariance of the smoother's newest pose and velocity, which is not in its time above"
+    yield lower(f"{one.name}_smoother_covariance_ms", one.covariance_ms, "ms", None, asked)
+    ratio = one.smoother.pair_ms / max(one.filter.pair_ms, 1e-9)
+    yield lower(f"{one.name}_time_ratio", ratio, "1", None, "smoother over filter, mean time of the back end per pair")
+
+
+def main(folders: Sequence[str]) -> list[dict[str, Any]]:
+    sources = [open_source(Path(folder)) for folder in folders]
+    flights = [compare(source, source.messages()) for source in sources]
+    return [measurement.plain() for flight in flights for measurement in backend_measurements(flight)]
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(main(sys.argv[1:]), indent=2))
+    except SkyloopError as error:
+        sys.exit(str(error))

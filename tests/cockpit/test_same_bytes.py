@@ -1,0 +1,53 @@
+"""Nobody's looking changes a flight."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from skyloop.apps.cockpit_beside import Beside, links_for
+from skyloop.apps.run import run_scenario
+from skyloop.cockpit.wire import unframed
+from skyloop.sim.scenario import load_scenario
+
+pytestmark = pytest.mark.processes
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    streams = sorted((folder / "streams").rglob("*.csv"))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in streams}
+
+
+def look_on(port: int, seen: list[str]) -> None:
+    """A page without a browser that wants everything, until the server goes."""
+    with suppress(ConnectionClosed), connect(f"ws://127.0.0.1:{port}/api/live", max_size=None) as peer:
+        peer.send(json.dumps({"want": ["truth/drone", "drone/imu", "drone/ekf", "drone/status"]}))
+        for data in peer:
+            assert isinstance(data, bytes)
+            header, _ = unframed(data)
+            seen.append(header.get("s", header["k"]))
+
+
+def test_a_flight_with_viewers_has_the_bytes_of_one_without(tmp_path: Path) -> None:
+    scenario = load_scenario("first-flight", {"duration": 3.0})
+    run_scenario(scenario, tmp_path / "alone")
+    beside = Beside(port=0)
+    seen: list[str] = []
+    viewer = threading.Thread(target=look_on, args=(beside.server.port, seen))
+    viewer.start()
+    try:
+        gate = links_for(None)
+        run_scenario(scenario, tmp_path / "seen", links=gate, watch=lambda built: beside.watch(built, scenario))
+        assert gate.summary()["cockpit"]["batches"] > 0
+    finally:
+        beside.close()
+        viewer.join(30.0)
+    assert {"truth/drone", "drone/imu", "movers", "clock"} <= set(seen)
+    assert hashes(tmp_path / "seen") == hashes(tmp_path / "alone")
