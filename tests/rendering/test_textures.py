@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from photography import corners
-from skyloop.rendering.texture_patterns import TextureCanvas, cells, noise, places
+from skyloop.rendering.texture_patterns import Canvas, cells, noise, places
 from skyloop.rendering.texture_wallpaper import wallpaper as painted_wallpaper
 from skyloop.rendering.textures import VARIANTS, texture_layers
 from skyloop.world.generation import generator
@@ -78,7 +78,7 @@ def test_noise_keeps_to_its_band() -> None:
 
 
 def test_a_stamp_over_the_corner_comes_back_on_all_sides() -> None:
-    canvas = TextureCanvas.of(16, (0.0, 0.0, 0.0), 0.0)
+    canvas = Canvas.of(16, (0.0, 0.0, 0.0), 0.0)
     canvas.stamp(0.0, 0.0, np.ones((4, 6), np.float32), np.arange(72).reshape(4, 6, 3) / 72, 0.5)
     shifted = np.roll(canvas.paint, (2, 3), axis=(1, 2))
     np.testing.assert_allclose(shifted[:3, :4, :6], np.moveaxis(np.arange(72).reshape(4, 6, 3) / 72, -1, 0), atol=1e-6)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from skyloop.rendering.texture_patterns import (
+    Canvas,
     Floats,
     Painting,
-    TextureCanvas,
     blocks,
     cells,
     lit,
@@ -283,7 +283,7 @@ def cardboard(rng: np.random.Generator, variant: int, size: int) -> Painting:
     flutes = np.sin(2 * np.pi * u * 100)
     fibre = noise(rng, size, 30, size / 2, slope=0.3, stretch=(3.0, 1.0))
     cloud = noise(rng, size, 2, 60, slope=1.3)
-    canvas = TextureCanvas.of(size, rgb(188, 148, 104), 0.5)
+    canvas = Canvas.of(size, rgb(188, 148, 104), 0.5)
     count = size * 3
     tint = picked(rng, [(150, 112, 74), (210, 176, 132), (128, 96, 66)], count, 0.05)
     canvas.strokes(

@@ -194,14 +194,14 @@ def normed(height: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class TextureCanvas:
+class Canvas:
     """A painting in progress. Later stamps lie on top, and a stamp that leaves at one edge enters opposite."""
 
     paint: Floats
     """(4, n, n): red, green, blue and height, each contiguous, which makes stamping fast."""
 
     @classmethod
-    def of(cls, size: int, colour: Any, height: Any) -> TextureCanvas:
+    def of(cls, size: int, colour: Any, height: Any) -> Canvas:
         """colour: (3,) or (n, n, 3); height: one number, or (n, n)."""
         paint = np.empty((4, size, size), np.float32)
         paint[:3] = np.moveaxis(np.broadcast_to(colour, (size, size, 3)), -1, 0)

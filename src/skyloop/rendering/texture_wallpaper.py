@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 
 from skyloop.rendering.texture_patterns import (
+    Canvas,
     Floats,
     Painting,
-    TextureCanvas,
     cells,
     mix,
     noise,
@@ -102,7 +102,7 @@ def _turned(
 
 
 def _scatter(
-    canvas: TextureCanvas,
+    canvas: Canvas,
     rng: np.random.Generator,
     shapes: Sequence[Stamp],
     raster: int,
@@ -127,14 +127,14 @@ def _inks(rng: np.random.Generator, palette: Palette, count: int = 12, spread: f
     return picked(rng, palette[1:], count, spread)
 
 
-def stripes(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def stripes(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Upright stripes of many widths, with garlands and blossoms on them."""
     widths = rng.uniform(0.4, 1.6, (16, 22, 12)[colouring])
     edges = np.concatenate([[0], np.cumsum(widths) / widths.sum()])
     stripe = np.searchsorted(edges, places(size)[0][0], side="right") - 1
     tints = picked(rng, palette[:3], len(widths), 0.08)
     tints[1::2] = picked(rng, palette[:1], len(tints[1::2]), 0.05)
-    canvas = TextureCanvas.of(size, tints[stripe][None], 0.4)
+    canvas = Canvas.of(size, tints[stripe][None], 0.4)
     for middle, wide in zip((edges[:-1] + edges[1:]) / 2, np.diff(edges), strict=True):
         masks = _turned(rng, (_leaf, _flower, _star), 6, (0.25 * wide, 0.45 * wide), size)
         count, sway = int(1.2 / wide), rng.uniform(0, 2 * np.pi)
@@ -145,9 +145,9 @@ def stripes(rng: np.random.Generator, size: int, palette: Palette, colouring: in
     return canvas
 
 
-def damask(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def damask(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Mirrored ornaments in a half-drop grid, each different, between sprigs."""
-    canvas = TextureCanvas.of(size, _ink(palette, 0), 0.3)
+    canvas = Canvas.of(size, _ink(palette, 0), 0.3)
     columns, rows = ((5, 4), (4, 4), (6, 4))[colouring]
     for column in range(columns):
         for row in range(rows):
@@ -165,9 +165,9 @@ def damask(rng: np.random.Generator, size: int, palette: Palette, colouring: int
     return canvas
 
 
-def dots(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def dots(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Dots and rings of many sizes."""
-    canvas = TextureCanvas.of(size, _ink(palette, 0), 0.4)
+    canvas = Canvas.of(size, _ink(palette, 0), 0.4)
     for raster, reach, share in ((7, (0.03, 0.065), 0.7), (14, (0.014, 0.03), 0.8), (28, (0.006, 0.013), 0.8)):
         shapes = ((_disc, _ring), (_disc,), (_ring, _ring, _disc))[colouring]
         _scatter(canvas, rng, shapes, raster, reach, _inks(rng, palette), share=share)
@@ -175,9 +175,9 @@ def dots(rng: np.random.Generator, size: int, palette: Palette, colouring: int) 
     return canvas
 
 
-def florals(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def florals(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Blossoms over leaves."""
-    canvas = TextureCanvas.of(size, _ink(palette, 0), 0.3)
+    canvas = Canvas.of(size, _ink(palette, 0), 0.3)
     leaf_inks = picked(rng, [(98, 116, 84), (122, 136, 98), (76, 96, 78)], 8, 0.1)
     _scatter(canvas, rng, (_leaf,), (16, 12, 20)[colouring], (0.02, 0.045), leaf_inks, share=0.9, height=0.45)
     bloom = (0.018, (0.045, 0.06, 0.034)[colouring])
@@ -186,7 +186,7 @@ def florals(rng: np.random.Generator, size: int, palette: Palette, colouring: in
     return canvas
 
 
-def shards(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def shards(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Polygons of two sizes; each large one has its own mixture of inks."""
     raster = (9, 12, 7)[colouring]
     large = cells(rng, size, raster, jitter=0.9)
@@ -197,14 +197,12 @@ def shards(rng: np.random.Generator, size: int, palette: Palette, colouring: int
     light = (1 + 0.16 * rng.standard_normal(small.count).astype(np.float32))[small.number]
     line = steps(large.edge * 3 / raster, 2.5 / size, 8.0 / size)
     colour = mix(_ink(palette, 4), chosen * light[..., None], line)
-    return TextureCanvas.of(
-        size, np.clip(colour, 0, 1), (0.3 + 0.3 * line * steps(small.edge, 0.0, 0.1)).astype(np.float32)
-    )
+    return Canvas.of(size, np.clip(colour, 0, 1), (0.3 + 0.3 * line * steps(small.edge, 0.0, 0.1)).astype(np.float32))
 
 
-def collage(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def collage(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Overlapping photographs: landscapes, portraits, streets, all different."""
-    canvas = TextureCanvas.of(size, _ink(palette, 1) * 0.8, 0.2)
+    canvas = Canvas.of(size, _ink(palette, 1) * 0.8, 0.2)
     raster = (8, 9, 7)[colouring]
     skies = ramp(np.linspace(0, 1, 64, dtype=np.float32), (236, 226, 206), (150, 178, 204), (92, 120, 160))
     for square in np.concatenate([rng.permutation(raster * raster), rng.permutation(raster * raster)[: raster * 3]]):
@@ -251,9 +249,9 @@ def _photograph(rng: np.random.Generator, h: int, w: int, skies: Floats, palette
     return picture
 
 
-def lettering(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def lettering(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Pasted newsprint: columns of invented letters in several sizes."""
-    canvas = TextureCanvas.of(size, _ink(palette, 0), 0.4)
+    canvas = Canvas.of(size, _ink(palette, 0), 0.4)
     glyphs = _alphabet(rng)
     for top, tall in _lines(rng, size, ((10, 14, 22, 40), (12, 18, 30, 54), (9, 12, 20, 64))[colouring]):
         scale = tall / 9
@@ -290,9 +288,9 @@ def _lines(rng: np.random.Generator, size: int, sizes: Sequence[int]) -> list[tu
     return lines
 
 
-def terrazzo(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def terrazzo(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Stone chips of three sizes on a light background."""
-    canvas = TextureCanvas.of(size, _ink(palette, 0), 0.5)
+    canvas = Canvas.of(size, _ink(palette, 0), 0.5)
     colour, height = canvas.colour, canvas.height
     for raster, share, gap in (((34, 26, 40)[colouring], 0.6, 0.16), (18, 0.45, 0.12), (9, 0.3, 0.1)):
         chips = cells(rng, size, raster, jitter=0.95)
@@ -300,10 +298,10 @@ def terrazzo(rng: np.random.Generator, size: int, palette: Palette, colouring: i
         mask = there[chips.number] * steps(chips.edge, gap, gap + 3.0 * raster / size)
         colour = mix(colour, _inks(rng, palette, chips.count, 0.15)[chips.number], mask)
         height = np.maximum(height, 0.6 * mask)
-    return TextureCanvas.of(size, colour, height)
+    return Canvas.of(size, colour, height)
 
 
-def labyrinth(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def labyrinth(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Bands that turn at random from tile to tile, over patches of colour."""
     raster = (16, 20, 12)[colouring]
     u, v = places(size)
@@ -319,15 +317,15 @@ def labyrinth(rng: np.random.Generator, size: int, palette: Palette, colouring: 
     patches = cells(rng, size, 5, jitter=0.9)
     ink = _inks(rng, palette, patches.count)[patches.number]
     colour = mix(mix(tone, ink, band), _ink(palette, 0), core)
-    canvas = TextureCanvas.of(size, colour, (0.3 + 0.4 * band).astype(np.float32))
+    canvas = Canvas.of(size, colour, (0.3 + 0.4 * band).astype(np.float32))
     _scatter(canvas, rng, (_disc, _square, _cross), 24, (0.005, 0.01), _inks(rng, palette), share=0.5)
     return canvas
 
 
-def patchwork(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def patchwork(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Painted tiles, each with its own four-fold ornament."""
     raster = (8, 10, 7)[colouring]
-    canvas = TextureCanvas.of(size, _ink(palette, 0) * 0.75, 0.2)
+    canvas = Canvas.of(size, _ink(palette, 0) * 0.75, 0.2)
     n = int(size / raster / 2) - 1
     x, y = np.meshgrid(np.linspace(0, 1, n, dtype=np.float32), np.linspace(0, 1, n, dtype=np.float32))
     for square in range(raster * raster):
@@ -348,18 +346,18 @@ def patchwork(rng: np.random.Generator, size: int, palette: Palette, colouring: 
     return canvas
 
 
-def confetti(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def confetti(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Stars, crosses, squares and triangles of all sizes."""
-    canvas = TextureCanvas.of(size, _ink(palette, 0), 0.4)
+    canvas = Canvas.of(size, _ink(palette, 0), 0.4)
     shapes = ((_star, _cross, _triangle), (_square, _triangle), (_cross, _star, _ring))[colouring]
     for raster, reach, share in ((7, (0.03, 0.06), 0.6), (15, (0.014, 0.026), 0.8), (30, (0.006, 0.012), 0.8)):
         _scatter(canvas, rng, shapes, raster, reach, _inks(rng, palette), share=share)
     return canvas
 
 
-def bookshelf(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> TextureCanvas:
+def bookshelf(rng: np.random.Generator, size: int, palette: Palette, colouring: int) -> Canvas:
     """Printed shelves full of books, with titles on their spines."""
-    canvas = TextureCanvas.of(size, np.array((58, 44, 36), np.float32) / 255, 0.1)
+    canvas = Canvas.of(size, np.array((58, 44, 36), np.float32) / 255, 0.1)
     shelves = (8, 6, 7)[colouring]
     pitch = size / shelves
     for shelf in range(shelves):
@@ -376,13 +374,7 @@ def bookshelf(rng: np.random.Generator, size: int, palette: Palette, colouring: 
 
 
 def _book(
-    canvas: TextureCanvas,
-    rng: np.random.Generator,
-    left: float,
-    foot: float,
-    wide: float,
-    tall: float,
-    palette: Palette,
+    canvas: Canvas, rng: np.random.Generator, left: float, foot: float, wide: float, tall: float, palette: Palette
 ) -> None:
     """left, foot, wide, tall: in texels."""
     size = len(canvas.height)

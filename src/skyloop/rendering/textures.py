@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from skyloop.rendering import texture_building as building
 from skyloop.rendering.texture_patterns import (
+    Canvas,
     Floats,
     Painting,
-    TextureCanvas,
     cells,
     lit,
     mix,
@@ -38,7 +38,7 @@ from skyloop_client.errors import ScenarioError
 def grass(rng: np.random.Generator, variant: int, size: int) -> Painting:
     """0: mown lawn; 1: meadow, longer, with dry blades."""
     ground = noise(rng, size, 3, size / 3, slope=0.8)
-    canvas = TextureCanvas.of(size, ramp(normed(ground), (38, 46, 22), (58, 66, 32), (74, 78, 42)), 0.05)
+    canvas = Canvas.of(size, ramp(normed(ground), (38, 46, 22), (58, 66, 32), (74, 78, 42)), 0.05)
     patches = noise(rng, size, 3, 40, slope=1.2)
     reach, dry = ((0.030, 0.10), (0.055, 0.22))[variant]
     living = np.array([[86, 116, 44], [104, 132, 52], [72, 106, 44], [122, 142, 62], [94, 120, 58]], np.float32) / 255
@@ -78,12 +78,12 @@ def soil(rng: np.random.Generator, variant: int, size: int) -> Painting:
         dome = np.sqrt(np.clip(1 - (stones.nearest / 0.36) ** 2, 0, 1))
         colour = mix(colour * lit(height, 1.2)[..., None], tint * lit(dome, 0.8)[..., None], mask)
         return colour, np.maximum(0.6 * height, mask * (0.5 + 0.5 * dome)).astype(np.float32)
-    canvas = TextureCanvas.of(size, colour * lit(height, 1.2)[..., None], 0.4 * height)
+    canvas = Canvas.of(size, colour * lit(height, 1.2)[..., None], 0.4 * height)
     _litter(canvas, rng, size)
     return canvas.colour, canvas.height
 
 
-def _litter(canvas: TextureCanvas, rng: np.random.Generator, size: int) -> None:
+def _litter(canvas: Canvas, rng: np.random.Generator, size: int) -> None:
     count = size * 4
     tint = picked(rng, [(122, 88, 52), (96, 68, 42), (150, 112, 66)], count, 0.12)
     canvas.strokes(
@@ -99,7 +99,7 @@ def _litter(canvas: TextureCanvas, rng: np.random.Generator, size: int) -> None:
 
 
 def _leaf_stamps(
-    canvas: TextureCanvas, rng: np.random.Generator, count: int, reach: tuple[float, float], tints: Floats, slim: float
+    canvas: Canvas, rng: np.random.Generator, count: int, reach: tuple[float, float], tints: Floats, slim: float
 ) -> None:
     """Leaves with a midrib and side veins, later ones on top. reach: half their length, in textures."""
     size = len(canvas.height)
@@ -205,7 +205,7 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
 def _birch(rng: np.random.Generator, size: int, fibre: Floats) -> Painting:
     peel = noise(rng, size, 6, 120, slope=1.0, stretch=(6.0, 1.0))
     white = ramp(normed(peel + 0.2 * fibre), (176, 168, 156), (214, 208, 198), (232, 228, 222))
-    canvas = TextureCanvas.of(size, white, 0.6 + 0.08 * normed(peel))
+    canvas = Canvas.of(size, white, 0.6 + 0.08 * normed(peel))
     for _ in range(90):
         x, y, _ = patch(rng.uniform(0.01, 0.05) * size)
         thin = rng.uniform(0.06, 0.14)
@@ -222,7 +222,7 @@ def leaves(rng: np.random.Generator, variant: int, size: int) -> Painting:
         return _needles(rng, size)
     count, reach, slim = ((300, (0.055, 0.085), 0.5), (1100, (0.026, 0.042), 0.46))[variant]
     dark = noise(rng, size, 4, size / 4, slope=1.0)
-    canvas = TextureCanvas.of(size, ramp(normed(dark), (22, 34, 14), (40, 58, 24)), 0.0)
+    canvas = Canvas.of(size, ramp(normed(dark), (22, 34, 14), (40, 58, 24)), 0.0)
     depth = np.linspace(0.6, 1.12, count, dtype=np.float32)[:, None]
     _leaf_stamps(canvas, rng, count, reach, picked(rng, greens, count, 0.08) * depth, slim)
     fine = noise(rng, size, size / 10, size / 2.5, slope=0.4)
@@ -230,7 +230,7 @@ def leaves(rng: np.random.Generator, variant: int, size: int) -> Painting:
 
 
 def _needles(rng: np.random.Generator, size: int) -> Painting:
-    canvas = TextureCanvas.of(size, rgb(24, 34, 22), 0.0)
+    canvas = Canvas.of(size, rgb(24, 34, 22), 0.0)
     for layer in range(4):
         twigs, needles = (110, 90, 60, 50)[layer], 70
         count = twigs * needles
