@@ -29,7 +29,7 @@ from skyloop.links.ros2.simulation_services import QUITTING
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import LinkError, ScenarioError, SkyloopError, UnknownNameError
+from skyloop_client.errors import LinkError, ScenarioError, SetpointError, SkyloopError, UnknownNameError
 from skyloop_client.messages import Hover
 
 FREE = ("127.0.0.1", 0)
@@ -158,6 +158,8 @@ def test_nobody_else_commands_what_an_autopilot_drives() -> None:
     with Bench(px4_scenario()) as bench:
         vehicle = bench.sim.port.vehicle()
         assert vehicle.send(Hover(), by="ros2") == "px4 flies drone; command it through px4"
+        with pytest.raises(SetpointError, match="px4 flies drone"):
+            vehicle.fly(Hover())
         peer = bench.peer(echo)
         bench.sim.run_for(0.1)
         assert "px4 flies" in vehicle.send(Hover(), by="ros2") and vehicle.commander != "ros2"

@@ -270,6 +270,8 @@ class VehiclePort:
 
     def fly(self, *steps: Behaviour | Order, by: str = "script") -> None:
         """Fly these one after another, as a `Steps`, from the autopilot's next tick on. The pilot is relieved."""
+        if self._reserved_for not in ("", by):
+            raise SetpointError(f"{self._reserved_for} flies {self.name}; command it through {self._reserved_for}")
         self.relieve_pilot()
         self.claim(by)
         memory = self._autopilot.memory
