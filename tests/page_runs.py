@@ -109,7 +109,7 @@ class _WorkerHere:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def told(self, interruption: Any) -> Iterator[dict[str, Any]]:
+    def messages(self, interruption: Any) -> Iterator[dict[str, Any]]:
         with redirect_stdout(io.StringIO()) as said:
             record_alone(self._folder)
         yield from map(json.loads, said.getvalue().splitlines())

@@ -47,7 +47,7 @@ def test_every_default_is_what_a_scenario_gets(tables: ModuleType) -> None:
 
 def test_a_key_without_words_would_be_found(tables: ModuleType) -> None:
     with pytest.raises(SystemExit, match="lacks a heading"):
-        tables.written(PAGE.replace("(`Pacing`)", ""))
+        tables.written(PAGE.replace("(`PacingConfig`)", ""))
     with pytest.raises(SystemExit, match="gone"):
         tables.written(PAGE + "\n### Old (`Gone`)\n")
 

@@ -34,8 +34,8 @@ def test_they_are_flown_one_after_the_other_until_another_link_takes_over() -> N
         assert points.start() == POINTS[0]
         drone.send(Goal(np.array([2.0, 0.0, 3.0])), by="cockpit")
         follow(sim, points, 3.0)
-        assert points.told == "reached" and points.is_flying and points.points == POINTS[1:]
+        assert points.last_news == "reached" and points.is_flying and points.points == POINTS[1:]
         drone.send(Velocity(np.array([0.0, 0.0, 0.5])), by="mavlink")
         follow(sim, points, 1.0)
-        assert not points.is_flying and points.told == "given up" and points.points == POINTS[1:]
+        assert not points.is_flying and points.last_news == "given up" and points.points == POINTS[1:]
         assert drone.commander == "mavlink"

@@ -267,10 +267,10 @@ def test_ctrl_c_inside_the_compiler_leaves_no_complaints_of_its_half_made_object
 
 
 def test_ctrl_c_that_the_compiler_swallows_ends_it_all_the_same() -> None:
-    went_on = False
+    went_on, before = False, signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt), jit._interruptible():
         with contextlib.suppress(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
         went_on = True
     assert went_on
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler

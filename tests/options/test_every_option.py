@@ -10,11 +10,11 @@ from pydantic import BaseModel
 from skyloop.sim.scenario import Scenario, Vehicle
 
 FILES = {
-    "scenario": ("Scenario", "Pacing", "EarthConfig", "UserPilot", "UserSensor"),
+    "scenario": ("Scenario", "PacingConfig", "EarthConfig", "UserPilot", "UserSensor"),
     "world": ("WorldConfig",),
     "weather": ("WeatherConfig",),
     "observer": ("ObserverConfig",),
-    "airframe": ("Airframe", "Rotor", "Motor", "Battery", "Contact"),
+    "airframe": ("Airframe", "Rotor", "Motor", "Battery", "ContactConfig"),
     "controller": ("Gains", "SimpleFlightGains", "Limits"),
     "air": ("Drag", "DragChoice", "Calm", "ConstantWind", "DrydenWind", "FieldWind", "Wrench", "RotorFault"),
     "landing": ("LandingPilotConfig", "LandingStart", "LandingControlConfig"),

@@ -46,7 +46,7 @@ class Waypoints:
             self._leg.update(now)  # its goal was ordered, and recorded, as any other order of a person is
             if self._leg.failed:
                 # somebody else has taken over, or it is blocked; the list stays for the person to go on with
-                self.told, self.is_flying = "given up", False
+                self.last_news, self.is_flying = "given up", False
             elif self._leg.done:
                 self._ended = "reached"
         if self._ended:
