@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -102,9 +103,9 @@ class AutopilotConfig(LinkConfig):
             raise
         return links
 
+    @abstractmethod
     def link(self, scenario: Scenario, vehicle: Vehicle, number: int, inbox: Inbox) -> tuple[VehicleLink, str]:
         """The link of one vehicle, with its process if we start it, and its address."""
-        raise NotImplementedError
 
     def words(self) -> tuple[Path | None, list[str]]:
         """The program and its arguments."""
