@@ -37,8 +37,10 @@ app = Verbs(
 )
 
 VERBS: Registry[typer.Typer] = Registry("verbs", "verb")
-for _verbs in VERBS.loadable().values():
-    app.add_typer(_verbs)
+# a plugin that cannot be loaded is told in the same words as everything else
+with log_lines(err):
+    for _verbs in VERBS.loadable().values():
+        app.add_typer(_verbs)
 
 
 @app.command("list")

@@ -73,7 +73,7 @@ class Plugin:
     catalogues: Objects = field(default_factory=_none)
     """By heading, functions that give names with one line each, for `skyloop list`."""
     cockpit: Path | None = None
-    """A folder with `layers.js`, which the cockpit's page imports."""
+    """A folder with `layers.js`, which adds layers and tabs to the cockpit's page, and files that it imports."""
 
 
 FOLDERS = ("airframes", "scenarios")
