@@ -78,7 +78,7 @@ def check_contents(wheels: Mapping[str, Path]) -> str:
             raise ReleaseError(f"{first} and {second} both hold {sorted(shared)[0]} ({len(shared)} files)")
     size = wheels["skyloop"].stat().st_size
     if size > MOST_BYTES:
-        raise ReleaseError(f"the simulator's wheel has {size / 1e6:.2f} MB; at most {MOST_BYTES / 1e6:g} are good")
+        raise ReleaseError(f"the simulator's wheel has {size / 1e6:.2f} MB; at most {MOST_BYTES / 1e6:g} are allowed")
     if len(set(versions.values())) != 1:
         raise ReleaseError(f"the wheels have different versions: {versions}; set them as version.py has it")
     return versions["skyloop"]
@@ -160,7 +160,7 @@ def check_plugins(environment: Environment, wheels: Mapping[str, Path]) -> None:
     found = {each["name"]: each for each in json.loads(environment.run("skyloop", "doctor", "--json"))}
     for name in (f"plugin: {plugin.removeprefix('skyloop_')}" for plugin in PLUGINS):
         if name not in found or found[name]["state"] != "ok":
-            raise ReleaseError(f"{name} is not good: {found.get(name)}")
+            raise ReleaseError(f"{name} does not load: {found.get(name)}")
     short = ("--set", "duration=1", "--json", "--out", "city")
     if not json.loads(environment.run("skyloop", "run", "unknown-city", *short))["messages"]["drone/slam"]:
         raise ReleaseError("the estimator of `skyloop run unknown-city` published nothing")

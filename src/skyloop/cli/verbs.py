@@ -37,7 +37,7 @@ app = Verbs(
 )
 
 VERBS: Registry[typer.Typer] = Registry("verbs", "verb")
-# a plugin that cannot be loaded is told in the same words as everything else
+# a plugin that cannot be loaded is reported like any other warning
 with log_lines(err):
     for _verbs in VERBS.loadable().values():
         app.add_typer(_verbs)
