@@ -15,9 +15,9 @@ from skyloop.api import PUBLIC
 from skyloop_client.errors import MissingExtra
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-from tools import api_page  # noqa: E402
-from tools.public_api_contract import public_modules  # noqa: E402
+sys.path.insert(0, str(ROOT / "tools"))
+import api_page  # noqa: E402
+from public_api_contract import public_modules  # noqa: E402
 
 MOST = 300
 NAMES = list(api_page.names())
