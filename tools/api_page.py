@@ -49,9 +49,9 @@ def line_about(module: str, name: str) -> str:
             return sentence(ast.get_docstring(node))
         if name in assigned(node):
             return sentence(text_below(tree(module).body, at))
-    for node in ast.walk(tree(module)):
-        if isinstance(node, ast.ImportFrom) and any(name == (each.asname or each.name) for each in node.names):
-            return line_about(str(node.module), name)
+    for found in ast.walk(tree(module)):
+        if isinstance(found, ast.ImportFrom) and any(name == (each.asname or each.name) for each in found.names):
+            return line_about(str(found.module), name)
     raise LookupError(f"skyloop.api names '{name}', which {module} does not have")
 
 
@@ -63,7 +63,7 @@ def assigned(node: ast.stmt) -> set[str]:
 def text_below(body: list[ast.stmt], at: int) -> str | None:
     node = body[at + 1] if at + 1 < len(body) else None
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    return node.value.value if is_text else None  # type: ignore[union-attr]
+    return node.value.value if is_text else None
 
 
 def sentence(text: str | None) -> str:
