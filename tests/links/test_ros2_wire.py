@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyloop.links.ros2.idl_types import dds_name, idl_class
+from skyloop.links.ros2.dds_types import dds_name, idl_class
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.recording.ros2.frames import header
 from skyloop.recording.ros2.types import STORE, decode, encode, nav_msgs, type_hash

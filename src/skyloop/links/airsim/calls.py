@@ -1,16 +1,93 @@
-"""Finds the method that a call names. Methods of AirSim that skyloop lacks are listed with the reason."""
+"""Calls of AirSim clients: the listener, the answer to a call, and the method that a call names."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-from skyloop.links.airsim.listener import Reply
-from skyloop_client.errors import LinkError, nearest_name
+from skyloop.links.airsim.wire import CallInlet, Dialect, response
+from skyloop.links.loop.listener import Listener
+from skyloop.links.loop.peer import Parts, Peer
+from skyloop_client.errors import LinkError, SkyloopError, nearest_name
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+
+class RpcPeer(Peer):
+    """An AirSim client. It may be silent for any length of time."""
+
+    dialect: Dialect | None = None
+    """The dialect it has shown so far."""
+
+    def made_inlet(self) -> CallInlet:
+        return CallInlet()
+
+    def parts_of(self, message: Any) -> Parts:
+        return response(*message)
+
+    @property
+    def owes_hello(self) -> bool:
+        return False
+
+
+class RpcListener(Listener):
+    """The port is reserved at once and opened by `open`. Until then a client is refused and can try again."""
+
+    peer_class = RpcPeer
+    opens_at_once = False
+    port_option = "--port"
+
+    def tell(self, peer: Peer, why: str) -> None:
+        """The protocol has no message for this, so the connection just ends."""
+
+    def answer_here(self, peer: Peer, message: object) -> bool:
+        return False
+
+
+LATER = object()
+"""Returned by a method that answers later through its Reply."""
+
+
+class Reply:
+    """The answer to one call. It is given once, now or later."""
+
+    __slots__ = ("_answered", "_complain", "method", "number", "peer")
+
+    def __init__(self, peer: Peer, number: int | None, method: str, complain: Callable[[str], None]) -> None:
+        """`complain` gets a line when the call fails, because scripts that only wait for its end never see why."""
+        self.peer, self.number, self.method = peer, number, method
+        self._complain = complain
+        self._answered = False
+
+    def give(self, result: object) -> None:
+        self._send(None, result)
+
+    def give_what(self, make: Callable[[], object]) -> None:
+        """Call `make` and give its result, or report why it failed."""
+        try:
+            result = make()
+        except SkyloopError as error:
+            self.fail(str(error))
+        except Exception as error:
+            # no input of a client may end the simulation
+            self.fail(f"{type(error).__name__}: {error}")
+        else:
+            if result is not LATER:
+                self.give(result)
+
+    def fail(self, why: str) -> None:
+        if not self._answered:
+            self._complain(f"{self.method}: {why}")
+        self._send(f"{self.method}: {why}", None)
+
+    def _send(self, error: str | None, result: object) -> None:
+        if not self._answered and self.number is not None:
+            self.peer.send((self.number, error, result))
+        self._answered = True
+
+
+# ---- methods by name
+
 
 _CAR = "is for cars; skyloop flies multirotors"
 _UNREAL = "is for Unreal's engine only"
@@ -56,33 +133,31 @@ UNSUPPORTED = {
 """By method: the rest of the error sentence that a call gets."""
 
 
-def later(function: Function) -> Function:
-    """Marks a method that gets a Reply and answers through it, now or later."""
-    function.answers_later = True  # type: ignore[attr-defined]
-    return function
-
-
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method that clients may call. If its last argument is a record, clients send that record's fields."""
+    """A method that clients may call.
 
-    function: Callable[..., Any]
+    If its first argument is a Reply, it answers through it, now or later. If its last argument is a record, clients
+    send that record's fields."""
+
+    function: Callable[..., object]
     signature: inspect.Signature
     """The parameters that clients send."""
     answers_later: bool
     record: type | None
 
     @staticmethod
-    def of(function: Callable[..., Any]) -> Method:
-        is_later = hasattr(function, "answers_later")
-        parameters = list(inspect.signature(function, eval_str=True).parameters.values())[is_later:]
-        last: Any = parameters[-1].annotation if parameters else None
-        record: type | None = last if is_dataclass(last) else None  # type: ignore[assignment]
+    def of(function: Callable[..., object]) -> Method:
+        parameters = list(inspect.signature(function, eval_str=True).parameters.values())
+        is_later = bool(parameters) and parameters[0].annotation is Reply
+        del parameters[:is_later]
+        last = parameters[-1].annotation if parameters else None
+        record = last if isinstance(last, type) and is_dataclass(last) else None
         if record is not None:
             parameters[-1:] = inspect.signature(record, eval_str=True).parameters.values()
         return Method(function, inspect.Signature(parameters), is_later, record)
 
-    def call(self, reply: Reply, params: Sequence[Any]) -> Any:
+    def call(self, reply: Reply, params: Sequence[object]) -> object:
         try:
             self.signature.bind(*params)
         except TypeError as error:
