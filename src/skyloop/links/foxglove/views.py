@@ -265,7 +265,7 @@ UNBOXED = {"ground", "grass", "path", "road", "pavement", "water", "floor", "cei
 """Classes of ground and sky surfaces. A box around one would hide the rest."""
 COLOURS = ((0.12, 0.47, 0.71), (0.88, 0.56, 0.11), (0.16, 0.62, 0.36), (0.82, 0.29, 0.36))
 """Colours of the vehicles in turn."""
-THING = np.array([0.6, 0.6, 0.6, 0.35])
+OBJECT_COLOUR = np.array([0.6, 0.6, 0.6, 0.35])
 
 
 class VehicleTracks:
@@ -303,4 +303,4 @@ def _box(matrix: Array, low: Array, high: Array) -> Marker:
     scale = np.linalg.norm(matrix[:, :3], axis=0)
     middle = matrix[:, :3] @ (0.5 * (low + high)) + matrix[:, 3]
     turn = quat_from_matrix(matrix[:, :3] / scale)
-    return Marker("world", "box", middle, turn, size=(high - low) * scale, colour=THING)
+    return Marker("world", "box", middle, turn, size=(high - low) * scale, colour=OBJECT_COLOUR)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from skyloop.links.link_gate import Summary
 from skyloop.links.loop.listener import MOST_WHY, Listener
-from skyloop.links.loop.peer import Peer, PeerMessage, shared_with, whole
+from skyloop.links.loop.peer import Peer, PeerMessage, integer_of, shared_with
 from skyloop.links.loop.remote_pilot import ClientSession, Deadlines, Question
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
@@ -142,7 +142,7 @@ class ClientSessions:
         raise LinkError(str(unknown_name("stream", str(name), self.infos)))
 
     def greet(self, peer: Peer, hello: PeerMessage) -> None:
-        if (protocol := whole(hello, "protocol")) != PROTOCOL:
+        if (protocol := integer_of(hello, "protocol")) != PROTOCOL:
             raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
         if self._of(peer) is not None:
             raise LinkError("hello was said twice")
@@ -160,7 +160,9 @@ class ClientSessions:
         for pilot in self.flying:
             if role == "pilot" and pilot.vehicle == vehicle:
                 raise LinkError(f"'{vehicle}' is flown by {pilot.peer.name} already; watch, or fly another one")
-        declared = {name: whole(hello, name) for name in ("period_ns", "duration_ns") if hello.get(name) is not None}
+        declared = {
+            name: integer_of(hello, name) for name in ("period_ns", "duration_ns") if hello.get(name) is not None
+        }
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()

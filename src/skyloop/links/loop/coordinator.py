@@ -14,7 +14,7 @@ from pathlib import Path
 from skyloop.links.link_gate import POLL_S, Link, LinkGate, Summary
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, SessionOptions
 from skyloop.links.loop.listener import MOST_WHY, Listener
-from skyloop.links.loop.peer import Peer, PeerMessage, taken, whole
+from skyloop.links.loop.peer import Peer, PeerMessage, integer_of, taken
 from skyloop.links.loop.remote_pilot import ClientSession, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
@@ -185,7 +185,7 @@ class Coordinator(Link):
         # other types may belong to a newer protocol
 
     def _et(self, message: PeerMessage) -> int:
-        et_ns = whole(message, "et_ns")
+        et_ns = integer_of(message, "et_ns")
         if self._sync and et_ns - self._now > LEAP_NS:
             raise LinkError(f"execution time leapt by more than an hour, to {et_ns} ns; the clock's unit is ns")
         return et_ns
@@ -214,7 +214,7 @@ class Coordinator(Link):
         else:
             due_ns = self._pace.now(now, self._port.next_ns)
         pilot.question = Question(
-            number=whole(message, "number"),
+            number=integer_of(message, "number"),
             et_ns=et_ns,
             send=list(message.get("send", ())),
             want=list(dict.fromkeys([*names, *fresh])),
@@ -223,8 +223,8 @@ class Coordinator(Link):
             any_of=any_of,
             takes_held=bool(message.get("every")),
             publish=list(message.get("publish") or ()),
-            until_ns=0 if until is None else whole(message, "until_ns"),
-            slept_ns=whole(message, "slept_ns", 0),
+            until_ns=0 if until is None else integer_of(message, "until_ns"),
+            slept_ns=integer_of(message, "slept_ns", 0),
             due_ns=due_ns,
             st_asked_ns=now,
             wall_asked_ns=self._wall_ns(),

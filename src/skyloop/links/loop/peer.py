@@ -318,7 +318,7 @@ FARTHEST = 1e12
 """m, m/s, rad... Its square is still far from the largest float."""
 
 
-def whole(message: PeerMessage, key: str, default: int | None = None) -> int:
+def integer_of(message: PeerMessage, key: str, default: int | None = None) -> int:
     """An integer of a message."""
     value = message[key] if default is None else message.get(key, default)
     if type(value) is not int or not -MOST < value < MOST:

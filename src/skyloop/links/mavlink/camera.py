@@ -114,13 +114,13 @@ class CameraComponent:
             case mavlink.MAV_CMD_REQUEST_MESSAGE:
                 return self._request(command, send)
             case mavlink.MAV_CMD_SET_CAMERA_MODE:
-                if command.whole(2) not in MODES:
+                if command.integer(2) not in MODES:
                     return int(DENIED)
-                self._mode = command.whole(2)
+                self._mode = command.integer(2)
                 self._tell(self._settings(), self.component)
             case mavlink.MAV_CMD_IMAGE_START_CAPTURE:
                 interval = command.params[1] if math.isfinite(command.params[1]) else 0.0
-                self.start(interval, command.whole(3))
+                self.start(interval, command.integer(3))
             case mavlink.MAV_CMD_IMAGE_STOP_CAPTURE:
                 self.stop()
             case mavlink.MAV_CMD_VIDEO_START_STREAMING | mavlink.MAV_CMD_VIDEO_STOP_STREAMING:
@@ -135,9 +135,9 @@ class CameraComponent:
         return int(ACCEPTED)
 
     def _request(self, command: MavCommand, send: Send) -> int:
-        number = command.whole(1)
+        number = command.integer(1)
         if number == mavlink.MAVLINK_MSG_ID_CAMERA_IMAGE_CAPTURED:
-            wanted = command.whole(2)
+            wanted = command.integer(2)
             found = next((each for each in self._taken if each.image_index == wanted), None)
             if found is None:
                 return int(DENIED)

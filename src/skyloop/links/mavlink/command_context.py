@@ -43,12 +43,12 @@ def climb_of(vehicle: Commanded, command: MavCommand) -> float:
     return command.z + above - here if math.isfinite(command.z) else 0.0
 
 
-def place_above_sea(vehicle: Commanded, command: MavCommand) -> Array:
+def position_above_sea(vehicle: Commanded, command: MavCommand) -> Array:
     """The position with an altitude above sea level, whatever the frame says, as in PX4 and MAVSDK."""
-    return place_of(vehicle, replace(command, frame=mavlink.MAV_FRAME_GLOBAL))
+    return position_of(vehicle, replace(command, frame=mavlink.MAV_FRAME_GLOBAL))
 
 
-def place_of(vehicle: Commanded, command: MavCommand) -> Array:
+def position_of(vehicle: Commanded, command: MavCommand) -> Array:
     """World position. Values that are not finite mean the current ones."""
     system = vehicle.system
     climb = climb_of(vehicle, command)

@@ -65,7 +65,7 @@ def sensor_fault(unit: Unit, failure: int) -> dict[str, Any] | None:
 def inject_failure(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 a FAILURE_UNIT, param 2 a FAILURE_TYPE, param 3 the instance (0: all). Needs SYS_FAILURE_EN."""
     system = vehicle.system
-    unit, failure, instance = (command.whole(k) for k in (1, 2, 3))
+    unit, failure, instance = (command.integer(k) for k in (1, 2, 3))
     if not system.settings.failures_enabled:
         raise SetpointError("failure injection is off; set SYS_FAILURE_EN to 1")
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, place_above_sea, place_of
+from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, position_above_sea, position_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, MavCommand
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
@@ -22,10 +22,10 @@ FACINGS: dict[int, Facing] = {
 
 def arm_disarm(vehicle: Commanded, command: MavCommand) -> int:
     """1 arms, 0 disarms; 21196 as param 2 also disarms in flight."""
-    force = command.whole(2) == FORCE_DISARM
-    if command.whole(1) == 1:
+    force = command.integer(2) == FORCE_DISARM
+    if command.integer(1) == 1:
         vehicle.modes.arm()
-    elif command.whole(1) == 0:
+    elif command.integer(1) == 0:
         vehicle.modes.disarm(force=force)
     else:
         return int(DENIED)
@@ -34,12 +34,12 @@ def arm_disarm(vehicle: Commanded, command: MavCommand) -> int:
 
 def set_mode(vehicle: Commanded, command: MavCommand) -> int:
     """PX4's main mode and sub-mode."""
-    main, sub = command.whole(2), max(command.whole(3), 0)
+    main, sub = command.integer(2), max(command.integer(3), 0)
     if main > 255:  # the whole custom mode in one number
         main, sub = main >> 16 & 255, main >> 24 & 255
     mode = mode_named(main, sub)
-    if mode is None or not command.whole(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
-        raise SetpointError(f"no mode {command.whole(2)}/{command.whole(3)} here")
+    if mode is None or not command.integer(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
+        raise SetpointError(f"no mode {command.integer(2)}/{command.integer(3)} here")
     vehicle.modes.choose(mode)
     return int(ACCEPTED)
 
@@ -83,7 +83,7 @@ def return_to_launch(vehicle: Commanded, command: MavCommand) -> int:
 
 def mission_start(vehicle: Commanded, command: MavCommand) -> int:
     """Start the mission at item param 1."""
-    first = max(command.whole(1), 0)
+    first = max(command.integer(1), 0)
     if first >= len(vehicle.modes.flight.items):
         raise SetpointError(f"there is no mission item {first}")
     if first:
@@ -94,7 +94,7 @@ def mission_start(vehicle: Commanded, command: MavCommand) -> int:
 
 def pause_continue(vehicle: Commanded, command: MavCommand) -> int:
     """0 holds, 1 continues the mission."""
-    vehicle.modes.choose("mission" if command.whole(1) == 1 else "hold")
+    vehicle.modes.choose("mission" if command.integer(1) == 1 else "hold")
     return int(ACCEPTED)
 
 
@@ -103,7 +103,7 @@ def reposition(vehicle: Commanded, command: MavCommand) -> int:
     system = vehicle.system
     if not system.port.is_flying:
         raise SetpointError("reposition on the ground; take off first")
-    position = place_of(vehicle, command)
+    position = position_of(vehicle, command)
     speed = command.params[0] if math.isfinite(command.params[0]) and command.params[0] > 0.0 else None
     heading = command.params[3]
     yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else system.yaw
@@ -125,14 +125,14 @@ def set_home(vehicle: Commanded, command: MavCommand) -> int:
     if not vehicle.system.port.knows_where:
         raise SetpointError("home cannot be set before the vehicle knows where it is")
     here = vehicle.system.state.position
-    vehicle.system.port.set_home(here if command.whole(1) == 1 else place_of(vehicle, command))
+    vehicle.system.port.set_home(here if command.integer(1) == 1 else position_of(vehicle, command))
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
     return int(ACCEPTED)
 
 
 def set_current_item(vehicle: Commanded, command: MavCommand) -> int:
     """Continue the mission with item param 1."""
-    number = command.whole(1)
+    number = command.integer(1)
     if not 0 <= number < len(vehicle.modes.flight.items):
         return int(DENIED)
     vehicle.modes.flight.jump_to(number)
@@ -150,7 +150,7 @@ def terminate(vehicle: Commanded, command: MavCommand) -> int:
 def fence_enable(vehicle: Commanded, command: MavCommand) -> int:
     """0: off; 1: on, with action hold if GF_ACTION was 0."""
     settings = vehicle.system.settings
-    settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
+    settings.fence_action = 0 if command.integer(1) == 0 else settings.fence_action or 2
     return int(ACCEPTED)
 
 
@@ -165,7 +165,7 @@ def override_goto(vehicle: Commanded, command: MavCommand) -> int:
 def orbit(vehicle: Commanded, command: MavCommand) -> int:
     """Circle a position: param 1 radius in m (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
     radius, speed, behaviour, turn = command.params
-    position = place_above_sea(vehicle, command)
+    position = position_above_sea(vehicle, command)
     known = math.isfinite(behaviour) and abs(behaviour) < 100.0
     vehicle.modes.circle(
         Orbit(
@@ -181,7 +181,7 @@ def orbit(vehicle: Commanded, command: MavCommand) -> int:
 
 def set_standard_mode(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 a MAV_STANDARD_MODE."""
-    wanted = command.whole(1)
+    wanted = command.integer(1)
     mode = next((name for name, number in STANDARD_MODES.items() if number == wanted), None)
     if mode is None:
         raise SetpointError(f"no standard mode {wanted} here")

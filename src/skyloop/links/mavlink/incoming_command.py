@@ -30,7 +30,7 @@ class MavCommand:
     x: float
     """Parameter 5 as sent: degrees, 10⁻⁷ degrees or another quantity."""
 
-    def whole(self, k: int) -> int:
+    def integer(self, k: int) -> int:
         """Parameter 1 to 4 or 7 as an integer, -1 if it is not finite."""
         value = self.z if k == 7 else self.params[k - 1]
         return round(value) if math.isfinite(value) and abs(value) < 1e9 else -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from skyloop.links.mavlink.command_context import Commanded, Handler, place_above_sea
+from skyloop.links.mavlink.command_context import Commanded, Handler, position_above_sea
 from skyloop.links.mavlink.dialect import MavMessage, mavlink
 from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, MavCommand
 from skyloop.links.mavlink.listener import ClientChannel
@@ -34,7 +34,7 @@ STREAMS = {
 
 def set_message_interval(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 a message id, param 2 µs: -1 never, 0 the default rate."""
-    number, interval = command.whole(1), command.params[1]
+    number, interval = command.integer(1), command.params[1]
     if number not in BUILDERS or not math.isfinite(interval):
         return int(UNSUPPORTED)
     _set_interval(command.channel, number, interval)
@@ -63,7 +63,7 @@ def request_stream(message: MavMessage, channel: ClientChannel) -> None:
 
 def get_message_interval(vehicle: Commanded, command: MavCommand) -> int:
     """MESSAGE_INTERVAL of message id param 1."""
-    number = command.whole(1)
+    number = command.integer(1)
     if number not in BUILDERS:
         return int(UNSUPPORTED)
     interval = command.channel.intervals.get(number, DEFAULTS_NS.get(number, -1))
@@ -74,7 +74,7 @@ def get_message_interval(vehicle: Commanded, command: MavCommand) -> int:
 
 def request_message(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 a message id; sent once, now."""
-    number = command.whole(1)
+    number = command.integer(1)
     if number == mavlink.MAVLINK_MSG_ID_MESSAGE_INTERVAL:
         asked = replace(command, params=(command.params[1],) * 4)
         return get_message_interval(vehicle, asked)
@@ -103,7 +103,7 @@ def get_home(vehicle: Commanded, command: MavCommand) -> int:
 
 def _tell_modes(command: MavCommand) -> int:
     """AVAILABLE_MODES of index param 2, or of all modes for 0."""
-    modes, index = available_modes(), command.whole(2)
+    modes, index = available_modes(), command.integer(2)
     if not 0 <= index <= len(modes):
         raise SetpointError(f"there is no mode {index}; there are {len(modes)}")
     for message in modes if index == 0 else [modes[index - 1]]:
@@ -135,9 +135,9 @@ def configure_gimbal(vehicle: Commanded, command: MavCommand) -> int:
     return int(ACCEPTED)
 
 
-def look_at_place(vehicle: Commanded, command: MavCommand) -> int:
+def look_at_position(vehicle: Commanded, command: MavCommand) -> int:
     """The gimbal of param 1 keeps its camera on a position."""
-    vehicle.payload.look_at(command, place_above_sea(vehicle, command))
+    vehicle.payload.look_at(command, position_above_sea(vehicle, command))
     return int(ACCEPTED)
 
 
@@ -158,7 +158,7 @@ def to_first_camera(vehicle: Commanded, command: MavCommand) -> int:
 PAYLOAD_COMMANDS: dict[int, Handler] = {
     mavlink.MAV_CMD_DO_GIMBAL_MANAGER_PITCHYAW: turn_gimbal,
     mavlink.MAV_CMD_DO_GIMBAL_MANAGER_CONFIGURE: configure_gimbal,
-    mavlink.MAV_CMD_DO_SET_ROI_LOCATION: look_at_place,
+    mavlink.MAV_CMD_DO_SET_ROI_LOCATION: look_at_position,
     mavlink.MAV_CMD_DO_SET_ROI_NONE: look_ahead,
     mavlink.MAV_CMD_SET_CAMERA_MODE: to_first_camera,
     mavlink.MAV_CMD_IMAGE_START_CAPTURE: to_first_camera,

@@ -49,7 +49,7 @@ FENCES = {
     mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION: "stay out of it",
 }
 CIRCLES = (mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION, mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION)
-PLACES = (
+WITH_POSITION = (
     mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
     mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,
 )  # fmt: skip
@@ -72,7 +72,7 @@ class Item:
     autocontinue: int = 1
 
     @property
-    def has_place(self) -> bool:
+    def has_position(self) -> bool:
         """False if both are 0 or PX4's invalid value, which mean the current position."""
         return (self.x, self.y) not in ((0, 0), (2147483647, 2147483647), (-2147483648, -2147483648))
 
@@ -99,10 +99,10 @@ def fault(item: Item, kind: int, count: int) -> tuple[int, str]:
         return int(mavlink.MAV_MISSION_INVALID_PARAM1), f"it jumps to item {item.params[0]:g} of {count}"
     if item.command == mavlink.MAV_CMD_DO_CHANGE_SPEED and not 0.1 <= item.params[1] <= 30.0:
         return int(mavlink.MAV_MISSION_INVALID_PARAM2), f"a speed of {item.params[1]:g} m/s; give 0.1 to 30"
-    if item.command in PLACES or kind != MISSION:
+    if item.command in WITH_POSITION or kind != MISSION:
         if item.frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
             return int(mavlink.MAV_MISSION_UNSUPPORTED_FRAME), f"frame {item.frame}; give GLOBAL or GLOBAL_RELATIVE_ALT"
-        if not (abs(item.x) <= 90 * E7 and abs(item.y) <= 180 * E7) and item.has_place:
+        if not (abs(item.x) <= 90 * E7 and abs(item.y) <= 180 * E7) and item.has_position:
             return int(mavlink.MAV_MISSION_INVALID_PARAM5_X), f"{item.x / E7}, {item.y / E7} is no place on Earth"
         if not math.isfinite(item.z) or abs(item.z) > 1e5:
             return int(mavlink.MAV_MISSION_INVALID_PARAM7), f"an altitude of {item.z:g} m"

@@ -50,7 +50,7 @@ def table(system: System) -> dict[str, Parameter]:
 
 def _field(
     record: Callable[[], object], put: Callable[[str, float], None],
-    name: str, field: str, text: str, low: float, high: float, among: tuple[float, ...] = (),
+    name: str, field: str, text: str, low: float, high: float, *, among: tuple[float, ...] = (),
 ) -> Parameter:  # fmt: skip
     """The parameter of a field of a record. One with a list of values is an integer."""
     return Parameter(

@@ -271,19 +271,19 @@ class Payload:
 
     def configure(self, command: MavCommand) -> None:
         """DO_GIMBAL_MANAGER_CONFIGURE sets the controlling system; -1 keeps it, -2 is the sender, -3 is none."""
-        for device in self.gimbals.chosen(max(command.whole(7), 0)):
-            device.primary = _control(device.primary, command.whole(1), command.whole(2), command.peer)
-            device.secondary = _control(device.secondary, command.whole(3), command.whole(4), command.peer)
+        for device in self.gimbals.chosen(max(command.integer(7), 0)):
+            device.primary = _control(device.primary, command.integer(1), command.integer(2), command.peer)
+            device.secondary = _control(device.secondary, command.integer(3), command.integer(4), command.peer)
             self._tell(device.status(), AUTOPILOT)
 
     def look_at(self, command: MavCommand, place: Array | None) -> None:
         """DO_SET_ROI_LOCATION and _NONE; the gimbal in param 1."""
-        for device in self.gimbals.chosen(max(command.whole(1), 0)):
+        for device in self.gimbals.chosen(max(command.integer(1), 0)):
             device.check_control(command.peer)
             device.look_at(place)
 
     def _controlled(self, command: MavCommand) -> list[GimbalDevice]:
-        devices = self.gimbals.chosen(max(command.whole(7), 0))
+        devices = self.gimbals.chosen(max(command.integer(7), 0))
         for device in devices:
             device.check_control(command.peer)
         return devices

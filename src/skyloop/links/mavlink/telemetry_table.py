@@ -122,9 +122,9 @@ def mission_current(of: Telemetry) -> MavMessage:
 
 def estimator_status(of: Telemetry) -> MavMessage:
     system = of.system
-    good = system.port.knows_where
-    flags = mavlink.ESTIMATOR_ATTITUDE if good else 0
-    flags |= 0x0FFE & ~mavlink.ESTIMATOR_CONST_POS_MODE & ~mavlink.ESTIMATOR_GPS_GLITCH if good else 0
+    is_valid = system.port.knows_where
+    flags = mavlink.ESTIMATOR_ATTITUDE if is_valid else 0
+    flags |= 0x0FFE & ~mavlink.ESTIMATOR_CONST_POS_MODE & ~mavlink.ESTIMATOR_GPS_GLITCH if is_valid else 0
     sd = system.state.position_sd if isinstance(system.state, Estimate) else np.zeros(3)
     return mavlink.MAVLink_estimator_status_message(
         of.us, flags, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(np.hypot(sd[0], sd[1])), float(sd[2])

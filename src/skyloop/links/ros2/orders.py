@@ -52,7 +52,7 @@ def trajectory_from(message: RosMessage) -> Cubics:
         raise ValueError("time_from_start must rise from point to point")
     velocities = _velocities(points, times, positions)
     if not (np.isfinite(positions).all() and np.isfinite(velocities).all() and np.isfinite(turns).all()):
-        raise ValueError("a trajectory holds a number that is not finite")
+        raise ValueError("a trajectory contains a number that is not finite")
     if np.any(np.abs(np.linalg.norm(turns, axis=1) - 1.0) > 1e-2):
         raise ValueError("a rotation of a trajectory is no unit quaternion")
     yaws = np.unwrap([float(yaw_from_quat(turn)) for turn in turns])
@@ -288,7 +288,7 @@ def estimate_from(message: RosMessage, now_ns: int) -> Estimate:
 def vector(values: RosMessage) -> Array:
     found = np.array([values.x, values.y, values.z], float)
     if not np.isfinite(found).all():
-        raise ValueError("a vector holds a number that is not finite")
+        raise ValueError("a vector contains a number that is not finite")
     return found
 
 

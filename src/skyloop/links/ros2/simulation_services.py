@@ -306,7 +306,7 @@ class SimulationServices:
 
     def _spawnables(self, asked: RosMessage) -> Fields:
         shapes = sorted(set(self._port.editor.shapes()))
-        return DONE, [si.Spawnable(si.Resource(shape, ""), "a thing of this world", NO_BOUNDS) for shape in shapes]
+        return DONE, [si.Spawnable(si.Resource(shape, ""), "an object of this world", NO_BOUNDS) for shape in shapes]
 
     # ---- worlds
 
