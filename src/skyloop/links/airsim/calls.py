@@ -89,47 +89,30 @@ class Reply:
 # ---- methods by name
 
 
-_CAR = "is for cars; skyloop flies multirotors"
-_UNREAL = "is for Unreal's engine only"
-_LENS = "is for Unreal's cinema lenses only; simSetCameraFov sets the field of view"
-_SENSOR = "reads a sensor that Cosys-AirSim has and skyloop has not"
-_LIGHT = "switches lamps of Unreal's worlds; skyloop's have none that can be switched"
-UNSUPPORTED = {
-    "setCarControls": _CAR,
-    "getCarState": _CAR,
-    "getCarControls": _CAR,
-    "simSetLightIntensity": _LIGHT,
-    "simSetVehicleLightIntensity": _LIGHT,
-    "simSetVehicleLightVisibility": _LIGHT,
-    "simSetWorldLightIntensity": _LIGHT,
-    "simSetWorldLightVisibility": _LIGHT,
-    "simSwapTextures": _UNREAL,
-    "simSetObjectMaterial": _UNREAL,
-    "simSetObjectMaterialFromTexture": _UNREAL,
-    "simRunConsoleCommand": _UNREAL,
-    "simLoadLevel": "loads levels of Unreal's; start `skyloop serve --world NAME` instead",
-    "simGetPresetLensSettings": _LENS,
-    "simGetLensSettings": _LENS,
-    "simSetPresetLensSettings": _LENS,
-    "simGetPresetFilmbackSettings": _LENS,
-    "simSetPresetFilmbackSettings": _LENS,
-    "simEnableManualFocus": _LENS,
-    "simGetFocusDistance": _LENS,
-    "simSetFocusDistance": _LENS,
-    "simGetFocusAperture": _LENS,
-    "simSetFocusAperture": _LENS,
-    "simEnableFocusPlane": _LENS,
-    "getEchoData": _SENSOR,
-    "getUWBData": _SENSOR,
-    "getUWBSensorData": _SENSOR,
-    "getWifiData": _SENSOR,
-    "getWifiSensorData": _SENSOR,
-    "simSetEchoPose": _SENSOR,
-    "simEnableAnnotationObjectTextureByPath": "paints textures of Unreal's; annotation by colour, ID and value works",
-    "simSetAnnotationObjectTextureByPath": "paints textures of Unreal's; annotation by colour, ID and value works",
-    "simGetAnnotationObjectTexturePath": "paints textures of Unreal's; annotation by colour, ID and value works",
-    "setSafety": "is not called by AirSim's own client, and its safety checks were never finished there",
+_UNSUPPORTED_BY_REASON = {
+    "is for cars; skyloop flies multirotors": "setCarControls getCarState getCarControls",
+    "switches lamps of Unreal's worlds; skyloop's have none that can be switched": (
+        "simSetLightIntensity simSetVehicleLightIntensity simSetVehicleLightVisibility simSetWorldLightIntensity "
+        "simSetWorldLightVisibility"
+    ),
+    "is for Unreal's engine only": (
+        "simSwapTextures simSetObjectMaterial simSetObjectMaterialFromTexture simRunConsoleCommand"
+    ),
+    "loads levels of Unreal's; start `skyloop serve --world NAME` instead": "simLoadLevel",
+    "is for Unreal's cinema lenses only; simSetCameraFov sets the field of view": (
+        "simGetPresetLensSettings simGetLensSettings simSetPresetLensSettings simGetPresetFilmbackSettings "
+        "simSetPresetFilmbackSettings simEnableManualFocus simGetFocusDistance simSetFocusDistance "
+        "simGetFocusAperture simSetFocusAperture simEnableFocusPlane"
+    ),
+    "reads a sensor that Cosys-AirSim has and skyloop has not": (
+        "getEchoData getUWBData getUWBSensorData getWifiData getWifiSensorData simSetEchoPose"
+    ),
+    "paints textures of Unreal's; annotation by colour, ID and value works": (
+        "simEnableAnnotationObjectTextureByPath simSetAnnotationObjectTextureByPath simGetAnnotationObjectTexturePath"
+    ),
+    "is not called by AirSim's own client, and its safety checks were never finished there": "setSafety",
 }
+UNSUPPORTED = {name: reason for reason, names in _UNSUPPORTED_BY_REASON.items() for name in names.split()}
 """By method: the rest of the error sentence that a call gets."""
 
 
