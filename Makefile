@@ -22,7 +22,7 @@ help:
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
-	@echo "make pages      the numbers on the pages anew from docs/results, and records for C++ and the cockpit"
+	@echo "make pages      the numbers on the pages anew from docs/results, the page of the public API, and records for C++ and the cockpit"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -78,6 +78,7 @@ docs: setup
 pages: setup
 	@.venv/bin/python tools/refresh_pages.py
 	@.venv/bin/python tools/record_types.py
+	@.venv/bin/python tools/api_page.py
 
 bench: setup
 	@.venv/bin/skyloop bench physics

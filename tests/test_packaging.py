@@ -22,23 +22,32 @@ PINS: dict[str, str] = {
     for name, version in (line.split("==") for line in (LOCK + TORCH_LOCK).splitlines() if not line.startswith("#"))
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PLUGINS = [
+    {"project": {"optional-dependencies": {}, **tomllib.loads(path.read_text())["project"]}}
+    for path in sorted(ROOT.glob("plugins/*/pyproject.toml"))
+]
 
 
 def wanted() -> list[str]:
-    # PyTorch alone is larger than all the rest; tests of `sb3` make an environment of their own
-    extras = [each for name, each in PROJECT["project"]["optional-dependencies"].items() if name != "sb3"]
-    return [
-        *PROJECT["build-system"]["requires"],
-        *PROJECT["project"]["dependencies"],
-        *(each for extra in extras for each in extra),
-    ]
+    found = list(PROJECT["build-system"]["requires"])
+    for project in (PROJECT, *PLUGINS):
+        # PyTorch alone is larger than all the rest; tests of `sb3` make an environment of their own
+        extras = [each for name, each in project["project"]["optional-dependencies"].items() if name != "sb3"]
+        found += [*project["project"]["dependencies"], *(each for extra in extras for each in extra)]
+    return found
 
 
 def test_every_dependency_is_pinned_to_an_allowed_version() -> None:
-    # the client is of this tree: its version must fit what the simulator asks for
-    versions = {**PINS, "skyloop-client": __version__}
+    # these are of this tree: their versions must fit what the others ask for
+    ours = ["skyloop", "skyloop-client", *(project["project"]["name"] for project in PLUGINS)]
+    versions = {**PINS, **dict.fromkeys(ours, __version__)}
     for requirement in map(Requirement, wanted()):
         assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+def test_the_plugins_are_an_extra_and_have_the_version_of_the_simulator() -> None:
+    assert sorted(PROJECT["project"]["optional-dependencies"]["all"]) == [each["project"]["name"] for each in PLUGINS]
+    assert {each["project"]["version"] for each in PLUGINS} == {__version__}
 
 
 def test_the_version_is_written_in_one_place() -> None:

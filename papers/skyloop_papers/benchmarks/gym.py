@@ -165,7 +165,7 @@ def batch(
 
         from skyloop_jax import DeviceEnv
     except (ImportError, MissingExtra):
-        raise SetupError("bench batch needs JAX, which is not installed: pip install 'skyloop[batch]'") from None
+        raise SetupError("bench batch needs JAX, which is not installed: pip install 'jax>=0.6,<0.13'") from None
     env = DeviceEnv("hover")
     counts = vehicles or ((8192,) if jax.default_backend() == "cpu" else (1 << 16, 1 << 18, 1 << 20))
     taken = Rounds(batch_timings(env, Kernel(kernel_vehicles), counts, seconds), rounds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop_detect.detector import LEAST_SCORE, SHIPPED
+from skyloop_detect.detector import LEAST_SCORE
 from skyloop_detect.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
 from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS
 from skyloop_papers.experiment import ExperimentPlan
@@ -18,6 +18,8 @@ PARTS = {"held-out seeds": "", "new world": "new-world", "bad weather": "bad-wea
 """By name: the folders of the people dataset whose test split it is."""
 AIMS = {"held-out seeds": 0.90, "new world": 0.80, "bad weather": 0.60}
 AIM_8_BITS, AIM_PER_S, AIM_VS_TORCH = 0.02, 100.0, 3.0
+FILES = {"people": "people-int8.onnx", "people-fp16": "people-fp16.onnx", "people-torch": "people.safetensors"}
+"""By the names of models, their files when the results were measured."""
 WAYS = {
     "torch, 32 bits": ("people-torch", "torch"),
     "onnxruntime, 16-bit weights": ("people-fp16", "onnxruntime"),
@@ -55,7 +57,7 @@ class DetectionPlan(ExperimentPlan):
             "worlds": list(WORLDS),
             "new_worlds": list(NEW_WORLDS),
             "of_a_dataset_of": IMAGES,
-            "ways_with": {name: [SHIPPED[model], runtime] for name, (model, runtime) in WAYS.items()},
+            "ways_with": {name: [FILES[model], runtime] for name, (model, runtime) in WAYS.items()},
         }
         return {**asdict(self), **fixed}
 

@@ -21,23 +21,18 @@ from skyloop.core.system_packages import install_command, missing_packages
 ENOUGH_MEMORY_GIB = 2.0
 
 WHAT_FOR = {
-    "batch": "for skyloop_jax, hover and gate on a GPU",
+    "all": "for the plugins: odometry, maps, planners, landing, finding people, JAX",
     "bench": "for `skyloop bench`",
     "campaign": "for `skyloop campaign`",
     "cockpit": "for `skyloop cockpit` and --cockpit",
-    "detect": "for `skyloop train`, `skyloop detect` and flights that look for people",
     "dev": "for changing skyloop and running its tests",
     "docs": "for `make docs`",
-    "fabric": "for the landing detector's logic, simulated and synthesised",
     "foxglove": "for --foxglove",
     "gym": "for skyloop.gym",
-    "lidar": "for the localiser of unknown-city with kiss-icp",
     "mavlink": "for `skyloop mavlink`, PX4 and serial lines",
-    "nav": "for skyloop localise and flights on cameras and an IMU",
     "report": "for `skyloop reproduce all`",
     "ros2": "for --ros2",
     "sb3": "for skyloop.gym.sb3, which trains with Stable-Baselines3",
-    "video": "for `skyloop land --video window`",
     "view": "for `skyloop view`",
 }
 """By extra."""
@@ -101,40 +96,44 @@ def _package(name: str) -> Diagnosis:
     return Diagnosis(name, "ok", version)
 
 
-def _extras() -> list[Diagnosis]:
-    """One finding for each extra of pyproject.toml, from the metadata of this installation. Nothing is imported."""
+def _extras(distribution: str = "skyloop") -> list[Diagnosis]:
+    """One finding for each extra of a distribution, from the metadata of this installation. Nothing is imported."""
     try:
-        about = metadata.metadata("skyloop")
+        about = metadata.metadata(distribution)
     except metadata.PackageNotFoundError:
         folder = Path(__file__).parents[1]
-        found = f"unknown: skyloop runs from {folder} and is not installed"
+        found = f"unknown: {distribution} runs from {folder} and is not installed"
         return [Diagnosis("extras", "optional", found, "run `make setup` there")]
     requirements = [Requirement(line) for line in about.get_all("Requires-Dist") or ()]
-    return [_extra(name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
+    return [_extra(distribution, name, requirements) for name in sorted(about.get_all("Provides-Extra") or ())]
 
 
-def _extra(name: str, requirements: list[Requirement]) -> Diagnosis:
+def _extra(distribution: str, name: str, requirements: list[Requirement]) -> Diagnosis:
     def belongs(requirement: Requirement) -> bool:
         marker = requirement.marker
         return marker is not None and marker.evaluate({"extra": name}) and not marker.evaluate({"extra": ""})
 
+    shown = f"extra: {name}" if distribution == "skyloop" else f"extra: {distribution}[{name}]"
     versions = {each.name: package_version(each.name) for each in requirements if belongs(each)}
     absent = [package for package, version in versions.items() if version is None]
     if absent:
-        advice = f"{WHAT_FOR.get(name, 'optional')}: pip install 'skyloop[{name}]'"
-        return Diagnosis(f"extra: {name}", "optional", f"not installed: {', '.join(absent)}", advice)
+        what_for = WHAT_FOR.get(name, "optional") if distribution == "skyloop" else "optional"
+        advice = f"{what_for}: pip install '{distribution}[{name}]'"
+        return Diagnosis(shown, "optional", f"not installed: {', '.join(absent)}", advice)
     listed = [f"{package} {version}" for package, version in versions.items()]
-    return Diagnosis(f"extra: {name}", "ok", ", ".join(listed) if len(listed) < 5 else f"all {len(listed)} packages")
+    return Diagnosis(shown, "ok", ", ".join(listed) if len(listed) < 5 else f"all {len(listed)} packages")
 
 
 def _plugins() -> list[Diagnosis]:
-    """One finding for each plugin that is installed beside skyloop."""
-    return [
-        Diagnosis(f"plugin: {each.name}", "optional", f"cannot be loaded: {each.fault}", "update or uninstall it")
-        if each.plugin is None
-        else Diagnosis(f"plugin: {each.name}", "ok", each.version)
-        for each in plugins()[1:]
-    ]
+    """One finding for each plugin that is installed beside skyloop, and for each of its extras."""
+    found = []
+    for each in plugins()[1:]:
+        if each.plugin is None:
+            fault = f"cannot be loaded: {each.fault}"
+            found.append(Diagnosis(f"plugin: {each.name}", "optional", fault, "update or uninstall it"))
+        else:
+            found += [Diagnosis(f"plugin: {each.name}", "ok", each.version), *_extras(each.distribution)]
+    return found
 
 
 def _system_packages() -> list[Diagnosis]:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import typer
+
 from skyloop.core.plugins import BUILT_IN, Registry
 from skyloop.core.validation import read_yaml
 from skyloop.links.registry import LINKS
@@ -19,6 +21,7 @@ from skyloop.world.world import WORLDS
 from skyloop_client.errors import PluginError
 
 CATALOGUES: Registry[Callable[[], dict[str, str]]] = Registry("catalogues", "catalogue")
+VERBS: Registry[typer.Typer] = Registry("verbs", "verb")
 
 
 def catalogue() -> dict[str, dict[str, str]]:
@@ -30,6 +33,15 @@ def catalogue() -> dict[str, dict[str, str]]:
         "sensors": {name: _sensor(sensor.Config) for name, sensor in SENSORS.loadable().items()},
         "pilots": {name: _first_line(pilot) for name, pilot in PILOTS.loadable().items()},
         "links": {name: _link(name) for name in LINKS},
+        "estimators": {name: _first_line(each) for name, each in ESTIMATORS.loadable().items()},
+        "controllers": {name: _first_line(each) for name, each in CONTROLLERS.loadable().items()},
+        "formats": {name: each.text for name, each in FORMATS.loadable().items()},
+        "verbs": {
+            str(verb.name or callback.__name__): _first_line(callback)
+            for app in VERBS.loadable().values()
+            for verb in app.registered_commands
+            if (callback := verb.callback) is not None
+        },
         **{heading: listed() for heading, listed in CATALOGUES.loadable().items()},
     }
 
@@ -38,7 +50,7 @@ def origins() -> dict[str, dict[str, str]]:
     """By the headings of `catalogue`, which plugin brings each name; what is built in is left out."""
     registries: dict[str, Registry[Any]] = {
         "scenarios": SCENARIOS, "airframes": AIRFRAMES, "worlds": WORLDS, "sensors": SENSORS, "pilots": PILOTS,
-        "links": LINKS,        "estimators": ESTIMATORS, "controllers": CONTROLLERS, "formats": FORMATS,
+        "links": LINKS, "estimators": ESTIMATORS, "controllers": CONTROLLERS, "formats": FORMATS, "verbs": VERBS,
     }  # fmt: skip
     found = {heading: {name: each.origin(name) for name in each} for heading, each in registries.items()}
     return {
@@ -70,6 +82,6 @@ def _sensor(config: type[Any]) -> str:
     return "presets " + ", ".join(config.model_fields["preset"].annotation.__args__)
 
 
-def _first_line(thing: type) -> str:
+def _first_line(thing: Any) -> str:
     text = thing.__doc__ or sys.modules[thing.__module__].__doc__ or ""
     return text.strip().splitlines()[0]

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
     from skyloop.links.link_gate import LinkConfig
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
+"""The console of results."""
 err = Console(stderr=True, soft_wrap=True)
+"""The console of errors and progress."""
 log = logging.getLogger(__name__)
 
 Quality = Annotated[str, typer.Option(help="The quality of images: low, medium, high, epic or cinematic.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+"""The option `--json`."""
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed, instead of the scenario's own.")]
+"""The option `--seed`."""
 Sets = Annotated[
     list[str] | None,
     typer.Option(
@@ -37,6 +41,7 @@ Sets = Annotated[
         help="Change one value, e.g. vehicles.drone.state=truth; may be given several times.",
     ),
 ]
+"""The option `--set`."""
 Home = Annotated[
     str | None,
     typer.Option(
@@ -55,10 +60,12 @@ Links = Annotated[
         "times.",
     ),
 ]
+"""The option `--link`."""
 Foxglove = Annotated[
     str | None,
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
+"""The option `--foxglove`."""
 Ros2 = Annotated[
     bool, typer.Option("--ros2", help="Be a ROS 2 node on this machine: publish the sensors, take commands.")
 ]
@@ -157,6 +164,7 @@ def absolute(plugin: str) -> str:
 
 
 def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Any:
+    """The scenario of a verb, with the changes that its options make."""
     from skyloop.sim.scenario import load_scenario
 
     changes = overrides(sets, seed)
@@ -237,6 +245,7 @@ def telling_where(folder: Path) -> Iterator[None]:
 
 
 def print_summary(summary: dict[str, Any], folder: Path) -> None:
+    """Print what a run gave."""
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
         f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"

@@ -54,6 +54,7 @@ Randomise = Annotated[str, typer.Option(help="What the seed varies: some of sun,
 
 
 def names(text: str) -> tuple[str, ...]:
+    """The names in a text with commas."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 

@@ -57,6 +57,7 @@ def log_lines(console: Console) -> Iterator[None]:
 
 
 def is_quiet() -> bool:
+    """Whether `--quiet` was given."""
     return logging.getLogger(TREES[0]).getEffectiveLevel() >= logging.ERROR
 
 

@@ -37,8 +37,10 @@ app = Verbs(
 )
 
 VERBS: Registry[typer.Typer] = Registry("verbs", "verb")
-for _verbs in VERBS.loadable().values():
-    app.add_typer(_verbs)
+# a plugin that cannot be loaded is reported like any other warning
+with log_lines(err):
+    for _verbs in VERBS.loadable().values():
+        app.add_typer(_verbs)
 
 
 @app.command("list")

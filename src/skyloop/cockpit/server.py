@@ -30,10 +30,11 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
-from skyloop.cockpit.guard import Guard, Guarded
+from skyloop.cockpit.guard import NAME, Guard, Guarded
 from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
 from skyloop.cockpit.wire import frame
+from skyloop.core.plugins import plugins
 from skyloop_client.errors import LinkError, SkyloopError
 
 TOKEN_S = 5.0
@@ -291,6 +292,21 @@ def _add_page(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:
         return FileResponse(PAGE / "index.html")
+
+    brought = {each.name: each.plugin.cockpit for each in plugins() if each.plugin is not None and each.plugin.cockpit}
+
+    @app.get("/api/plugins", tags=["view"])
+    async def layers() -> list[str]:
+        """The addresses of the modules in which plugins bring layers and tabs of the page."""
+        return [f"/plugins/{plugin}/layers.js" for plugin in brought]
+
+    # like the page itself, without a token: it is what somebody wrote, not what is flown
+    @app.get("/plugins/{plugin}/{name}", include_in_schema=False)
+    async def plugin_asset(plugin: str, name: str) -> FileResponse:
+        path = brought.get(plugin, PAGE) / name
+        if plugin not in brought or not NAME.fullmatch(name) or not path.is_file():
+            raise HTTPException(404, "there is no such file of a plugin")
+        return FileResponse(path)
 
     @app.get("/api/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

@@ -22,6 +22,7 @@ def cache_folder() -> Path:
 
 
 CACHE_FOLDER = cache_folder()
+"""Of the user; what is in it can be made again."""
 
 
 PARTIAL = ".partial"

@@ -46,6 +46,7 @@ def quat_multiply(left: ArrayLike, right: ArrayLike) -> Array:
 
 
 def quat_conjugate(quat: ArrayLike) -> Array:
+    """The inverse rotation of a unit quaternion."""
     return np.multiply(quat, [1.0, -1.0, -1.0, -1.0], dtype=np.float64)
 
 
@@ -129,6 +130,7 @@ def yaw_from_quat(quat: ArrayLike) -> Array:
 
 
 def quat_from_yaw(yaw: ArrayLike) -> Array:
+    """The quaternion of a heading, rad, of a level body."""
     half = 0.5 * np.asarray(yaw, dtype=np.float64)
     return _joined(np.cos(half), 0.0, 0.0, np.sin(half))
 
@@ -227,6 +229,8 @@ _SECOND_ECCENTRICITY_SQUARED = _ECCENTRICITY_SQUARED / (1.0 - _ECCENTRICITY_SQUA
 
 @dataclass(frozen=True, slots=True)
 class GeoPoint:
+    """A place on WGS84."""
+
     latitude_deg: float
     longitude_deg: float
     altitude: float

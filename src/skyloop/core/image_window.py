@@ -46,7 +46,7 @@ class ImageWindow:
         try:
             self._glfw: Any = importlib.import_module("glfw")
         except ImportError:
-            raise MissingExtra("a window needs the package glfw; pip install 'skyloop[video]'") from None
+            raise MissingExtra("a window needs the package glfw; pip install glfw") from None
         self._window: Any = None
         self._context: Any = None
         self._corners: Any = None

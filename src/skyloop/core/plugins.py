@@ -73,7 +73,7 @@ class Plugin:
     catalogues: Objects = field(default_factory=_none)
     """By heading, functions that give names with one line each, for `skyloop list`."""
     cockpit: Path | None = None
-    """A folder with `layers.js`, which the cockpit's page imports."""
+    """A folder with `layers.js`, which adds layers and tabs to the cockpit's page, and files that it imports."""
 
 
 FOLDERS = ("airframes", "scenarios")
@@ -91,6 +91,8 @@ class InstalledPlugin:
     """None if it could not be loaded."""
     fault: str = ""
     """Why not, in one line."""
+    distribution: str = ""
+    """That brings it, as pip calls it."""
 
 
 @cache
@@ -124,7 +126,8 @@ def _load(entry: EntryPoint, before: list[InstalledPlugin]) -> InstalledPlugin:
             codec.register(load_object(path, f"message '{name}'"))
     except (PluginError, TypeError) as error:
         return InstalledPlugin(entry.name, version, None, str(error))
-    return InstalledPlugin(entry.name, version, plugin)
+    distribution = entry.dist.name if entry.dist is not None else ""
+    return InstalledPlugin(entry.name, version, plugin, distribution=distribution)
 
 
 def _names(plugin: Plugin, kind: str) -> list[str]:

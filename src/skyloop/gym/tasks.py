@@ -18,12 +18,14 @@ Records = NDArray[np.void]
 """(n,), of a structured type."""
 
 HOVER, WAYPOINT, GATE, LANDING = range(4)
+"""Kinds of learning tasks, as the kernels see them."""
 
 MOST_GOAL, MOST_VELOCITY, MOST_RATE = 50.0, 50.0, 50.0
 """m, m/s and rad/s at which observations are clipped."""
 GOAL, MOTION = slice(0, 3), slice(3, 18)
 """Slices of a state observation. The next goal of the waypoint task follows them."""
 BOUNDS = (MOST_GOAL,) * 3 + (MOST_VELOCITY,) * 3 + (1.0,) * 9 + (MOST_RATE,) * 3 + (MOST_GOAL,) * 3
+"""Of the observations: their largest magnitudes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ TASKS = {
 
 
 def find_task(name: str) -> Task:
+    """A learning task by name."""
     if name not in TASKS:
         raise unknown_name("task", name, TASKS)
     return TASKS[name]

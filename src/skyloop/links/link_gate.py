@@ -176,6 +176,7 @@ class LinkConfig(BaseModel, ABC):
 
 
 def all_vehicles(scenario: Scenario) -> frozenset[str]:
+    """The names of all vehicles of a scenario."""
     return frozenset(vehicle.name for vehicle in scenario.vehicles)
 
 

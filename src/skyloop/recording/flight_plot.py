@@ -15,16 +15,20 @@ from skyloop_client.messages import Array, Event, EventKind
 from skyloop_client.streams import NS_PER_S
 
 INK = "#23303b"
+"""The colour of text and axes."""
 REFERENCE = "#9aa5ad"
+"""The colour of what others are compared with."""
 DASHES = ("--", ":", "-.")
 """Line styles for the estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")
+"""Of the vehicles in a plot."""
 MOST_SINGLE = len(COLOURS)
 """Most vehicles that are drawn one by one. With more, their median and range are drawn."""
 WIDTH, HEIGHT = 12.0, 7.6
 """inches."""
 OFF = "off [m]"
 STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
+"""Settings of Matplotlib for all plots."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.files import PARTIAL, write_whole
+from skyloop.core.plugins import plugins
 from skyloop.recording.journal import fault_of, is_complete, read_group
 from skyloop.recording.run_folder import plain
 from skyloop_client.codec import info_from, plain_info
@@ -132,6 +133,8 @@ def add_stream(folder: Path, info: StreamInfo) -> None:
 
 
 def open_recording(folder: Path) -> Recording:
+    # their records are known from now on
+    plugins()
     path = folder / NAME
     try:
         data = json.loads(path.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.core.plugins import plugins
 from skyloop.recording.asl_reader import AslTable, is_euroc, open_euroc
 from skyloop.recording.journal import GroupReader, decoded, read_group
 from skyloop.recording.recording import NAME, Recording, open_recording
@@ -67,6 +68,8 @@ ROWS = {
 
 def read_run(folder: Path) -> IndexedStreams:
     """All streams of one run folder."""
+    # their records are known from now on
+    plugins()
     described = _json(folder / "streams.json")
     streams: dict[str, IndexedStream] = {}
     size = 0

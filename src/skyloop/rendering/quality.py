@@ -42,3 +42,4 @@ QUALITIES: Final = {
     "epic": Quality(2.5, 0.5, 4096, 0, 3, 0.8, 16, 3, 0.0),
     "cinematic": Quality(1e9, 0.0, 4096, 0, 3, 1.0, 24, 3, 0.1),
 }
+"""The qualities of images, by name."""

@@ -66,6 +66,7 @@ PRESETS = {
     "down-1280": CameraNumbers(1280, 720, 90.0),
     "perfect": CameraNumbers(640, 480, 90.0),
 }
+"""The numbers of cameras, by name."""
 USUAL_MOUNTS: dict[str, dict[str, list[float]]] = {
     "d435-colour": {"position": [0.12, 0.0, 0.0], "rotation_deg": [0.0, 0.0, 0.0]},
     "d435-left": {"position": [0.12, 0.0, 0.0], "rotation_deg": [0.0, 0.0, 0.0]},
@@ -190,6 +191,8 @@ class _Part(NamedTuple):
 
 
 class Camera(Sensor[CameraState]):
+    """A colour camera with labels, depth and flow as its ground truth."""
+
     Config = CameraConfig
     needs_views = True
     kernels = ("skyloop.sensors.labels", "skyloop.world.views")

@@ -141,6 +141,8 @@ __all__ = ["Appearance", "Painting", "View", "ViewRequest", "WorldView"]
 
 
 class WorldView:
+    """The world as links and reports see it: what there is, where it is, and images of it."""
+
     def __init__(self, scene: WorldScene, clock: Clock) -> None:
         """To be made when the simulation is built, before its first event."""
         self._scene = scene

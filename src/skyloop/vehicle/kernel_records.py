@@ -23,9 +23,11 @@ MAX_HITS = 8
 
 # drag models
 DRAG_NONE, DRAG_LINEAR, DRAG_BOX, DRAG_ROTOR, DRAG_ROTOR_LINEAR, DRAG_ROTOR_LUMPED = range(6)
+"""`drag_model` of PARAMS: how drag is computed."""
 
 # controllers
 CONTROL_EXTERNAL, CONTROL_CASCADE, CONTROL_SIMPLEFLIGHT = range(3)
+"""`control` of PARAMS: which controller the kernel runs."""
 
 # setpoint kinds, as the kernels see them
 (
@@ -38,6 +40,7 @@ CONTROL_EXTERNAL, CONTROL_CASCADE, CONTROL_SIMPLEFLIGHT = range(3)
     SET_MOTORS,
     SET_DESCEND,
 ) = range(8)
+"""Kinds of setpoints, as the kernels see them."""
 
 # the part of a vehicle that touches
 PART_LEG, PART_BODY, PART_ROTOR = range(3)

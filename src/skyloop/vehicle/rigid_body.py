@@ -45,6 +45,7 @@ def frame_drag(p, density_ratio, air_x, air_y, air_z):
 
 
 REFERENCE_DENSITY = 1.225
+"""kg/m³ of air, for which airframes give thrust and drag."""
 
 
 @inlined

@@ -52,8 +52,10 @@ CLASSES: Final = (
     "traffic light",
     "barrel",
 )
+"""The classes of labels by number."""
 
 CLASS_ID: Final = {name: number for number, name in enumerate(CLASSES)}
+"""The numbers of classes by name."""
 
 
 CLASS_WORDS: dict[str, str] = {

@@ -75,6 +75,7 @@ class Weather:
 
 
 def weather_at(config: WeatherConfig, latitude_deg: float) -> Weather:
+    """The weather of a config, with the sun where it stands at this latitude."""
     declination = np.radians(23.44) * np.sin(2.0 * np.pi * (config.day_of_year - 81) / 365.25)
     latitude = np.radians(latitude_deg)
     hour = np.radians(15.0 * (config.time_of_day - 12.0))

@@ -16,6 +16,7 @@ from skyloop_client.plugins import is_plugin, load_plugin
 
 WORLDS: Registry[type[Any]] = Registry("worlds", "world")
 Randomised = Literal["sun", "weather", "textures", "colours", "people"]
+"""What a seed may vary widely."""
 
 
 class World(Protocol):
@@ -49,6 +50,7 @@ class WorldConfig(BaseModel):
 
 
 def build_world(config: WorldConfig, seed: int, folder: Path | None) -> World:
+    """The world of a config: one with a name, one of a file, or a class of the user's."""
     label = config.name if config.file is None else config.file
     make: Any
     first: Any = seed

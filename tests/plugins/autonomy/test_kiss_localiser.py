@@ -148,7 +148,7 @@ def test_what_cannot_be_is_refused(told: dict[str, Any], words: str) -> None:
 
 def test_without_the_library_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kiss_icp.config", None)
-    with pytest.raises(MissingExtra, match=r"needs kiss-icp, .* pip install 'skyloop\[lidar\]'$"):
+    with pytest.raises(MissingExtra, match=r"needs kiss-icp, .* pip install 'skyloop-autonomy\[lidar\]'$"):
         build(scenario())
 
 

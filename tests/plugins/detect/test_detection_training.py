@@ -21,12 +21,13 @@ from skyloop_detect.board_file import board_file
 from skyloop_detect.commands.board_detector import SOURCE
 from skyloop_detect.commands.train import score_model, train_detector
 from skyloop_detect.dataset_reader import read_samples
+from skyloop_detect.detector import WEIGHTS as SHIPPED_WEIGHTS
 from skyloop_detect.detector import load_detector
 from skyloop_detect.exporting import FILES
 from skyloop_detect.image_store import Canvas, load_images
 from skyloop_detect.samples import Sample
 from skyloop_detect.training import WEIGHTS, TrainingOptions
-from skyloop_detect.weights import SHIPPED_WEIGHTS, begin_with, load_tensors
+from skyloop_detect.weights import begin_with, load_tensors
 
 pytestmark = pytest.mark.flights
 

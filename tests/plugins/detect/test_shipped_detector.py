@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from skyloop_client.errors import SetupError
+from skyloop_detect import detector as detector_module
 from skyloop_detect.classes import CLASSES
 from skyloop_detect.commands.train import score_model
 from skyloop_detect.dataset_reader import read_samples
@@ -50,5 +52,23 @@ def test_the_model_that_is_taken_without_a_name_has_8_bits_and_knows_all_classes
     assert "person" in found.classes and found.scores[0] > 0.5
 
 
-def test_what_is_shipped_is_small() -> None:
-    assert all((MODELS / name).stat().st_size <= 8_000_000 for name in SHIPPED.values())
+def test_one_model_is_shipped_and_it_is_small() -> None:
+    (model,) = MODELS.glob("*.onnx")
+    assert model == SHIPPED and model.stat().st_size <= 2_000_000
+    assert not list(MODELS.glob("*.safetensors"))
+
+
+def test_the_model_with_16_bits_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detector_module, "CACHE_FOLDER", tmp_path)
+    made = model_file("people-fp16")
+    assert made.parent == tmp_path / "models" and 2_900_000 < made.stat().st_size < 3_200_000
+    before = made.stat().st_mtime_ns
+    assert model_file("people-fp16") == made and made.stat().st_mtime_ns == before
+
+
+def test_without_a_checkout_there_are_no_other_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detector_module, "WEIGHTS", tmp_path / "people.safetensors")
+    for name in ("people-fp16", "people-torch"):
+        with pytest.raises(SetupError, match=f"^'{name}' needs the weights in a checkout of skyloop"):
+            model_file(name)
+    assert model_file("people").is_file()

@@ -6,19 +6,24 @@ import { Line } from "./line";
 import { dotMaterial, Label, lineMaterial, plainMaterial } from "./materials";
 import { Header } from "./wire";
 
-export const LAYERS = ["world", "ceilings", "tracks", "estimates", "clouds", "maps", "paths", "detections", "marks", "wind"] as const;
-export type LayerName = (typeof LAYERS)[number];
-export type Shown = Record<LayerName, boolean>;
+// Plugins add theirs.
+export const LAYERS = ["world", "ceilings", "tracks", "estimates", "clouds", "maps", "paths", "detections", "marks", "wind"];
+export type Shown = Record<string, boolean>;
 
 export interface Layer {
-  readonly kind: LayerName;
+  readonly kind: string;
   readonly object: THREE.Object3D;
   take(header: Header, payload: ArrayBuffer): void;
   dispose(): void;
 }
 
+// Those of plugins, by the record's name.
+export const layerMakers = new Map<string, (header: Header) => Layer>();
+
 // The layer for a record, or null for records that are not drawn.
 export function layerFor(header: Header): Layer | null {
+  const make = layerMakers.get(header.m);
+  if (make) return make(header);
   if (header.v === "cloud") {
     if (header.m === "RadarDetections") return new Cloud("detections", 0xff5533, 0.18);
     return new Cloud(header.tints === undefined ? "clouds" : "maps", 0x35c3ff, header.tints === undefined ? 0.05 : 0.14);
@@ -38,7 +43,7 @@ class Cloud implements Layer {
   private room = 0;
   private readonly labels = new Map<number, Label>();
 
-  constructor(readonly kind: LayerName, private readonly colour: number, private readonly size: number) {
+  constructor(readonly kind: string, private readonly colour: number, private readonly size: number) {
     this.object = new THREE.Points(new THREE.BufferGeometry(), dotMaterial(colour, size));
     this.object.frustumCulled = false;
   }

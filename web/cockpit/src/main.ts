@@ -6,9 +6,11 @@ import { Desk, Held } from "./desk";
 import { button, el, keep, kept } from "./dom";
 import { CameraMode, MODES } from "./eye";
 import { Instruments } from "./instruments";
-import { LAYERS, Shown } from "./layers";
+import * as THREE from "three";
+import { LAYERS, layerMakers, Shown } from "./layers";
 import { Log } from "./log";
 import { PICTURES } from "./picture";
+import { loadPlugins } from "./plugins";
 import { splitter } from "./splitter";
 import { Steer } from "./steer";
 import { Studio } from "./studio";
@@ -19,7 +21,7 @@ import { Frame, numberPaths } from "./wire";
 // streams that are always asked for, because they are small
 const ALWAYS = new Set(["VehicleState", "Estimate", "VehicleStatus", "BatteryState", "GridMap", "Path", "Goal", "GoalStatus", "Detections", "Markers", "Movers"]);
 // and those that are asked for while their layer is shown
-const HEAVY: Record<string, keyof Shown> = { LidarScan: "clouds", PointCloud: "clouds", DepthImage: "clouds", VoxelMap: "maps", RadarDetections: "detections" };
+const HEAVY: Record<string, string> = { LidarScan: "clouds", PointCloud: "clouds", DepthImage: "clouds", VoxelMap: "maps", RadarDetections: "detections" };
 const TABS = ["fly", "cameras", "plots", "log", "studio"] as const;
 const TICK_MS = 100;
 const MOST_CONTACTS = 200;
@@ -45,6 +47,10 @@ class Page {
   private readonly plotStream = el("select", { ariaLabel: "stream to plot", id: "plot-stream" });
   private readonly plotPath = el("select", { ariaLabel: "number to plot", id: "plot-path" });
   private readonly tabs = new Map<string, HTMLElement>();
+  private readonly tabBar = el("nav", { role: "tablist", ariaLabel: "panels" });
+  private readonly layerBoxes = el("details", { className: "layers" }, el("summary", { textContent: "Layers" }));
+  // of plugins' tabs, by the message they ask for
+  private readonly tabTakers = new Map<string, ((frame: Frame) => void)[]>();
   private poses = 0;
 
   constructor(root: HTMLElement) {
@@ -58,6 +64,7 @@ class Page {
     holder.append(over, this.cameras());
     this.connect();
     this.openTab(kept("tab", "fly"));
+    void this.openToPlugins(side);
     setInterval(() => this.draw(), TICK_MS);
     const dark = matchMedia("(prefers-color-scheme: dark)");
     dark.addEventListener("change", () => this.setTheme(kept("theme", "auto")));
@@ -96,7 +103,6 @@ class Page {
   }
 
   private side(): HTMLElement {
-    const bar = el("nav", { role: "tablist", ariaLabel: "panels" });
     const bodies: Record<string, Node[]> = {
       fly: [this.instruments.object, this.steer.object],
       cameras: [el("div", { className: "orders" }, this.paneChoice, button("Add pane", "show this stream", () => this.desk.add(this.paneChoice.value), { id: "add-pane" })), this.desk.pictures],
@@ -104,15 +110,49 @@ class Page {
       log: [this.log.object],
       studio: [this.studio.object],
     };
-    const aside = el("aside", {}, bar);
-    for (const name of TABS) {
-      const panel = el("div", { className: "panel", role: "tabpanel", id: `panel-${name}`, ariaLabel: name }, ...bodies[name]!);
-      this.tabs.set(name, panel);
-      bar.append(button(name[0]!.toUpperCase() + name.slice(1), `show ${name}`, () => this.openTab(name), { role: "tab", id: `tab-${name}` }));
-      aside.append(panel);
-    }
+    const aside = el("aside", {}, this.tabBar);
+    for (const name of TABS) aside.append(this.addPanel(name, bodies[name]!));
     this.plotStream.onchange = () => this.listPaths();
     return aside;
+  }
+
+  private addPanel(name: string, content: Node[]): HTMLElement {
+    const panel = el("div", { className: "panel", role: "tabpanel", id: `panel-${name}`, ariaLabel: name, hidden: true }, ...content);
+    this.tabs.set(name, panel);
+    this.tabBar.append(button(name[0]!.toUpperCase() + name.slice(1), `show ${name}`, () => this.openTab(name), { role: "tab", id: `tab-${name}` }));
+    return panel;
+  }
+
+  private addLayerBox(name: string): void {
+    const box = el("input", { type: "checkbox", checked: this.view.shown[name]!, id: `layer-${name}` });
+    box.onchange = () => {
+      this.view.shown[name] = box.checked;
+      keep("layers", this.view.shown);
+      this.view.applyShown();
+      this.want();
+    };
+    this.layerBoxes.append(el("label", {}, box, ` ${name}`));
+  }
+
+  private async openToPlugins(aside: HTMLElement): Promise<void> {
+    await loadPlugins(this.api, {
+      THREE,
+      addLayer: (name, messages, make) => {
+        LAYERS.push(name);
+        this.view.shown[name] ??= true;
+        this.addLayerBox(name);
+        for (const message of messages) {
+          HEAVY[message] = name;
+          layerMakers.set(message, (header) => Object.assign(make(header), { kind: name }));
+        }
+        this.want();
+      },
+      addTab: (name, panel, messages = [], take = () => {}) => {
+        aside.append(this.addPanel(name, [panel]));
+        for (const message of messages) this.tabTakers.set(message, [...(this.tabTakers.get(message) ?? []), take]);
+        this.want();
+      },
+    }, (why) => this.log.line("refused", why));
   }
 
   private cameras(): HTMLElement {
@@ -128,19 +168,9 @@ class Page {
       modes.append(one);
     }
     this.view.eye.onMode = pick;
-    const layers = el("details", { className: "layers" }, el("summary", { textContent: "Layers" }));
-    for (const name of LAYERS) {
-      const box = el("input", { type: "checkbox", checked: this.view.shown[name], id: `layer-${name}` });
-      box.onchange = () => {
-        this.view.shown[name] = box.checked;
-        keep("layers", this.view.shown);
-        this.view.applyShown();
-        this.want();
-      };
-      layers.append(el("label", {}, box, ` ${name}`));
-    }
+    for (const name of LAYERS) this.addLayerBox(name);
     pick(kept<CameraMode>("camera", "follow"));
-    return el("div", { className: "overlay" }, modes, layers);
+    return el("div", { className: "overlay" }, modes, this.layerBoxes);
   }
 
   private openTab(name: string): void {
@@ -222,7 +252,7 @@ class Page {
     if (this.plotStream.value && !this.numbers.has(this.plotStream.value) && !this.tabs.get("plots")!.hidden) wanted.add(this.plotStream.value);
     for (const info of this.streams) {
       const layer = HEAVY[info.message];
-      if (ALWAYS.has(info.message) || (layer && this.view.shown[layer])) wanted.add(info.name);
+      if (ALWAYS.has(info.message) || this.tabTakers.has(info.message) || (layer && this.view.shown[layer])) wanted.add(info.name);
     }
     this.api.want([...wanted].slice(0, 1000));
   }
@@ -255,6 +285,7 @@ class Page {
     if (header.m === "VehicleState") this.poses++;
     this.view.take(frame, vehicle);
     this.desk.take(frame);
+    for (const take of this.tabTakers.get(header.m) ?? []) take(frame);
     if (header.contact) this.contacts = [...this.contacts.slice(-MOST_CONTACTS), frame];
     if (header.v === "event") return this.log.event(header.kind, header.text, header.t);
     if (!header.n) return;

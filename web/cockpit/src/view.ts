@@ -3,7 +3,7 @@
 import * as THREE from "three";
 import { Craft } from "./craft";
 import { CameraMode, Eye } from "./eye";
-import { ball, Layer, layerFor, LAYERS, LayerName, Shown } from "./layers";
+import { ball, Layer, layerFor, LAYERS, Shown } from "./layers";
 import { Label, lineMaterial } from "./materials";
 import { Thrift } from "./thrift";
 import { Frame, Header } from "./wire";
@@ -110,7 +110,7 @@ export class View {
       layer = made;
       this.layers.set(header.s, layer);
       this.scene.add(layer.object);
-      layer.object.visible = this.shown[layer.kind];
+      layer.object.visible = this.shown[layer.kind]!;
     }
     layer.take(header, payload);
     return layer.object.visible;
@@ -144,10 +144,10 @@ export class View {
   }
 
   applyShown(): void {
-    this.world?.showCeilings(this.shown.ceilings);
-    if (this.world) this.world.object.visible = this.shown.world;
-    this.marks.visible = this.shown.marks;
-    for (const layer of this.layers.values()) layer.object.visible = this.shown[layer.kind];
+    this.world?.showCeilings(this.shown.ceilings!);
+    if (this.world) this.world.object.visible = this.shown.world!;
+    this.marks.visible = this.shown.marks!;
+    for (const layer of this.layers.values()) layer.object.visible = this.shown[layer.kind]!;
     for (const one of this.craft.values()) one.apply();
     this.change();
   }
@@ -174,8 +174,8 @@ export class View {
   }
 
   // How many pixels a layer changes, drawn with it and without it.
-  pixelsOf(name: LayerName): number {
-    const before = this.shown[name];
+  pixelsOf(name: string): number {
+    const before = this.shown[name]!;
     const [on, off] = [true, false].map((visible) => {
       this.shown[name] = visible;
       this.applyShown();
@@ -188,7 +188,7 @@ export class View {
     return count;
   }
 
-  get layerNames(): readonly LayerName[] {
+  get layerNames(): readonly string[] {
     return LAYERS;
   }
 

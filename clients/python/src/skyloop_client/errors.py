@@ -103,4 +103,5 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for a name that nothing has, with the nearest one that something has."""
     return UnknownNameError(f"no {what} named '{name}'; {nearest_name(name, known)}")

@@ -20,6 +20,7 @@ from skyloop_client.streams import NS_PER_S
 
 
 def is_plugin(name: object) -> bool:
+    """Whether a name in a scenario is `module:Name` or `file.py:Name`."""
     return isinstance(name, str) and ":" in name
 
 

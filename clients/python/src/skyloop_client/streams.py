@@ -13,6 +13,7 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 NS_PER_S = 1_000_000_000
+"""Nanoseconds in a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,14 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.core.files import CACHE_FOLDER, write_whole
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError, unknown_name
 from skyloop_detect.finding import Found, find
 from skyloop_detect.runtimes import RUNTIMES, Runtime, start_runtime
 
 MODELS = Path(__file__).parent / "models"
-"""The shipped ones."""
-SHIPPED = {"people": "people-int8.onnx", "people-fp16": "people-fp16.onnx", "people-torch": "people.safetensors"}
-"""`people` is the one with 8 bits, which is twice as fast as the others."""
+SHIPPED = MODELS / "people-int8.onnx"
+"""With 8 bits, which is twice as fast as the others. Its ranges were measured on images of the training."""
+WEIGHTS = Path(__file__).parents[2] / "weights" / "people.safetensors"
+"""What it was made from, with 32 bits; in a checkout only."""
+NAMES = ("people", "people-fp16", "people-torch")
 LEAST_SCORE = 0.35
 """Below it an object is not told, unless asked for; precision and recall are about equal there."""
 SMALLEST, LARGEST = 32, 4096
@@ -86,18 +90,37 @@ def load_detector(
 def model_file(model: str | Path | None, runtime: str = "auto") -> Path:
     """The file of a model."""
     name = str(model) if model is not None else "people-torch" if runtime == "torch" else "people"
-    if name in SHIPPED:
-        path = MODELS / SHIPPED[name]
-        if not path.is_file():
-            raise SetupError(f"the model '{name}' is not in this installation; train one with `skyloop train people`")
-        return path
+    if name == "people":
+        return SHIPPED
+    if name in NAMES:
+        return trained_weights(name) if name == "people-torch" else _made_of_weights(trained_weights(name))
     path = Path(name)
     if not path.suffix:
-        raise unknown_name("model", name, SHIPPED)
+        raise unknown_name("model", name, NAMES)
     if not path.is_file():
         raise DatasetError(f"the model '{path}' does not exist")
     if path.suffix not in (".onnx", ".safetensors"):
         raise DatasetError(f"'{path}' is no model: give an .onnx or .safetensors file")
+    return path
+
+
+def trained_weights(name: str) -> Path:
+    """Those of the shipped model."""
+    if not WEIGHTS.is_file():
+        raise SetupError(f"'{name}' needs the weights in a checkout of skyloop; or train with `skyloop train people`")
+    return WEIGHTS
+
+
+def _made_of_weights(weights: Path) -> Path:
+    """The model with weights of 16 bits. It is made when it is first used, and kept in the cache."""
+    digest = hashlib.sha256(weights.read_bytes()).hexdigest()[:24]
+    path = CACHE_FOLDER / "models" / f"people-fp16-{digest}.onnx"
+    if not path.is_file():
+        try:
+            from skyloop_detect.exporting import half_model
+        except ImportError:
+            raise MissingExtra("'people-fp16' is made with torch; pip install 'skyloop-detect[train]'") from None
+        write_whole(path, half_model(weights))
     return path
 
 
@@ -107,7 +130,7 @@ def _fitting(path: Path) -> str:
     for name in ("openvino", "onnxruntime"):
         if find_spec(name) is not None:
             return name
-    raise MissingExtra("finding people needs OpenVINO or onnxruntime; pip install 'skyloop[detect]'")
+    raise MissingExtra("finding people needs OpenVINO or onnxruntime; pip install openvino")
 
 
 def check_image(image: Any) -> None:

@@ -28,16 +28,26 @@ FILES = {"fp32": "people.onnx", "fp16": "people-fp16.onnx", "int8": "people-int8
 
 def export(weights: Path, folder: Path, calibration: Sequence[Sample]) -> dict[str, Path]:
     """The three files in a folder, by precision."""
-    network, classes, facts = load_network(weights)
-    kept = {name: value for name, value in facts.items() if name not in ("format", "classes")}
     paths = {precision: folder / name for precision, name in FILES.items()}
     try:
         for precision in ("fp32", "fp16"):
-            onnx.save(onnx_model(network, classes, kept, half=precision == "fp16"), paths[precision])
+            onnx.save(_model(weights, half=precision == "fp16"), paths[precision])
         quantise(paths["fp32"], paths["int8"], calibration_images(calibration))
     except OSError as error:
         raise DatasetError(f"cannot write into '{folder}': {error.strerror or error}") from None
     return paths
+
+
+def half_model(weights: Path) -> bytes:
+    """An ONNX file with weights of 16 bits."""
+    made: bytes = _model(weights, half=True).SerializeToString()
+    return made
+
+
+def _model(weights: Path, *, half: bool) -> Any:
+    network, classes, facts = load_network(weights)
+    kept = {name: value for name, value in facts.items() if name not in ("format", "classes")}
+    return onnx_model(network, classes, kept, half=half)
 
 
 def calibration_images(samples: Sequence[Sample]) -> Iterator[NDArray[np.uint8]]:
@@ -52,7 +62,7 @@ def quantise(source: Path, target: Path, images: Iterator[NDArray[np.uint8]]) ->
     try:
         from onnxruntime import quantization
     except ImportError:
-        raise MissingExtra("8 bits need onnxruntime; pip install 'skyloop[detect]'") from None
+        raise MissingExtra("8 bits need onnxruntime; pip install onnxruntime") from None
     model = onnx.load(source)
     reader = _Reader(images)
     with _quiet():

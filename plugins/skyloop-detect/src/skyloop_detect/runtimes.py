@@ -38,7 +38,7 @@ class OpenVinoRuntime:
         try:
             import openvino
         except ImportError:
-            raise MissingExtra("this runtime needs OpenVINO; pip install 'skyloop[detect]'") from None
+            raise MissingExtra("this runtime needs OpenVINO; pip install openvino") from None
         self._core = openvino.Core()
         self._path = path
         try:
@@ -71,7 +71,7 @@ class OnnxRuntime:
         try:
             import onnxruntime
         except ImportError:
-            raise MissingExtra("this runtime needs onnxruntime; pip install 'skyloop[detect]'") from None
+            raise MissingExtra("this runtime needs onnxruntime; pip install onnxruntime") from None
         onnxruntime.set_default_logger_severity(3)
         if providers[0] not in onnxruntime.get_available_providers():
             have = ", ".join(onnxruntime.get_available_providers())
@@ -110,7 +110,7 @@ class TorchRuntime:
 
             from skyloop_detect.weights import load_network
         except ImportError:
-            raise MissingExtra("this runtime needs torch; pip install 'skyloop[detect]'") from None
+            raise MissingExtra("this runtime needs torch; pip install 'skyloop-detect[train]'") from None
         if path.suffix != ".safetensors":
             raise DatasetError(f"'{path}': torch takes weights as .safetensors")
         self._torch, self._threads = torch, threads
@@ -166,7 +166,7 @@ def read_onnx(path: Path) -> tuple[Any, tuple[str, ...]]:
         model = onnx.load(path)
         facts = {entry.key: entry.value for entry in model.metadata_props}
     except ImportError:
-        raise MissingExtra("reading a model needs onnx; pip install 'skyloop[detect]'") from None
+        raise MissingExtra("reading a model needs onnx; pip install onnx") from None
     except Exception as error:
         # what its protocol buffers raise depends on how they were built
         raise _no_model(path, error) from None

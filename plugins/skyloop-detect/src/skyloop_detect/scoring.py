@@ -52,7 +52,7 @@ def scored(samples: Sequence[Sample], found: Sequence[Found], classes: Sequence[
         from pycocotools.coco import COCO
         from pycocotools.cocoeval import COCOeval
     except ImportError:
-        raise MissingExtra("scoring needs pycocotools; pip install 'skyloop[detect]'") from None
+        raise MissingExtra("scoring needs pycocotools; pip install pycocotools") from None
     with contextlib.redirect_stdout(io.StringIO()):
         truth: Any = COCO()
         truth.dataset = _dataset(samples, classes)

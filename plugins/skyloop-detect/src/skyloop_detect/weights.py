@@ -9,10 +9,11 @@ from torch import Tensor
 
 from skyloop.core.files import write_whole
 from skyloop_client.errors import DatasetError, MissingExtra
+from skyloop_detect.detector import trained_weights
 from skyloop_detect.network import Network
 
 FORMAT = "skyloop-detection-1"
-SHIPPED_NAME, SHIPPED_WEIGHTS = "people", Path(__file__).parent / "models" / "people.safetensors"
+SHIPPED_NAME = "people"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
@@ -55,7 +56,7 @@ def load_network(path: Path) -> tuple[Network, tuple[str, ...], dict[str, str]]:
 def begin_with(network: Network, start: str, classes: tuple[str, ...]) -> None:
     """Take over the weights of an earlier training: `people`, the shipped ones, or a file. For other classes the heads
     that tell them apart stay new."""
-    earlier, known, _ = load_network(SHIPPED_WEIGHTS if start == SHIPPED_NAME else Path(start))
+    earlier, known, _ = load_network(trained_weights(start) if start == SHIPPED_NAME else Path(start))
     state = earlier.state_dict()
     network.load_state_dict(
         {name: value for name, value in state.items() if known == classes or not name.startswith("class_heads")},
@@ -67,5 +68,5 @@ def _safetensors() -> Any:
     try:
         import safetensors.torch
     except ImportError:
-        raise MissingExtra("weights need safetensors; pip install 'skyloop[detect]'") from None
+        raise MissingExtra("weights need safetensors; pip install 'skyloop-detect[train]'") from None
     return safetensors.torch

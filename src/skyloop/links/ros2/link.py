@@ -49,7 +49,9 @@ class Ros2Config(LinkConfig):
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         """The environment's variables of ROS 2 say who may hear it."""
-        worlds = tuple((name, (world.__doc__ or "").strip().split("\n")[0]) for name, world in WORLDS.items())
+        worlds = tuple(
+            (name, (world.__doc__ or "").strip().split("\n")[0]) for name, world in WORLDS.loadable().items()
+        )
         world = WorldFacts(scenario.world.name, worlds)
         return [Ros2Link(inbox, settings_from(os.environ), lockstep=self.lockstep, world=world)]
 

@@ -63,6 +63,8 @@ NEEDED = ("classes", "instances", "labels")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelImage:
+    """An image with its labels."""
+
     t_ns: int
     colour: NDArray[np.uint8]
     classes: NDArray[np.uint8]

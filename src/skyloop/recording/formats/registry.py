@@ -15,6 +15,8 @@ from skyloop_client.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Format:
+    """A format of `--formats`: its writer and where it writes."""
+
     writer: str
     """module:Class, built with a Recording. It has `first_group`, `add(messages)` for each group, `finish()`."""
     output: str

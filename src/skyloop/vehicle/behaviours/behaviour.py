@@ -24,6 +24,7 @@ from skyloop_client.messages import (
 )
 
 Order: TypeAlias = Setpoint | Request
+"""What a behaviour answers with."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +57,8 @@ class Situation:
 
 
 class Behaviour(ABC):
+    """Something to fly, from records of the vehicle to orders; for links, pilots and Python."""
+
     done = False
     """It will give no more orders."""
     failed = False

@@ -14,6 +14,8 @@ from skyloop_client.messages import Array, Hover
 
 @dataclass
 class Fence:
+    """Limits of where a vehicle may be."""
+
     distance: float = 0.0
     """m from home, horizontally. 0: no limit."""
     height: float = 0.0

@@ -11,6 +11,7 @@ from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
+"""What a pilot answers with when it is called."""
 
 
 class PilotConfig(BaseModel):

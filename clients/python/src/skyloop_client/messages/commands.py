@@ -91,6 +91,7 @@ class Goal:
 
 
 Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal
+"""What a pilot may have the vehicle reach, repeated as long as it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +128,4 @@ class GoHome:
 
 
 Request: TypeAlias = Arm | Disarm | TakeOff | Land | Hover | GoHome
+"""What a pilot may ask of the autopilot, once."""

@@ -1,7 +1,7 @@
 """The same localiser and map with kiss-icp in place of the particle filter: it says where each sweep was taken.
 
 In a scenario: `estimators: {slam: {kind: kiss-icp, inputs: [imu,
-barometer, below, lidar]}}`. The extra `lidar` brings the library.
+barometer, below, lidar]}}`. The extra `skyloop-autonomy[lidar]` brings the library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Odometry from LiDAR sweeps by kiss-icp, a library of the extra `lidar`: sweep to map, point to point, in space.
+"""Odometry from LiDAR sweeps by kiss-icp, which the extra `lidar` brings: sweep to map, point to point, in space.
 
 The library predicts that the last motion repeats itself. Here the motion that the inertial filter says takes the place
 of that prediction, both to take the motion out of a sweep and as the first guess of the registration.
@@ -92,7 +92,7 @@ def _made(settings: KissSettings) -> Any:
         from kiss_icp.kiss_icp import KissICP
     except ImportError:
         raise MissingExtra(
-            "this localiser needs kiss-icp, which is not installed: pip install 'skyloop[lidar]'"
+            "this localiser needs kiss-icp, which is not installed: pip install 'skyloop-autonomy[lidar]'"
         ) from None
     config = KISSConfig()
     config.data.max_range, config.data.min_range, config.data.deskew = settings.furthest, settings.nearest, True

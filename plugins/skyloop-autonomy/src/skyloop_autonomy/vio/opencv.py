@@ -1,4 +1,4 @@
-"""OpenCV, from the extra `nav`: on one thread, so that the same images give the same bytes."""
+"""OpenCV on one thread, so that the same images give the same bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from skyloop_client.errors import ScenarioError
 
 class _Missing:
     def __getattr__(self, name: str) -> Any:
-        raise ScenarioError("localisation with cameras needs OpenCV; install it with: pip install 'skyloop[nav]'")
+        raise ScenarioError("localisation with cameras needs OpenCV: pip install opencv-python-headless")
 
 
 cv2: Any

@@ -122,7 +122,7 @@ def torch_device(name: str) -> Any:
     try:
         import torch
     except ImportError:
-        raise MissingExtra("training needs torch; pip install 'skyloop[detect]'") from None
+        raise MissingExtra("training needs torch; pip install 'skyloop-detect[train]'") from None
     if name not in ("auto", "cpu", "cuda"):
         raise DatasetError(f"--device {name}: give auto, cpu or cuda")
     if name == "cuda" and not torch.cuda.is_available():

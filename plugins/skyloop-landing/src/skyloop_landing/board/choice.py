@@ -88,7 +88,7 @@ class AmaranthFabric:
         try:
             from skyloop_landing.fpga.simulated import SimulatedFabric
         except ImportError as error:
-            raise SetupError(f"the logic needs the extra fabric ({error}); pip install 'skyloop[fabric]'") from None
+            raise SetupError(f"the logic cannot be built ({error}); pip install 'skyloop-landing[fpga]'") from None
         self._fabric = SimulatedFabric(min_contrast=0 if rules == "published" else MIN_CONTRAST)
 
     def find(self, image: Pixels, least_area: int) -> ObjectWords:

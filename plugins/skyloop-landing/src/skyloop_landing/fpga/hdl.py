@@ -1,4 +1,4 @@
-"""Amaranth, from the extra `fabric`: what the logic is written in."""
+"""Amaranth, from the extra `skyloop-landing[fpga]`: what the logic is written in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ try:
     from amaranth.utils import bits_for
 except ImportError:
     raise MissingExtra(
-        "the landing fabric needs Amaranth, which is not installed: pip install 'skyloop[fabric]'"
+        "the landing fabric needs Amaranth, which is not installed: pip install 'skyloop-landing[fpga]'"
     ) from None
 
 __all__ = [

