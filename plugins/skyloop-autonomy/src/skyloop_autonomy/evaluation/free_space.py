@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
+from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -59,15 +60,14 @@ class FreeSpace:
 
     def clearance_along(self, start: Array, end: Array) -> float:
         """m, the smallest clearance on a straight line."""
-        steps = max(int(np.ceil(float(np.linalg.norm(end - start)) / (0.5 * self.slab.cell))), 1)
-        points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
-        cells = np.floor((points - self.slab.low) / self.slab.cell).astype(int)
-        cells = np.clip(cells, 0, np.array(self.clearances.shape) - 1)
-        return float(self.clearances[cells[:, 0], cells[:, 1]].min())
+        cells = cells_along(start, end, np.array(self.slab.low), self.slab.cell, self.clearances.shape)
+        return float(self.clearances[cells].min())
 
     @cached_property
     def _graph(self) -> tuple[Any, Any, Any]:
-        """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells."""
+        """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells.
+
+        SciPy searches it from one cell to all others at once."""
         from scipy.sparse import coo_array
 
         free = self.clearances >= self.clearance
@@ -86,7 +86,7 @@ class FreeSpace:
         graph = coo_array((costs, (rows, columns)), (count, count)).tocsr()
         return graph, numbers, np.argwhere(free)
 
-    def ways_from(self, start: Array) -> Ways:
+    def ways_from(self, start: Array) -> WaysFrom:
         """The shortest ways from a point to everywhere that can be reached."""
         from scipy.sparse.csgraph import dijkstra
 
@@ -98,11 +98,11 @@ class FreeSpace:
                 f"({start[0]:g}, {start[1]:g}) has only {free:.2f} m around it, and {self.clearance:g} m are asked for"
             )
         costs, before = dijkstra(graph, directed=False, indices=number, return_predecessors=True)
-        return Ways(self, number, costs, before, cells)
+        return WaysFrom(self, number, costs, before, cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ways:
+class WaysFrom:
     """Shortest ways from one cell."""
 
     space: FreeSpace
@@ -127,20 +127,8 @@ class Ways:
         while chain[-1] != self.start:
             chain.append(int(self.before[chain[-1]]))
         points = self.space.point(self.cells[chain[::-1]])
-        return _pulled_straight(self.space, points)
 
+        def is_free(first: int, last: int) -> bool:
+            return self.space.clearance_along(points[first], points[last]) >= self.space.clearance
 
-def _pulled_straight(space: FreeSpace, points: Array) -> Array:
-    """As few corners as the clearance allows."""
-    kept = [0]
-    while kept[-1] < len(points) - 1:
-        here, low, high = kept[-1], kept[-1] + 1, len(points) - 1
-        # the farthest point in sight, found by halving
-        while low < high:
-            middle = (low + high + 1) // 2
-            if space.clearance_along(points[here], points[middle]) >= space.clearance:
-                low = middle
-            else:
-                high = middle - 1
-        kept.append(low)
-    return np.asarray(points[kept])
+        return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyloop.vehicle.pilots.sortie import Reply, Sortie
-from skyloop_autonomy.grid_slam.ways import Ways
+from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, GoalStatus, GridMap, Path, Velocity
 
@@ -41,7 +41,7 @@ MODES = {"hovers": "hover", "retreats": "back off", "lands": "arrived"}
 @dataclass
 class _Plan:
     map_ns: int
-    ways: Ways
+    ways: ClearanceGrid
     way: Array | None
 
 
@@ -123,7 +123,7 @@ class CityPilot(Sortie):
         if grid is None or (self._plan is not None and grid.t_ns == self._plan.map_ns):
             return
         ends = np.stack([here, self._goal])
-        ways = Ways.around(grid.cells.T, grid.origin[:2], grid.resolution, self._band, ends)
+        ways = ClearanceGrid.around(grid.cells.T, grid.origin[:2], grid.resolution, self._band, ends)
         way = ways.way(here, self._goal)
         self._plan = _Plan(grid.t_ns, ways, way)
         if way is not None:

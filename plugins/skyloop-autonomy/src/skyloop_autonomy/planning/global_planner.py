@@ -15,8 +15,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from skyloop_autonomy.planning.grid import Grid, path_length
-from skyloop_autonomy.planning.jump_search import jump_point_search
-from skyloop_autonomy.planning.space_search import space_search
+from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
+from skyloop_autonomy.planning.string_pulling import corners_kept
 from skyloop_client.messages import Array
 
 
@@ -99,7 +99,7 @@ def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int
     if grid.flat:
         found = jump_point_search(grid.blocked[:, :, 0], first[:2], last[:2])
         return None if found is None else np.column_stack([found[0], np.zeros(len(found[0]), np.int64)])
-    way = space_search(grid.blocked, first, last)
+    way = cheapest_way(grid.blocked, first, last)
     return None if way is None else way[0]
 
 
@@ -125,9 +125,13 @@ def _pulled_straight(grid: Grid, points: Array, *, start_is_free: bool) -> Array
     head, rest = (points[:0], points) if start_is_free else (points[:1], points[1:])
     if len(rest) > 2:
         rest = _filled(rest, grid.cell)
-        back = rest[::-1]
-        rest = min(rest[grid.last_in_sight(rest)], back[grid.last_in_sight(back)][::-1], key=path_length)
+        rest = min(_corners(grid, rest), _corners(grid, rest[::-1])[::-1], key=path_length)
     return np.vstack([head, rest])
+
+
+def _corners(grid: Grid, points: Array) -> Array:
+    corners: Array = points[corners_kept(len(points), lambda first, last: grid.sees(points[first], points[last]))]
+    return corners
 
 
 def _filled(points: Array, cell: float) -> Array:
