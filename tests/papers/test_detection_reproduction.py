@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop_detect.classes import CLASSES
 from skyloop_detect.finding import Found
-from skyloop_detect.samples import Sample
+from skyloop_detect.samples import CLASSES, Sample
 from skyloop_detect.training_data.people_set import read_people
 from skyloop_papers.detection.experiment import EXPERIMENT, TRAINING, job_name, score_jobs, speed_jobs
 from skyloop_papers.detection.plan import PARTS, PLAIN, QUICK, SHOWN, WAYS, DetectionPlan

@@ -14,8 +14,7 @@ from skyloop.core.boxes import overlaps
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import LEAST_SCORE, load_detector
 from skyloop_detect.finding import Found
-from skyloop_detect.image_files import read_image
-from skyloop_detect.samples import Sample
+from skyloop_detect.samples import Sample, read_image
 from skyloop_detect.scoring import MOST_HIDDEN, OVERLAP, counts, scored
 
 FAINTEST = 0.02

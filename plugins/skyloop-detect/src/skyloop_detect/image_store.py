@@ -18,8 +18,7 @@ from PIL import Image
 from torch import Tensor
 
 from skyloop_client.errors import DatasetError
-from skyloop_detect.image_files import read_image
-from skyloop_detect.samples import SMALLEST_PX, Sample
+from skyloop_detect.samples import SMALLEST_PX, Sample, read_image
 
 CANVASES = ((160, 120), (320, 240), (640, 480))
 """px: width, height."""

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from skyloop_client.errors import DatasetError
 from skyloop_detect.anchors import anchors
 from skyloop_detect.augmentation import Batch, augmented, halved, plain
-from skyloop_detect.event_log import EventLog
 from skyloop_detect.image_store import Canvas
 from skyloop_detect.matching import losses
 from skyloop_detect.network import Network, placed
 from skyloop_detect.samples import Sample
 from skyloop_detect.scoring import quick_ap50
-from skyloop_detect.training_state import Trained, load_state, save_state
+from skyloop_detect.training_state import EventLog, Trained, load_state, save_state
 from skyloop_detect.validation import find_all, settle_norms
 from skyloop_detect.weights import begin_with, save_network
 

@@ -20,9 +20,9 @@ from skyloop.vehicle.kernel_records import (
     SET_VELOCITY_BODY,
     SET_VELOCITY_WORLD,
 )
+from skyloop_jax.contact import cross, multiply, to_world
 from skyloop_jax.craft import Craft
 from skyloop_jax.flight import Flight, Vector
-from skyloop_jax.rotations import cross, multiply, to_world
 
 KINDS = (SET_POSITION, SET_VELOCITY_WORLD, SET_VELOCITY_BODY, SET_RATES, SET_MOTORS)
 SMOOTHING_S = 0.004

@@ -23,9 +23,8 @@ from skyloop.vehicle.kernel_records import (
 )
 from skyloop.vehicle.rigid_body import BOX_THRESHOLD, REFERENCE_DENSITY
 from skyloop.world import atmosphere
-from skyloop_jax.contact import contact_wrench, settle_anchors
+from skyloop_jax.contact import contact_wrench, cross, settle_anchors, to_body, to_world
 from skyloop_jax.craft import Craft
-from skyloop_jax.rotations import cross, to_body, to_world
 
 Vector = tuple[Any, ...]
 """Arrays of shape (n,), one per component."""

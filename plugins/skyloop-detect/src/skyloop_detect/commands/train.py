@@ -95,7 +95,7 @@ def score_weights(weights: Path, data: Path, device: Any) -> dict[str, dict[str,
 def score_model(model: Path, data: Path, runtime: str = "auto", most: int | None = None) -> dict[str, float]:
     """Average precision of the persons, or of the first class, in the test splits that a dataset has."""
     from skyloop_detect.detector import load_detector
-    from skyloop_detect.image_files import read_image
+    from skyloop_detect.samples import read_image
     from skyloop_detect.scoring import scored
 
     detector = load_detector(model, runtime)

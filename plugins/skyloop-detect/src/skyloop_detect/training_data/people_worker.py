@@ -32,7 +32,7 @@ from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.errors import DatasetError, RendererError, SkyloopError
 from skyloop_client.messages import Kinematics, Label
-from skyloop_detect.classes import CLASSES as DETECTED
+from skyloop_detect.samples import CLASSES as DETECTED
 from skyloop_detect.training_data.people_places import make_place
 from skyloop_detect.training_data.people_views import LATITUDE_DEG, Shot, draw_shots
 
