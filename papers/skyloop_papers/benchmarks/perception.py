@@ -19,7 +19,7 @@ from skyloop.rendering.client import Renderer
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.worlds.landing import Landing
-from skyloop_autonomy.vio.opencv import cv2
+from skyloop_autonomy.vio.lens import cv2
 from skyloop_detect.commands.train import PARTS, score_model
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import Detector, load_detector, model_file

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skyloop.core.boxes import BoxScore, overlaps
-from skyloop_autonomy.people.clear_mot import ClearMot
+from skyloop_autonomy.people.people_scores import ClearMot
 
 
 def at(**places: float) -> dict[int, np.ndarray]:

@@ -8,8 +8,14 @@ import pytest
 from skyloop.sim.scenario import load_scenario
 from skyloop.world.occupancy import occupancy
 from skyloop.world.world import build_world
-from skyloop_autonomy.evaluation import click_missions
-from skyloop_autonomy.evaluation.click_missions import FARTHEST, GOAL_CLEARANCE, GOALS, mission_goals, mission_scenario
+from skyloop_autonomy.evaluation import navigation_troubles as click_missions
+from skyloop_autonomy.evaluation.navigation_troubles import (
+    FARTHEST,
+    GOAL_CLEARANCE,
+    GOALS,
+    mission_goals,
+    mission_scenario,
+)
 from skyloop_client.errors import ScenarioError, UnknownNameError
 
 pytestmark = pytest.mark.flights

@@ -7,7 +7,7 @@ import pytest
 from walled_city import motion_between, sweep
 
 from skyloop_autonomy.grid_slam.particle_filter import Belief, GridParticleFilter, PoseFix
-from skyloop_autonomy.grid_slam.settings import FilterSettings, GridSettings
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, GridSettings
 from skyloop_client.messages import Array
 
 pytestmark = pytest.mark.flights

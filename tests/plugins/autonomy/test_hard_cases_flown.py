@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from skyloop.sensors.faults import Fault
-from skyloop_autonomy.evaluation.flown_sources import flown
 from skyloop_autonomy.evaluation.hard_cases import (
     CASES,
     EYES,
@@ -21,7 +20,7 @@ from skyloop_autonomy.evaluation.hard_cases import (
     on_recording,
 )
 from skyloop_autonomy.evaluation.localising import Source, localise, open_source
-from skyloop_autonomy.evaluation.vio_flights import corners_of, flight_scenario, record_flight
+from skyloop_autonomy.evaluation.vio_flights import corners_of, flight_scenario, flown, record_flight
 
 ON_ONE = [name for name, case in CASES.items() if case.flight is None]
 

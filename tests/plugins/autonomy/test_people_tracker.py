@@ -11,9 +11,7 @@ from people_scenes import CAMERA, RADAR, STATE, Scene, followed, setup
 
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import TrackerConfig
-from skyloop_autonomy.people.depth_of_boxes import depth_of
-from skyloop_autonomy.people.people_tracker import PeopleTracker
-from skyloop_autonomy.people.radar_points import moving_points
+from skyloop_autonomy.people.people_tracker import PeopleTracker, depth_of, moving_points
 from skyloop_autonomy.people.sightings import CameraEye, RadarEye, Sighting
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.estimator import EstimatorSetup

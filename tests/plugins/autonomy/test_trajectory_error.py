@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from skyloop.core.frames import quat_from_euler, quat_from_rotvec, quat_multiply, rotate
-from skyloop_autonomy.evaluation.consistency import band, nees, state_errors
 from skyloop_autonomy.evaluation.trajectory_error import (
     Similarity,
     Track,
     absolute_errors,
     align,
+    band,
     body_point,
+    nees,
     relative_errors,
+    state_errors,
     together,
 )
 from skyloop_client.errors import DatasetError

@@ -7,7 +7,7 @@ import pytest
 from vio_flights import calibration
 
 from skyloop_autonomy.vio import VioSettings
-from skyloop_autonomy.vio.stillness import Stillness
+from skyloop_autonomy.vio.starting import Stillness
 from skyloop_autonomy.vio.tracking import Tracks
 
 FRAME_NS = 33_333_333

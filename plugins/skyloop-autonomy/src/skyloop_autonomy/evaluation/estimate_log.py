@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import quat_from_matrix, quat_multiply
-from skyloop_autonomy.evaluation.consistency import STATES, nees, state_errors
-from skyloop_autonomy.evaluation.trajectory_error import Similarity, Track, align
+from skyloop_autonomy.evaluation.trajectory_error import STATES, Similarity, Track, align, nees, state_errors
 from skyloop_client.messages import Array, Estimate, VehicleState
 from skyloop_client.streams import NS_PER_S
 

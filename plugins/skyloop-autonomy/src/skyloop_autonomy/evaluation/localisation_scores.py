@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.files import write_whole
-from skyloop_autonomy.evaluation.consistency import STATES, band
 from skyloop_autonomy.evaluation.estimate_log import errors_from_start
 from skyloop_autonomy.evaluation.localising import Localised
-from skyloop_autonomy.evaluation.trajectory_error import Alignment, Track, absolute_errors, relative_errors, together
+from skyloop_autonomy.evaluation.trajectory_error import (
+    STATES,
+    Alignment,
+    Track,
+    absolute_errors,
+    band,
+    relative_errors,
+    together,
+)
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S

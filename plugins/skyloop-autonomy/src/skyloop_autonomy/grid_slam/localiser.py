@@ -24,7 +24,7 @@ from skyloop.vehicle.estimation.localisation import EkfLocaliser
 from skyloop_autonomy.grid_slam.level_sweep import Motion, Slab, levelled
 from skyloop_autonomy.grid_slam.lines import LineSettings, without_false_cells
 from skyloop_autonomy.grid_slam.particle_filter import Belief, GridParticleFilter, PoseFix
-from skyloop_autonomy.grid_slam.settings import FilterSettings
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings
 from skyloop_client.errors import ScenarioError
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GnssFix, GridMap, LidarScan, Message, Number, RangeSample

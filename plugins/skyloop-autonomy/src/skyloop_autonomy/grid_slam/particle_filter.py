@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop_autonomy.grid_slam.scan_matching import Matching, match_sweep, surface_normals
-from skyloop_autonomy.grid_slam.settings import FilterSettings
-from skyloop_autonomy.grid_slam.tiled_maps import TiledMaps
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, TiledMaps
 from skyloop_client.messages import Array
 
 CELL_SD = 0.3

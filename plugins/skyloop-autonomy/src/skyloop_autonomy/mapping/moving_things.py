@@ -29,8 +29,7 @@ from skyloop_autonomy.mapping.moving_kernels import (
     clusters,
     odd_points,
 )
-from skyloop_autonomy.mapping.point_clouds import DepthLens, checked_depth, rows
-from skyloop_autonomy.mapping.sight import Sight
+from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, checked_depth, rows
 from skyloop_client.messages import Array, Movers
 
 _NS = 1e-9

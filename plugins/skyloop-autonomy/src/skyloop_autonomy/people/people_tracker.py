@@ -14,15 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.validation import validated
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
-from skyloop_autonomy.people.config import TrackerConfig
-from skyloop_autonomy.people.depth_of_boxes import depth_of
-from skyloop_autonomy.people.person_filter import Belief
-from skyloop_autonomy.people.radar_points import moving_points
+from skyloop_autonomy.people.config import RadarModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraEye, RadarEye
-from skyloop_autonomy.people.tracker import Candidate, Look, Track, Tracker
+from skyloop_autonomy.people.tracker import Belief, Candidate, Look, Track, Tracker
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import (
@@ -161,3 +159,62 @@ class PeopleTracker:
         places = states[:, POSITION] + now.position
         movers = Movers(now.t_ns, places, states[:, VELOCITY].copy(), sizes, numbers, spreads)
         return [(f"{self._name}/tracks", movers)]
+
+
+INNER = 0.25
+"""Of a box's width and height, the share left out on each side: there the background begins."""
+LEAST = 6
+"""Pixels with a value."""
+NEAREST_SHARE = 30.0
+"""Percentile: a person covers most of the inner part of a box and is nearer than what is behind."""
+
+
+def depth_of(depth: NDArray[np.float32], box: Array, image_size: tuple[int, int]) -> float | None:
+    """m along the optical axis; None if too few pixels have a value. `image_size`: rows and columns of the image that
+    the box is in. Both cameras must have the same field of view."""
+    scale = np.array([depth.shape[1] / image_size[1], depth.shape[0] / image_size[0]])
+    low, high = box[:2] * scale, box[2:] * scale
+    inset = INNER * (high - low)
+    (x0, y0), (x1, y1) = np.floor(low + inset).astype(int), np.ceil(high - inset).astype(int)
+    part = depth[max(y0, 0) : y1, max(x0, 0) : x1]
+    values = part[(part > 0.0) & np.isfinite(part)]
+    return float(np.percentile(values, NEAREST_SHARE)) if values.size >= LEAST else None
+
+
+def moving_points(found: RadarDetections, eye: RadarEye, carrier: Carrier, model: RadarModel) -> Array:
+    """(n, 4) range, speed, azimuth, elevation of what moves over ground, one row for each cluster.
+
+    Seen from a vehicle that flies, the ground moves. A sampler without a quadrature channel also shows what lies beyond
+    the greatest range: mirrored, so that its speed has the other sign.
+    """
+    if not len(found.ranges):
+        return np.zeros((0, 4))
+    directions = found.points / np.maximum(np.linalg.norm(found.points, axis=1, keepdims=True), 1e-6)
+    ground = eye.ground_speeds(directions, carrier)
+    stands = np.abs(wrapped(found.speeds - ground, eye.span)) < model.still
+    folded = np.abs(wrapped(found.speeds + ground, eye.span)) < model.folded_still
+    # of a vehicle that hovers both say the same, and a person who walks slowly must not be lost
+    folded &= np.abs(ground) > model.folded_still
+    chosen = ~stands & ~folded & (found.ranges <= model.max_range)
+    return _clusters(found, np.flatnonzero(chosen), model.cluster_distance)
+
+
+def wrapped(values: Array, span: float) -> Array:
+    return values - span * np.round(values / span) if np.isfinite(span) else values
+
+
+def _clusters(found: RadarDetections, chosen: NDArray[np.intp], distance: float) -> Array:
+    """Each strongest point with all within `distance` m of it, weighted by power. Speeds are those of the strongest
+    point: limbs swing around it."""
+    weight = 10.0 ** (found.snr_db / 10.0)
+    left = sorted(chosen.tolist(), key=lambda i: (-weight[i], i))
+    columns = np.column_stack([found.ranges, found.speeds, found.azimuths, found.elevations])
+    merged = []
+    while left:
+        apart = np.linalg.norm(found.points[left] - found.points[left[0]], axis=1)
+        members = [i for i, d in zip(left, apart.tolist(), strict=True) if d <= distance]
+        row = weight[members] @ columns[members] / weight[members].sum()
+        row[1] = columns[left[0], 1]
+        merged.append(row)
+        left = [i for i in left if i not in members]
+    return np.array(merged).reshape(-1, 4)

@@ -23,6 +23,7 @@ from skyloop_autonomy.planning.global_planner import (
     find_way,
     point_along,
     sub_goal,
+    through_the_middle,
 )
 from skyloop_autonomy.planning.grid import Grid, grid_from_distance, inflated
 from skyloop_autonomy.planning.local_planner import (
@@ -33,7 +34,6 @@ from skyloop_autonomy.planning.local_planner import (
     is_still_clear,
     plan_motion,
 )
-from skyloop_autonomy.planning.narrow_places import through_the_middle
 from skyloop_autonomy.planning.primitives import at_rest
 from skyloop_client.messages import Array
 

@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw, yaw_from_quat
-from skyloop_autonomy.vio.backend import Backend
+from skyloop_autonomy.vio.backend import Backend, Judge
 from skyloop_autonomy.vio.calibration import StereoCalibration
 from skyloop_autonomy.vio.eyes import Eyes, Seen
 from skyloop_autonomy.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
-from skyloop_autonomy.vio.judging import Judge
 from skyloop_autonomy.vio.landmarks import KeyPoses, Place, landmarks
 from skyloop_autonomy.vio.loop_closing import LoopCloser, corrected
 from skyloop_autonomy.vio.measurement_kernels import Rig
 from skyloop_autonomy.vio.samples import SampleBuffer
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.starting import Start, Starting
-from skyloop_autonomy.vio.stillness import Stillness
+from skyloop_autonomy.vio.starting import Start, Starting, Stillness
 from skyloop_autonomy.vio.tracking import Grey, StereoTracker, Work
 from skyloop_autonomy.vio.window_filter import WindowFilter
 from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop_autonomy.vio.lens import PixelLens
+from skyloop_autonomy.vio.lens import PixelLens, cv2
 from skyloop_autonomy.vio.measurement_kernels import STEREO
-from skyloop_autonomy.vio.opencv import cv2
-from skyloop_autonomy.vio.patch_kernels import cut_patches, find_patches
+from skyloop_autonomy.vio.patches import cut_patches, find_patches
 from skyloop_autonomy.vio.tracking import Grey, Tracks, corner_strength
 from skyloop_client.messages import Array
 

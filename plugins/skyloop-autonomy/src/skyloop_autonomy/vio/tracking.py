@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop_autonomy.vio.calibration import StereoCalibration
-from skyloop_autonomy.vio.lens import PixelLens
+from skyloop_autonomy.vio.lens import PixelLens, cv2
 from skyloop_autonomy.vio.measurement_kernels import LEFT_ONLY, STEREO
-from skyloop_autonomy.vio.opencv import cv2
 from skyloop_autonomy.vio.patches import ReferencePatches
 from skyloop_autonomy.vio.settings import VioSettings
 from skyloop_client.messages import Array
