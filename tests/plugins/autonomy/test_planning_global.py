@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig, Way, bezier, find_way, sub_goal
+from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig, PlannedWay, bezier, find_way, sub_goal
 from skyloop_autonomy.planning.grid import Grid, grid_from_distance, inflated, path_length
 from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
 
@@ -207,7 +207,7 @@ def test_the_sub_goal_is_within_the_look_ahead_and_in_sight_where_it_is_far() ->
         assert grid.sees(here, aim) or away <= CONFIG.skip_nearer
     near = np.array([8.8, 1.1, 1.0])
     assert np.allclose(sub_goal(grid, find_way(grid, near, way.points[-1], CONFIG), near, CONFIG), way.points[-1])
-    assert np.array_equal(sub_goal(grid, Way(near[None]), near, CONFIG), near)
+    assert np.array_equal(sub_goal(grid, PlannedWay(near[None]), near, CONFIG), near)
 
 
 def test_bezier_begins_and_ends_at_its_control_points() -> None:

@@ -74,7 +74,7 @@ NETWORK = "skyloop_detect.detector:load_detector"
 """The shipped network."""
 
 
-class Detector(Protocol):
+class BoxDetector(Protocol):
     def find(self, image: NDArray[np.uint8]) -> Found: ...
 
 
@@ -111,7 +111,7 @@ class ImageDetector:
         """The streams it publishes on."""
         (self._stream,) = self.products
         self._labels: LabelDetector | None = None
-        self._detector: Detector | None = None
+        self._detector: BoxDetector | None = None
         if config.detector == LABELS:
             if not truths:
                 raise PartError(
@@ -170,7 +170,7 @@ def colour_of(image: CameraImage) -> NDArray[np.uint8]:
     return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
 
 
-def detector_from(name: str, options: dict[str, Any]) -> Detector:
+def detector_from(name: str, options: dict[str, Any]) -> BoxDetector:
     """The object that a name stands for; anything without `find` is refused."""
     source = NETWORK if name == "network" else name
     if not is_plugin(source):
@@ -178,5 +178,5 @@ def detector_from(name: str, options: dict[str, Any]) -> Detector:
     detector = load_plugin(source)(**options)
     if not callable(getattr(detector, "find", None)):
         raise PartError(f"'{source}' returns a {type(detector).__name__} without find(image)")
-    made: Detector = detector
+    made: BoxDetector = detector
     return made

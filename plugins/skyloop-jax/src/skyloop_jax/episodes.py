@@ -19,7 +19,7 @@ from skyloop.gym.tasks import BOUNDS, GATE, HOVER
 from skyloop_jax.contact import multiply, to_world
 from skyloop_jax.control import measured_motion
 from skyloop_jax.craft import Craft
-from skyloop_jax.flight import Flight, Vector
+from skyloop_jax.flight import FlightArrays, Vector
 
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57
 WEYL = np.uint32(0x9E3779B9), np.uint32(0xBB67AE85)
@@ -80,7 +80,7 @@ class Verdict(NamedTuple):
     success: Any
 
 
-def started(craft: Craft, kind: int, template: Flight, episode: Episode) -> Flight:
+def started(craft: Craft, kind: int, template: FlightArrays, episode: Episode) -> FlightArrays:
     """The vehicles at the start of their episodes, with a small velocity, tilt and rotation."""
     dtype = template.yaw_target.dtype
     block = jnp.array(BLOCKS, jnp.uint32)[:, None]
@@ -104,7 +104,7 @@ def distance_to_goal(m):
     return jnp.sqrt(dx * dx + dy * dy + dz * dz)
 
 
-def observed(craft: Craft, flight: Flight) -> Any:
+def observed(craft: Craft, flight: FlightArrays) -> Any:
     """(n, 18), clipped to the bounds of the observation space."""
     m = measured_motion(craft, flight)
     axes = [to_world(*m[6:10], *axis) for axis in np.eye(3).tolist()]
@@ -114,7 +114,7 @@ def observed(craft: Craft, flight: Flight) -> Any:
     return jnp.stack(clipped, axis=1).astype(jnp.float32)
 
 
-def judged(craft: Craft, kind: int, flight: Flight, episode: Episode, most_steps: int) -> tuple[Verdict, Episode]:
+def judged(craft: Craft, kind: int, flight: FlightArrays, episode: Episode, most_steps: int) -> tuple[Verdict, Episode]:
     """Rewards and ends after a step, and the episode that remembers it."""
     m = measured_motion(craft, flight)
     distance = distance_to_goal(m)

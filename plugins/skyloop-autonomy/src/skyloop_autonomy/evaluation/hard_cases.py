@@ -22,7 +22,7 @@ from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario
 from skyloop_autonomy.evaluation.estimate_log import errors_from_start
 from skyloop_autonomy.evaluation.free_space import Slab
-from skyloop_autonomy.evaluation.localising import Localised, Source, localise
+from skyloop_autonomy.evaluation.localising import Localised, MessageSource, localise
 from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, VioFlight, checked_flight
 from skyloop_autonomy.vio import StereoCalibration
@@ -222,7 +222,7 @@ def case_scenario(name: str, seed: int = SEED) -> Scenario:
     return checked_flight(CASES[name].flight or SHORT, seed, case_changes(name))[0]
 
 
-def on_recording(name: str, source: Source, messages: Iterable[Message]) -> Localised:
+def on_recording(name: str, source: MessageSource, messages: Iterable[Message]) -> Localised:
     """A case without a flight of its own on the messages of one flight."""
     case = CASES[name]
     vehicle = source.infos[source.streams.imu].vehicle

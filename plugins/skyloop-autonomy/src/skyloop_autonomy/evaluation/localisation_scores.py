@@ -14,7 +14,7 @@ from skyloop_autonomy.evaluation.localising import Localised
 from skyloop_autonomy.evaluation.trajectory_error import (
     STATES,
     Alignment,
-    Track,
+    Trajectory,
     absolute_errors,
     band,
     relative_errors,
@@ -80,7 +80,7 @@ def error_scores(localised: Localised, how: Alignment, step: float) -> dict[str,
     return {**out, **_consistency(localised)}
 
 
-def _end_error(truth: Track, estimate: Track) -> float:
+def _end_error(truth: Trajectory, estimate: Trajectory) -> float:
     """m; how far off the end is when heading and position agree at the start."""
     return float(absolute_errors(truth, estimate, "start").translation[-1])
 
@@ -117,7 +117,7 @@ def nees_over_runs(runs: list[tuple[Array, Array]]) -> tuple[float, float]:
     return float(means.mean()), float(np.mean((means >= wanted.low) & (means <= wanted.high)))
 
 
-def write_tum(path: Path, track: Track) -> None:
+def write_tum(path: Path, track: Trajectory) -> None:
     """One line per pose: seconds, position, quaternion with the scalar last."""
     w, x, y, z = track.quat_wxyz.T
     rows = zip(track.t_ns.tolist(), np.column_stack([track.position, x, y, z, w]).tolist(), strict=True)

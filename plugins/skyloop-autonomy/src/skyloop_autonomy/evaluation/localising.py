@@ -22,7 +22,7 @@ from skyloop_client.streams import StreamInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MessageSource:
     """A dataset's streams of one vehicle, and its messages."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Localised:
     """In the map frame, as they would have been published; None without loop closing."""
 
 
-def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -> Source:
+def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -> MessageSource:
     """The dataset in a folder; `named` are left, right, depth and imu, where the usual names are not used."""
     opened = open_replay(folder)
     vehicles = list(dict.fromkeys(info.vehicle for info in opened.infos.values() if info.vehicle))
@@ -86,7 +86,7 @@ def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -
             f"'{folder}' cannot be localised: it needs an IMU and two cameras, or a camera and its depth; "
             f"it holds {held}"
         ) from None
-    return Source(folder, {**opened.infos}, opened.messages, streams)
+    return MessageSource(folder, {**opened.infos}, opened.messages, streams)
 
 
 def _full_name(name: str, vehicle: str, known: dict[str, StreamInfo]) -> str:
@@ -130,7 +130,7 @@ class Timer:
 
 
 def localise(
-    source: Source,
+    source: MessageSource,
     messages: Iterable[Message],
     *,
     settings: VioSettings | None = None,

@@ -20,7 +20,7 @@ from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.world import build_world
 from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, exploring_round, way_length
-from skyloop_autonomy.evaluation.localising import Source
+from skyloop_autonomy.evaluation.localising import MessageSource
 from skyloop_autonomy.vio.calibration import chosen_streams
 from skyloop_client.errors import DatasetError, unknown_name
 from skyloop_client.messages import Array, EventKind, Message, VehicleState
@@ -196,16 +196,18 @@ def corners_of(scenario: Scenario) -> Array:
 
 
 @contextmanager
-def flown(scenario: Scenario) -> Iterator[Source]:
+def flown(scenario: Scenario) -> Iterator[MessageSource]:
     """The source of one flight. Its messages can be read once; reading them flies."""
     with build(scenario) as simulation:
         yield source_of(simulation, scenario)
 
 
-def source_of(simulation: Simulation, scenario: Scenario) -> Source:
+def source_of(simulation: Simulation, scenario: Scenario) -> MessageSource:
     vehicle, infos = scenario.vehicles[0].name, simulation.bus.infos
     sensed = {name: info for name, info in infos.items() if info.vehicle == vehicle and not name.startswith("truth")}
-    return Source(Path(scenario.name), dict(infos), lambda: messages_of(simulation, scenario), chosen_streams(sensed))
+    return MessageSource(
+        Path(scenario.name), dict(infos), lambda: messages_of(simulation, scenario), chosen_streams(sensed)
+    )
 
 
 def messages_of(simulation: Simulation, scenario: Scenario) -> Iterator[Message]:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, field_validato
 
 from skyloop.core.frames import matrix_from_quat, rotate
 from skyloop_autonomy.grid_slam.localiser import GridLocaliser, LocaliserSettings
-from skyloop_autonomy.grid_slam.particle_filter import TURN_SD, Belief
+from skyloop_autonomy.grid_slam.particle_filter import TURN_SD, PoseBelief
 from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings
 from skyloop_client.errors import MissingExtra, ScenarioError
 from skyloop_client.estimator import EstimatorSetup
@@ -142,7 +142,7 @@ class KissLocaliser(GridLocaliser):
         self._sd = np.array([self.settings.position_sd, self.settings.position_sd, TURN_SD])
         self.odometry = KissOdometry(self.settings.odometry)
 
-    def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> Belief:
+    def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> PoseBelief:
         mount, before = self._lidar.mount, self._memory.swept
         points = mount.position + rotate(mount.quat_wxyz, np.asarray(scan.points, np.float64))
         motion = np.eye(4) if before is None else _motion(before, now, self._moved(before, now))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 
-from skyloop_autonomy.grid_slam.tile_kernels import REACH, SIDE, Evidence, Tiles, add_sweep, take_over
+from skyloop_autonomy.grid_slam.tile_kernels import REACH, SIDE, EvidenceWeights, Tiles, add_sweep, take_over
 from skyloop_client.messages import Array
 
 
@@ -96,7 +96,7 @@ class TiledMaps:
         """Along each side of a map."""
         self.origin: Array = np.asarray(centre, float) - 0.5 * self.cells * settings.cell
         self._numbers = tuple(
-            Evidence(settings.hit, settings.miss, settings.highest, settings.lowest, settings.occupied)
+            EvidenceWeights(settings.hit, settings.miss, settings.highest, settings.lowest, settings.occupied)
         )
         self._tiles = Tiles(
             np.full((particles, across, across), UNTOUCHED, np.int32),

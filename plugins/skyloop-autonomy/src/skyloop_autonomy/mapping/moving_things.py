@@ -82,7 +82,7 @@ class MoverConfig:
 
 
 @dataclass(slots=True)
-class Track:
+class MovingTrack:
     """One thing. East and north have the same uncertainty."""
 
     number: int
@@ -135,7 +135,7 @@ class MovingThings:
         """rule: that of the voxels with whose counters images are compared."""
         self.config = config or MoverConfig()
         self._rule, self._sight = rule, sight
-        self.tracks: list[Track] = []
+        self.tracks: list[MovingTrack] = []
         self._next = 0
         self._newest_ns = -1
         self.left_behind: list[tuple[Array, tuple[float, float]]] = []
@@ -235,17 +235,19 @@ class MovingThings:
             if k not in taken and tall and whole and row[AREA] >= config.least_area:
                 place, radius = middles[k], _radius(row)
                 self.tracks.append(
-                    Track(self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns, place)
+                    MovingTrack(
+                        self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns, place
+                    )
                 )
                 self._next += 2
 
-    def _may_be(self, row: Array, track: Track) -> bool:
+    def _may_be(self, row: Array, track: MovingTrack) -> bool:
         """A thing that is cut off by the edge of the image seems to move when the camera turns."""
         if row[HALF_WIDTH] > self.config.widest or row[AREA] < 0.3 * self.config.least_area:
             return False
         return track.moves or not row[AT_EDGE]
 
-    def _update(self, track: Track, row: Array, middle: Array, t_ns: int) -> None:
+    def _update(self, track: MovingTrack, row: Array, middle: Array, t_ns: int) -> None:
         spread = self.config.spread * (3.0 if row[AT_EDGE] else 1.0)
         track.correct(middle, spread * spread)
         track.last = track.place
@@ -285,7 +287,7 @@ class MovingThings:
                 kept.append(track)
         self.tracks = kept
 
-    def _sees_through(self, track: Track, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> bool:
+    def _sees_through(self, track: MovingTrack, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> bool:
         """Whether the image would show all of a thing where it was seen last, with nothing in front."""
         off = np.array([*track.last, 0.5 * (track.low + track.high)]) - m[:, 3]
         right, down, ahead = (off @ m[:, :3]).tolist()

@@ -20,7 +20,7 @@ from skyloop.core.validation import validated
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import RadarModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraEye, RadarEye
-from skyloop_autonomy.people.tracker import Belief, Candidate, Look, Track, Tracker
+from skyloop_autonomy.people.tracker import Belief, Candidate, PersonTrack, PersonTracker, SensorReading
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import (
@@ -72,7 +72,7 @@ class PeopleTracker:
             self.products[f"{setup.name}/boxes"] = "Detections"
         self._history = CarrierHistory()
         self._depth: DepthImage | None = None
-        self.tracker = Tracker(config)
+        self.tracker = PersonTracker(config)
 
     def on_message(self, message: Message) -> Products:
         data = message.data
@@ -99,7 +99,7 @@ class PeopleTracker:
         assert eye is not None
         points = moving_points(found, eye, carrier, self._config.radar)
         candidates = [Candidate(eye.sighting(p, carrier), Belief(*eye.newcomer(p, carrier))) for p in points]
-        look = Look(candidates, lambda b: eye.sees(b.state, carrier), evidence.radar_hit, evidence.radar_miss)
+        look = SensorReading(candidates, lambda b: eye.sees(b.state, carrier), evidence.radar_hit, evidence.radar_miss)
         self.tracker.take(look, carrier)
 
     def _take_boxes(self, found: Detections, carrier: Carrier) -> Detections:
@@ -118,7 +118,9 @@ class PeopleTracker:
             made = eye.newcomer(box, carrier, depth) if found.scores[k] >= camera.birth_score else None
             newcomer = None if made is None else Belief(*made)
             candidates.append(Candidate(eye.sighting(box, carrier, depth), newcomer))
-        look = Look(candidates, lambda b: eye.sees(b.state, carrier), evidence.camera_hit, evidence.camera_miss)
+        look = SensorReading(
+            candidates, lambda b: eye.sees(b.state, carrier), evidence.camera_hit, evidence.camera_miss
+        )
         owners = self.tracker.take(look, carrier)
         return self._numbered(found, wanted, owners, carrier)
 
@@ -128,7 +130,7 @@ class PeopleTracker:
         return depth_of(self._depth.depth, box, (self._camera.height, self._camera.width))
 
     def _numbered(
-        self, found: Detections, wanted: list[int], owners: list[Track | None], carrier: Carrier
+        self, found: Detections, wanted: list[int], owners: list[PersonTrack | None], carrier: Carrier
     ) -> Detections:
         eye, seen = self._camera, {id(owner) for owner in owners if owner is not None}
         assert eye is not None

@@ -19,7 +19,7 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop_autonomy.people.carrier import Carrier
-from skyloop_autonomy.people.config import CameraModel, PersonModel, RadarModel
+from skyloop_autonomy.people.config import BoxModel, PersonModel, RadarModel
 from skyloop_client.errors import PartError
 from skyloop_client.messages import Array
 from skyloop_client.streams import StreamInfo
@@ -70,7 +70,7 @@ def skew(v: Array) -> Array:
 class CameraEye:
     """A pinhole camera: people from boxes, with or without depth."""
 
-    def __init__(self, info: StreamInfo, model: CameraModel, person: PersonModel) -> None:
+    def __init__(self, info: StreamInfo, model: BoxModel, person: PersonModel) -> None:
         details = info.details
         if details.get("model", "pinhole") != "pinhole" or details.get("gimbal", "none") != "none":
             raise PartError(f"'{info.name}': people are tracked with a pinhole camera that is fixed to the vehicle")

@@ -120,7 +120,7 @@ UNTHINKABLE = 1e6
 
 
 @dataclass(slots=True, eq=False)
-class Track:
+class PersonTrack:
     """A person, or what may become one."""
 
     belief: Belief
@@ -144,7 +144,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class SensorReading:
     """All measurements of one sensor at one instant."""
 
     candidates: Sequence[Candidate]
@@ -155,12 +155,12 @@ class Look:
     """What is added to and taken from the evidence."""
 
 
-class Tracker:
+class PersonTracker:
     """Remembers everything in plain attributes: a deep copy is a snapshot."""
 
     def __init__(self, config: TrackerConfig) -> None:
         self.config = config
-        self.tracks: list[Track] = []
+        self.tracks: list[PersonTrack] = []
         self.now: Carrier | None = None
         """The vehicle at the newest instant that anything was measured."""
         self._next_number = 0
@@ -175,11 +175,11 @@ class Tracker:
             track.belief = predicted(track.belief, now, carrier, self.config.person)
         self.now = carrier
 
-    def take(self, look: Look, carrier: Carrier) -> list[Track | None]:
+    def take(self, look: SensorReading, carrier: Carrier) -> list[PersonTrack | None]:
         """Use what a sensor measured at the instant of `carrier`, which may be a little late. Returns, for each
         candidate, whose it is."""
         self.advance(carrier)
-        owners: list[Track | None] = [None] * len(look.candidates)
+        owners: list[PersonTrack | None] = [None] * len(look.candidates)
         hit: set[int] = set()
         for i, k, how in self._pairs(look.candidates):
             track = self.tracks[i]
@@ -213,7 +213,7 @@ class Tracker:
         rows, columns = linear_sum_assignment(costs)
         return [(i, k, fits[i, k]) for i, k in zip(rows.tolist(), columns.tolist(), strict=True) if (i, k) in fits]
 
-    def _born(self, candidate: Candidate, look: Look, carrier: Carrier) -> Track | None:
+    def _born(self, candidate: Candidate, look: SensorReading, carrier: Carrier) -> PersonTrack | None:
         if candidate.newcomer is None or self.now is None:
             return None
         belief = candidate.newcomer
@@ -223,7 +223,7 @@ class Tracker:
         for track in self.tracks:
             if np.hypot(*(track.belief.state[POSITION][:2] - place)) < self.config.apart:
                 return None
-        self.tracks.append(Track(belief, look.hit, carrier.t_ns))
+        self.tracks.append(PersonTrack(belief, look.hit, carrier.t_ns))
         return self.tracks[-1]
 
     def _confirm_and_forget(self) -> None:
@@ -247,7 +247,7 @@ class Tracker:
                 track.number = self._next_number
                 self._next_number += 1
 
-    def _are_one(self, one: Track, other: Track) -> bool:
+    def _are_one(self, one: PersonTrack, other: PersonTrack) -> bool:
         away = one.belief.state - other.belief.state
         near = float(np.hypot(*away[POSITION][:2])) < self.config.apart
         return near and float(np.hypot(*away[VELOCITY][:2])) < SAME_COURSE

@@ -47,7 +47,7 @@ class GlobalPlannerConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class PlannedWay:
     """What the search found: points, or the reason why there are none."""
 
     points: Array
@@ -62,7 +62,7 @@ class Way:
         return path_length(self.points)
 
 
-def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> Way:
+def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> PlannedWay:
     """The shortest way over the grid, pulled straight."""
     if not (np.isfinite(start).all() and np.isfinite(goal).all()):
         return _refused(f"the goal {_shown(goal)} or the position {_shown(start)} is not a number; send another goal")
@@ -91,7 +91,7 @@ def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig)
     cells = _searched(grid, first, grid.cell_of(end))
     if cells is None:
         return _refused(f"no way leads from {_shown(start)} to {_shown(end)} on the map; choose another goal")
-    return Way(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
+    return PlannedWay(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
 
 
 def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int]) -> Any:
@@ -143,7 +143,7 @@ def _filled(points: Array, cell: float) -> Array:
     return np.vstack([*legs, points[-1]])
 
 
-def sub_goal(grid: Grid, way: Way, position: Array, config: GlobalPlannerConfig) -> Array:
+def sub_goal(grid: Grid, way: PlannedWay, position: Array, config: GlobalPlannerConfig) -> Array:
     """(3,) m: the point at which the local planner aims.
 
     It lies on the Bézier curve whose control points are the vehicle and the next two points of the way: `look_ahead`
@@ -194,8 +194,8 @@ def _shown(point: Array) -> str:
     return "(" + ", ".join(f"{value:.1f}" for value in point.tolist()) + ")"
 
 
-def _refused(reason: str) -> Way:
-    return Way(np.empty((0, 3)), refusal=reason)
+def _refused(reason: str) -> PlannedWay:
+    return PlannedWay(np.empty((0, 3)), refusal=reason)
 
 
 AHEAD = 2.0

@@ -12,7 +12,7 @@ from skyloop_autonomy.vio.imu_kernels import N_IMU
 from skyloop_autonomy.vio.measurement_kernels import LEFT_ONLY, Rig, split_rows, stack_rows, triangulate
 from skyloop_autonomy.vio.point_kernels import REFUSED, TAKEN, point_rows
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_autonomy.vio.update_kernels import compress, doubt_factor, gate_limit, squared_distance
 from skyloop_autonomy.vio.window_filter import N_POSE, WindowFilter
 from skyloop_client.messages import Array
@@ -64,7 +64,7 @@ class Backend:
         """Points that the latest pair confirmed."""
         self.refused = 0
 
-    def take(self, tracks: Tracks) -> None:
+    def take(self, tracks: CornerTracks) -> None:
         """The tracks of the pair at the filter's present pose, which is not yet one of the window's."""
         gone = self._adopt(tracks)
         self.filter.add_pose()
@@ -88,7 +88,7 @@ class Backend:
 
     # ---- tracks
 
-    def _adopt(self, tracks: Tracks) -> History:
+    def _adopt(self, tracks: CornerTracks) -> History:
         """Brings the history up to the tracks; returns the history of those that ended."""
         old = self.history
         still = np.isin(old.ids, tracks.ids, assume_unique=True)
@@ -278,7 +278,7 @@ _CONTRADICTIONS = 8
 """Steps in a row in which most points were refused, after which the window is thrown away."""
 
 
-class Judge:
+class EstimateCheck:
     def __init__(self, settings: VioSettings) -> None:
         self._settings = settings
         self._seen_ns = 0

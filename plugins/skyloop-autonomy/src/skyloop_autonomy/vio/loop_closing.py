@@ -15,7 +15,7 @@ from scipy.sparse.linalg import spsolve
 from skyloop_autonomy.vio.lens import PixelLens
 from skyloop_autonomy.vio.places import KeyPicture, Recognition, all_corners, key_picture, recognised
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.tracking import Grey, Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks, Grey
 from skyloop_client.messages import Array
 
 _ITERATIONS = 4
@@ -119,7 +119,7 @@ class LoopCloser:
         """The same as it is published: it follows the target slowly."""
         self._t_ns = 0
 
-    def see(self, t_ns: int, image: Grey, tracks: Tracks, pose: tuple[Array, Array], lens: PixelLens) -> bool:
+    def see(self, t_ns: int, image: Grey, tracks: CornerTracks, pose: tuple[Array, Array], lens: PixelLens) -> bool:
         """Takes the picture as a key picture if the camera has moved on; pose: odometry frame from left camera."""
         s = self._settings
         if self.pictures:

@@ -18,7 +18,7 @@ from skyloop_autonomy.vio.calibration import ImuModel, StereoCalibration
 from skyloop_autonomy.vio.imu_kernels import ACCEL_BIAS, GYRO_BIAS, N_IMU
 from skyloop_autonomy.vio.samples import SampleBuffer
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_client.messages import Array
 
 _UP = np.array([0.0, 0.0, 1.0])
@@ -159,12 +159,12 @@ stand still."""
 class _Reference:
     """Where the corners were at an earlier instant."""
 
-    def __init__(self, t_ns: int, tracks: Tracks) -> None:
+    def __init__(self, t_ns: int, tracks: CornerTracks) -> None:
         self.t_ns = t_ns
         self.ids: NDArray[np.int64] = tracks.ids.copy()
         self.pixels = tracks.pixels.copy()
 
-    def motion_px(self, tracks: Tracks, share: float = 0.5) -> float:
+    def motion_px(self, tracks: CornerTracks, share: float = 0.5) -> float:
         """The motion since, which this share of the corners does not exceed; infinite if too few are left."""
         _, mine, theirs = np.intersect1d(self.ids, tracks.ids, assume_unique=True, return_indices=True)
         if len(mine) < _FEWEST:
@@ -184,7 +184,7 @@ class Stillness:
         """At the filter's last step."""
         self._motion_px = float("inf")
 
-    def see(self, t_ns: int, tracks: Tracks) -> None:
+    def see(self, t_ns: int, tracks: CornerTracks) -> None:
         # not half of the corners but nearly all: without near ones, most of a view may be far and stand still in flight
         if self._still is None or self._still.motion_px(tracks, _NEARLY_ALL) > self._settings.rest_px:
             self._still = _Reference(t_ns, tracks)
@@ -203,5 +203,5 @@ class Stillness:
     def rests(self, t_ns: int, samples: SampleBuffer) -> bool:
         return self.images_rest(t_ns) and samples.covers_rest() and is_still(samples.recent(), self._limits)
 
-    def stepped(self, t_ns: int, tracks: Tracks) -> None:
+    def stepped(self, t_ns: int, tracks: CornerTracks) -> None:
         self._stepped = _Reference(t_ns, tracks)

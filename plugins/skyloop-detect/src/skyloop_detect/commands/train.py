@@ -16,7 +16,7 @@ from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.samples import Sample, classes_of
 
 if TYPE_CHECKING:
-    from skyloop_detect.training import Progress, TrainingOptions
+    from skyloop_detect.training import TrainingOptions, TrainingProgress
 
 PARTS = {"ap50_person": "", "ap50_new_world": "new-world", "ap50_bad_weather": "bad-weather"}
 """Figures of the people dataset, and the folders whose test split they are of."""
@@ -34,7 +34,7 @@ def train_detector(
     device: str = "auto",
     classes: Sequence[str] = (),
     loading: Callable[[int, int], None] = lambda done, of: None,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    tell: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> dict[str, Any]:
     """Leaves weights and models in the folder, which may hold a training to be continued. Returns the summary."""
     _check(options)
