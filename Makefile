@@ -20,7 +20,7 @@ help:
 	@echo "make test       lint, types, the site and the tests (what .ci/run calls): five minutes"
 	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
 	@echo "make bench      the performance figures of this machine"
-	@echo "make gallery    the pictures of docs/gallery"
+	@echo "make gallery    the pictures of docs/gallery, and that of README"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
 	@echo "make pages      the numbers on the pages anew from docs/results, and records for C++ and the cockpit"
 	@echo "make lint       ruff, mypy and lint-imports only"
@@ -69,6 +69,7 @@ test-slow: $(TORCH)
 
 gallery: setup
 	@.venv/bin/python tools/gallery.py
+	@.venv/bin/python tools/readme_picture.py
 
 docs: setup
 	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
