@@ -57,8 +57,8 @@ def read_coco(folder: Path, split: str) -> list[Sample]:
         folders = _image_folders(folder, split)
         return [_coco_sample(image, by_image[int(image["id"])], names, folders) for image in data["images"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        told = f"{type(error).__name__}: {error}" if isinstance(error, (KeyError, TypeError)) else str(error)
-        raise DatasetError(f"'{files[0]}' is damaged or no COCO file ({told})") from None
+        reason = f"{type(error).__name__}: {error}" if isinstance(error, (KeyError, TypeError)) else str(error)
+        raise DatasetError(f"'{files[0]}' is damaged or no COCO file ({reason})") from None
 
 
 def _image_folders(folder: Path, split: str) -> list[Path]:

@@ -143,13 +143,15 @@ class ImageDetector:
 
     def _look(self, image: CameraImage) -> tuple[str, Detections] | None:
         if self._detector is not None:
-            return self._told(image, self._detector.find(colour_of(image)))
+            return self._message(image, self._detector.find(colour_of(image)))
         assert self._labels is not None
         truth = self._truths.get(image.t_ns)
         self._truths = {t_ns: kept for t_ns, kept in self._truths.items() if t_ns > image.t_ns}
-        return None if truth is None else self._told(image, self._labels.find(image.colour, truth.labels, image.t_ns))
+        return (
+            None if truth is None else self._message(image, self._labels.find(image.colour, truth.labels, image.t_ns))
+        )
 
-    def _told(self, image: CameraImage, found: Found) -> tuple[str, Detections]:
+    def _message(self, image: CameraImage, found: Found) -> tuple[str, Detections]:
         boxes, classes, scores = found
         record = Detections(image.t_ns, np.asarray(boxes, np.float64), tuple(classes), scores, source=self._source)
         if self._window is not None:

@@ -90,7 +90,7 @@ TROUBLE_S = 20.0
 AFTER_S = 5.0
 """Simulated s after the trouble at which the error is looked at again."""
 BLACK = -255.0
-EYES = ("cam0", "cam1")
+CAMERAS = ("cam0", "cam1")
 COLUMNS = {
     "way_m": ".1f", "ape_m": ".3f", "ape_deg": ".2f", "largest_m": ".3f", "lost_s": ".2f", "recovered_s": ".2f",
     "added_m": ".3f",
@@ -108,7 +108,7 @@ class HardCase:
     lasts: float = 0.0
     """s of trouble from TROUBLE_S on; 0: all of the flight."""
     calibration: Callable[[StereoCalibration], StereoCalibration] | None = None
-    """What is wrong in what the estimator is told."""
+    """What is wrong in what the estimator is given."""
     flight: VioFlight | None = None
     """A flight of its own; None: the recorded one."""
     changes: Callable[[], dict[str, Any]] = dict
@@ -118,7 +118,7 @@ class HardCase:
 def _both(kind: str, lasts: float, **more: Any) -> dict[str, list[dict[str, Any]]]:
     """The same fault of both cameras."""
     fault = {"kind": kind, "start": TROUBLE_S, "end": TROUBLE_S + lasts, **more}
-    return {eye: [fault] for eye in EYES}
+    return {camera: [fault] for camera in CAMERAS}
 
 
 def _longer_lens(calibration: StereoCalibration) -> StereoCalibration:
@@ -153,7 +153,7 @@ def _quick_turns() -> dict[str, Any]:
 
 
 def _cameras(**settings: Any) -> dict[str, Any]:
-    return {f"vehicles.drone.sensors.{eye}.{name}": value for eye in EYES for name, value in settings.items()}
+    return {f"vehicles.drone.sensors.{camera}.{name}": value for camera in CAMERAS for name, value in settings.items()}
 
 
 NOISE = {"full_well": 10000.0, "read_noise": 3.0}
@@ -176,12 +176,14 @@ CASES = {
     "nothing": HardCase("no trouble, to compare with"),
     "lights out": HardCase("both images black for 1 s", _both("bias", 1.0, value=BLACK), 1.0),
     "lens covered": HardCase("both images black for 2 s", _both("bias", 2.0, value=BLACK), 2.0),
-    "one camera dead": HardCase("no right image from 20 s on", {EYES[1]: [{"kind": "off", "start": TROUBLE_S}]}),
-    "left camera dead": HardCase("no left image from 20 s on", {EYES[0]: [{"kind": "off", "start": TROUBLE_S}]}),
+    "one camera dead": HardCase("no right image from 20 s on", {CAMERAS[1]: [{"kind": "off", "start": TROUBLE_S}]}),
+    "left camera dead": HardCase("no left image from 20 s on", {CAMERAS[0]: [{"kind": "off", "start": TROUBLE_S}]}),
     "IMU gap": HardCase(
         "no IMU sample for 0.2 s", {"imu0": [{"kind": "off", "start": TROUBLE_S, "end": TROUBLE_S + 0.2}]}, 0.2
     ),
-    "late camera": HardCase("images arrive 20 ms late", {eye: [{"kind": "delay", "delay": 0.02}] for eye in EYES}),
+    "late camera": HardCase(
+        "images arrive 20 ms late", {camera: [{"kind": "delay", "delay": 0.02}] for camera in CAMERAS}
+    ),
     "lens 1 % wrong": HardCase("focal lengths told 1 % too long", calibration=_longer_lens),
     "mount 0.5° wrong": HardCase("mounts of both cameras told 0.5° off", calibration=_turned_rig),
     "white wall": HardCase(

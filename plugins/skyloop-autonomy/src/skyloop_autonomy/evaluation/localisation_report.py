@@ -209,7 +209,7 @@ class FeatureViews:
         """The odometry uses an image when the IMU has reached its stamp: when the next image comes, it has.
 
         While the right camera leads, the corners are not those of the left image."""
-        if message.stream != self._left or localiser.odometry.eyes.swapped:
+        if message.stream != self._left or localiser.odometry.frontend.swapped:
             return
         corners = localiser.corners
         if self._image is not None and corners and message.t_ns >= self._due_ns:

@@ -42,7 +42,7 @@ class MessageSource:
 
     @property
     def setup(self) -> EstimatorSetup:
-        """The estimator's own world begins where it starts: nothing of the truth is told."""
+        """The estimator's own world begins where it starts: it gets nothing of the truth."""
         inputs = {name: self.infos[name] for name in self.names.values() if name is not None}
         vehicle = self.infos[self.streams.imu].vehicle
         nowhere = StartConditions(0.0, 0.0, 0.0, DEFAULT_GRAVITY, np.zeros(3), np.zeros(3), 0.0)
@@ -182,7 +182,7 @@ def localise(
 
 
 def _stages(localiser: VisualLocaliser, timer: Timer) -> dict[str, float]:
-    """Loop closing is done within the filter's stage, and is told apart here. The rest of the time goes to the IMU."""
+    """Loop closing is done within the filter's stage and is counted apart. The rest of the time goes to the IMU."""
     stages = {stage: sum(seconds) for stage, seconds in localiser.odometry.stage_seconds.items()}
     if localiser.odometry.closer is not None:
         stages["filter"] = stages.get("filter", 0.0) - timer.closing_seconds

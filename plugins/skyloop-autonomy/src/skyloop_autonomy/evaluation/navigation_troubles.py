@@ -25,7 +25,7 @@ GOAL_CLEARANCE = 0.8
 """m around a goal, so that no goal lies where a planner would have to move it."""
 NEAREST, FARTHEST = 4.0, 18.0
 """m of way from one goal to the next."""
-EYES_OF_VIO = ("imu0", "cam0", "cam1")
+SENSORS_OF_VIO = ("imu0", "cam0", "cam1")
 
 
 def mission_scenario(
@@ -46,7 +46,7 @@ def mission_scenario(
     if on == "truth":
         vehicle["state"] = "truth"
         vehicle["estimators"].pop("vio")
-        vehicle["sensors"] = {name: told for name, told in vehicle["sensors"].items() if name not in EYES_OF_VIO}
+        vehicle["sensors"] = {name: sensor for name, sensor in vehicle["sensors"].items() if name not in SENSORS_OF_VIO}
     elif on != "vio":
         raise ScenarioError(f"a mission is flown on vio or on truth, not on '{on}'")
     return make_scenario(data, place=f"{world}-nav, seed {seed}")
@@ -175,7 +175,7 @@ def trouble_scenario(name: str) -> Scenario:
     if trouble.on == "truth":
         vehicle["state"] = "truth"
         vehicle["estimators"].pop("vio")
-        vehicle["sensors"] = {name: told for name, told in vehicle["sensors"].items() if name not in EYES_OF_VIO}
+        vehicle["sensors"] = {name: sensor for name, sensor in vehicle["sensors"].items() if name not in SENSORS_OF_VIO}
     for sensor, faults in trouble.faults.items():
         vehicle["sensors"][sensor]["faults"] = faults
     return make_scenario(data, place=f"trouble '{name}'")

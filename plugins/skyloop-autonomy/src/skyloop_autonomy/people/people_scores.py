@@ -161,9 +161,9 @@ def box_scores(log: VehiclePeople) -> dict[str, Any]:
             "images": len(instants),
             "looked_at": looked,
             "people": score.labels,
-            "precision": _told(precision),
-            "recall": _told(recall),
-            "ap50": _told(score.ap50),
+            "precision": _finite(precision),
+            "recall": _finite(recall),
+            "ap50": _finite(score.ap50),
             "delay_ms_mean": 1e-6 * float(np.mean(log.arrived_ns[stream])),
         }
     return out
@@ -174,7 +174,7 @@ def _edges(label: Label) -> tuple[float, float, float, float]:
     return left, top, right + 1.0, bottom + 1.0
 
 
-def _told(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     """JSON has no NaN."""
     return None if np.isnan(value) else float(value)
 
@@ -217,9 +217,9 @@ class TrackScore:
             "misses": mot.misses,
             "false": mot.false,
             "switches": mot.switches,
-            "recall": _told(mot.recall),
-            "precision": _told(mot.precision),
-            "mota": _told(mot.mota),
+            "recall": _finite(mot.recall),
+            "precision": _finite(mot.precision),
+            "mota": _finite(mot.mota),
             "position_rms_m": _root(self.squared_place, mot.matches),
             "velocity_rms_m_s": _root(self.squared_speed, self.speeds),
             "speeds": self.speeds,
@@ -233,7 +233,7 @@ def _root(squares: float, count: int) -> float | None:
 def track_scores(log: VehiclePeople, world: WorldView, seen: Seen = lambda *_: None) -> dict[str, TrackScore]:
     """By stream of tracks. A person counts while their label counts and they are within the radar's range.
 
-    `seen` is told of every instant and stream: who had to be found where, and who has which track."""
+    `seen` is called with every instant and stream: who had to be found where, and who has which track."""
     range_ = USUAL_RANGE if log.range is None else IN_RANGE * log.range
     people, scores = TruePeople(world), {stream: TrackScore() for stream in log.tracks}
     for instants in list(log.instants.values())[:1]:

@@ -67,7 +67,7 @@ def skew(v: Array) -> Array:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-class CameraEye:
+class CameraMeasurements:
     """A pinhole camera: people from boxes, with or without depth."""
 
     def __init__(self, info: StreamInfo, model: BoxModel, person: PersonModel) -> None:
@@ -194,7 +194,7 @@ class CameraEye:
         return clipped
 
 
-class RadarEye:
+class RadarMeasurements:
     """A radar: people from range, speed and two angles."""
 
     def __init__(self, info: StreamInfo, model: RadarModel, person: PersonModel) -> None:

@@ -28,7 +28,7 @@ from skyloop_client.messages import Array, Goal, GoalStatus, Path, Position
 GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, FiniteFloat, FiniteFloat]
 
 _NS = 1e-9
-_TOLD_EVERY_NS = 200_000_000
+_REPORT_EVERY_NS = 200_000_000
 _PROGRESS = 0.5
 """m; a vehicle that stays nearer to a place than this makes no progress."""
 _CLOSED_AHEAD = 0.7
@@ -114,8 +114,8 @@ class NavigatePilot(Sortie):
         self._progress_place: Array = np.zeros(3)
         self._detours = 0
         """Places that were closed without any progress since."""
-        self._told: tuple[Any, ...] = ()
-        self._reported_ns = -_TOLD_EVERY_NS
+        self._reported: tuple[Any, ...] = ()
+        self._reported_ns = -_REPORT_EVERY_NS
         self._told_way: Any = None
         self.outcomes: list[GoalOutcome] = []
         """Of the goals so far."""
@@ -238,10 +238,10 @@ class NavigatePilot(Sortie):
         if way is not None and way is not self._told_way and len(way.points):
             bundle.publish("navigation/path", Path(bundle.t_ns, way.points))
         self._told_way = way
-        told = (len(self.outcomes), aim.mode, why)
-        if told == self._told and bundle.t_ns - self._reported_ns < _TOLD_EVERY_NS:
+        report = (len(self.outcomes), aim.mode, why)
+        if report == self._reported and bundle.t_ns - self._reported_ns < _REPORT_EVERY_NS:
             return
-        self._told = told
+        self._reported = report
         sub_goal = self._memory.sub_goal if self._memory.sub_goal is not None else aim.position
         state = "flying" if self._goals else "waiting"
         self._publish(bundle, GoalStatus(bundle.t_ns, len(self.outcomes), state, goal, sub_goal, aim.mode, why))

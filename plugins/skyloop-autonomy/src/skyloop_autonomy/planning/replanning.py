@@ -74,7 +74,7 @@ class NavigatorConfig(BaseModel):
     lost_track: PositiveFloat = 0.4
     """m between vehicle and setpoint beyond which the plan starts anew from where the vehicle is."""
     mover_margin: NonNegativeFloat = 0.3
-    """m that it keeps from things that move, more than from those that stand: people turn and swing their arms. It is
+    """m that it keeps from objects that move, more than from those that stand: people turn and swing their arms. It is
     kept above them too."""
     yaw_rate: PositiveFloat = 1.0
     """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
@@ -98,7 +98,7 @@ class Surroundings:
     cloud: Array
     """(n, 3) m, world: points of obstacles around the vehicle."""
     movers: Array = field(default_factory=lambda: NO_MOVERS)
-    """(m, 8): things that move; see `clearance`."""
+    """(m, 8): objects that move; see `clearance`."""
 
     def grid(self, inflation: float) -> Grid:
         if self.cells.dtype == np.bool_:

@@ -141,8 +141,8 @@ class NavigationReport:
                 continue
             rows = log.track.rows
             clearance = clearance_along(self._world, rows[:, 1:4], rows[:, 5] > 0.0)
-            told = self._log.summary(vehicle.name, clearance)
-            summary["vehicles"][vehicle.name]["navigation"] = {**told, **people_met(self._world, log)}
+            figures = self._log.summary(vehicle.name, clearance)
+            summary["vehicles"][vehicle.name]["navigation"] = {**figures, **people_met(self._world, log)}
             path = self._folder / f"navigation-{vehicle.name}.png"
             draw_navigation(path, title, log, clearance, blade_radius(vehicle, self._scenario.folder))
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw, yaw_from_quat
 from skyloop_autonomy.vio.backend import Backend, EstimateCheck
 from skyloop_autonomy.vio.calibration import StereoCalibration
-from skyloop_autonomy.vio.eyes import Eyes, Seen
 from skyloop_autonomy.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
 from skyloop_autonomy.vio.landmarks import KeyPoses, MapPose, landmarks
 from skyloop_autonomy.vio.loop_closing import LoopCloser, corrected
@@ -22,6 +21,7 @@ from skyloop_autonomy.vio.measurement_kernels import Rig
 from skyloop_autonomy.vio.samples import SampleBuffer
 from skyloop_autonomy.vio.settings import VioSettings
 from skyloop_autonomy.vio.starting import Start, Starting, Stillness
+from skyloop_autonomy.vio.stereo_frontend import FrontendImages, StereoFrontend
 from skyloop_autonomy.vio.tracking import Grey, StereoTracker, Work
 from skyloop_autonomy.vio.window_filter import WindowFilter
 from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud
@@ -66,7 +66,7 @@ class VisualInertialOdometry:
         self._clock = stage_clock
         self.stage_seconds: dict[str, list[float]] = {"track": [], "filter": []}
         """Seconds of each pair by stage, if there is a `stage_clock`."""
-        self.eyes = Eyes(calibration)
+        self.frontend = StereoFrontend(calibration)
         self.tracker = StereoTracker(calibration, s)
         self.backend = Backend(s, self._new_filter(), self.tracker.reach, calibration.left.fx)
         self.judge = EstimateCheck(s)
@@ -101,7 +101,7 @@ class VisualInertialOdometry:
 
     def _rig(self) -> Rig:
         """With the leading camera as the left one."""
-        c, s = self.eyes.calibration, self.settings
+        c, s = self.frontend.calibration, self.settings
         imu_from_left = (c.body_from_imu.inverse() @ c.body_from_left).matrix()
         return Rig(
             np.ascontiguousarray(imu_from_left[:3, :3]), imu_from_left[:3, 3].copy(),
@@ -279,18 +279,18 @@ class VisualInertialOdometry:
             self.stage_seconds["track"].append(tracked - began)
             self.stage_seconds["filter"].append(self._clock() - tracked)
 
-    def _sorted(self, *images: Any) -> Seen:
+    def _sorted(self, *images: Any) -> FrontendImages:
         """The left, right and depth image by the parts they play now."""
-        seen = self.eyes.sorted(*images)
-        if not self.eyes.must_change(seen):
+        seen = self.frontend.sorted(*images)
+        if not self.frontend.must_change(seen):
             return seen
-        self.eyes.change()
+        self.frontend.change()
         before = self.tracker
-        self.tracker = StereoTracker(self.eyes.calibration, self.settings)
+        self.tracker = StereoTracker(self.frontend.calibration, self.settings)
         self.tracker.next_id = before.next_id
         self.backend.look_with(self._rig())
         self._last_camera = None
-        return self.eyes.sorted(*images)
+        return self.frontend.sorted(*images)
 
     def _step(self, t_ns: int, samples: Array, image: Grey | None = None) -> None:
         """The filter's own step: to the pair's instant, then what the pair tells."""

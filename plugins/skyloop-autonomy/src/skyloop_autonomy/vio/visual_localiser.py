@@ -39,8 +39,8 @@ class VisualLocaliser:
         what the streams say. stage_clock: see `VisualInertialOdometry`."""
         chosen = chosen_streams(setup.infos, left=left, right=right, depth=depth, imu=imu)
         names = {key: getattr(chosen, key) for key in ("left", "right", "depth", "imu")}
-        told: dict[str, Any] | VioSettings = settings or {}
-        made = told if isinstance(told, VioSettings) else validated(VioSettings, told, f"settings of '{setup.name}'")
+        given: dict[str, Any] | VioSettings = settings or {}
+        made = given if isinstance(given, VioSettings) else validated(VioSettings, given, f"settings of '{setup.name}'")
         start = setup.start
         self.odometry = VisualInertialOdometry(
             calibration or StereoCalibration.from_streams(setup.infos, **names, gravity=start.gravity),
@@ -120,7 +120,7 @@ class VisualLocaliser:
 
     @property
     def corners(self) -> dict[int, Array]:
-        """px by number, of the corners that are followed, in the image of the camera that leads: see `vio/eyes.py`."""
+        """px by number, of the followed corners, in the image of the camera that leads (`stereo_frontend.py`)."""
         tracks = self.odometry.tracker.tracks
         return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
 

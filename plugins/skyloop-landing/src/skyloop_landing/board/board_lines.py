@@ -1,6 +1,6 @@
 """Lines to a real landing board or to a stand-in for one: a serial port, a pseudo terminal or a socket.
 
-They are read and written without waiting. What goes wrong is told in one line that says what to do.
+They are read and written without waiting. An error is one line that says what to do.
 """
 
 from __future__ import annotations

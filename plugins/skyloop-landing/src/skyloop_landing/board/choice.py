@@ -51,9 +51,9 @@ class ReferenceMind:
         marker = None
         altitude = self._memory.altitude
         if words is not None and not math.isnan(altitude):
-            told = sizes if all(sizes) else None
+            known_sizes = sizes if all(sizes) else None
             listed, altitude_cm = ObjectList.from_words(words), int(100.0 * altitude + 0.5)
-            detection = find_marker(listed, altitude_cm, self._sighting.marker, self._rules, told)
+            detection = find_marker(listed, altitude_cm, self._sighting.marker, self._rules, known_sizes)
             self._sighting = self._sighting.after(detection)
             marker = detection.marker
         self._memory, command = advance(self._memory, marker, t, self._config)
