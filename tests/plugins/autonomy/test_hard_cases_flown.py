@@ -11,7 +11,7 @@ import pytest
 from skyloop.sensors.faults import Fault
 from skyloop_autonomy.evaluation.hard_cases import (
     CASES,
-    EYES,
+    CAMERAS,
     SHORT,
     WHITE_WALL,
     case_changes,
@@ -58,7 +58,7 @@ def test_a_case_is_a_scenario(name: str) -> None:
     # a way that needs no search: what the case changes is the same on every way
     flight = replace(case.flight or SHORT, points=((0.0, 0.0), (1.0, 0.0)))
     vehicle = flight_scenario(flight, 1, case_changes(name)).vehicles[0]
-    for sensor in ("imu0", *EYES):
+    for sensor in ("imu0", *CAMERAS):
         told = [Fault(**fault) for fault in case.faults.get(sensor, [])]
         assert list(vehicle.sensors[sensor].faults) == told, sensor
     trajectory = vehicle.pilot.trajectory
