@@ -10,8 +10,8 @@ import pytest
 
 from skyloop.sensors.faults import Fault
 from skyloop_autonomy.evaluation.hard_cases import (
-    CASES,
     CAMERAS,
+    CASES,
     SHORT,
     WHITE_WALL,
     case_changes,

@@ -116,7 +116,7 @@ class NavigatePilot(Sortie):
         """Places that were closed without any progress since."""
         self._reported: tuple[Any, ...] = ()
         self._reported_ns = -_REPORT_EVERY_NS
-        self._told_way: Any = None
+        self._published_way: Any = None
         self.outcomes: list[GoalOutcome] = []
         """Of the goals so far."""
         self.streams = (config.ground_map, config.near_map, "goal")
@@ -235,9 +235,9 @@ class NavigatePilot(Sortie):
     def _tell(self, bundle: Bundle, aim: NavigationSetpoint, why: str) -> None:
         """Publishes the way when it is new, and what is done about the goal when that changes or every 0.2 s."""
         way, goal = self._memory.way, self._goals[0] if self._goals else aim.position
-        if way is not None and way is not self._told_way and len(way.points):
+        if way is not None and way is not self._published_way and len(way.points):
             bundle.publish("navigation/path", Path(bundle.t_ns, way.points))
-        self._told_way = way
+        self._published_way = way
         report = (len(self.outcomes), aim.mode, why)
         if report == self._reported and bundle.t_ns - self._reported_ns < _REPORT_EVERY_NS:
             return

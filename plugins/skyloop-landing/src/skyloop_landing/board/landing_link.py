@@ -75,7 +75,7 @@ class LandingLink(Link):
         self.board, self.options = board, options
         self._fabric, self._video = fabric, video
         self.procedure = PcProcedure(options.procedure, self._tell)
-        self._told = tell
+        self._report = tell
         self.news: list[str] = []
         """What was told, with its time."""
         self._to_board, self._to_pc = (SimulatedUart(options.baud) for _ in range(2))
@@ -151,7 +151,7 @@ class LandingLink(Link):
 
     def _tell(self, text: str) -> None:
         self.news.append(f"{self._vehicle.now_ns / 1e9:.2f} s {text}")
-        self._told(text)
+        self._report(text)
 
     # ---- one poll
 
