@@ -50,7 +50,7 @@ PLUGIN = Plugin(
         "waypoints": "skyloop.vehicle.pilots.pilots:WaypointPilot",
     },
     links={
-        "airsim": "skyloop.links.airsim.airsim_link:AirSimConfig",
+        "airsim": "skyloop.links.airsim.link:AirSimConfig",
         "ardupilot": "skyloop.links.autopilots.configs:ArdupilotConfig",
         "betaflight": "skyloop.links.autopilots.configs:BetaflightConfig",
         "cockpit": "skyloop.cockpit.cockpit_beside:CockpitConfig",

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import Any
 
 from skyloop.core.bus import Fingerprint
-from skyloop.links.airsim.listener import RpcListener
-from skyloop.links.airsim.server import AirSimServer
+from skyloop.links.airsim.calls import RpcListener
+from skyloop.links.airsim.link import AirSimServer
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.airsim.wire import Call
 from skyloop.links.link_gate import LinkGate

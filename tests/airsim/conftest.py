@@ -76,23 +76,18 @@ def known_methods() -> set[str]:
     """Every method the server has, whoever asks."""
     from skyloop.links.airsim import (
         cameras,
-        detections,
         flight,
         images,
-        multirotor_state,
         plot_markers,
-        recording,
         segmentation,
         sensors,
         session_methods,
-        weather,
         world,
     )
 
     groups = [
-        cameras.CameraMethods, detections.Detections, flight.Flight, images.Images,
-        multirotor_state.MultirotorState,
-        plot_markers.PlotMethods, recording.Recording, segmentation.SegmentationMethods,
-        sensors.Sensors, session_methods.SessionMethods, weather.WeatherMethods, world.WorldMethods,
+        cameras.CameraMethods, flight.FlightMethods, images.DetectionMethods, images.Images, plot_markers.PlotMethods,
+        segmentation.SegmentationMethods, sensors.MultirotorState, sensors.Sensors,
+        session_methods.AirSimRecording, session_methods.SessionMethods, world.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip
     return {name for group in groups for name in vars(group) if not name.startswith("_")}

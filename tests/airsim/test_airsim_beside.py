@@ -14,7 +14,7 @@ import pytest
 from airsim_rpc import Rpc, running, xyz
 
 from skyloop.apps.run import run_scenario
-from skyloop.links.airsim.airsim_link import AirSimConfig
+from skyloop.links.airsim.link import AirSimConfig
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.link_gate import LinkGate, Onlooker
 from skyloop.links.loop.loop_link import LoopConfig

@@ -13,7 +13,7 @@ from airsim_clients import client_python, run_client
 from airsim_rpc import Rpc, Running
 from PIL import Image
 
-from skyloop.links.airsim.methods import UNSUPPORTED
+from skyloop.links.airsim.calls import UNSUPPORTED
 
 pytestmark = pytest.mark.renders
 

@@ -11,9 +11,9 @@ from airsim_bench import Bench
 from airsim_rpc import pose, xyz
 
 from skyloop.core.frames import frd_from_flu
-from skyloop.links.airsim.dialect import Dialect
-from skyloop.links.airsim.palette import AIRSIM_PALETTE, COSYS_COLOURS, cosys_palette
+from skyloop.links.airsim.segmentation import AIRSIM_PALETTE, COSYS_COLOURS, cosys_palette
 from skyloop.links.airsim.settings import read_settings
+from skyloop.links.airsim.wire import Dialect
 
 SIZE = {"Width": 32, "Height": 24, "FOV_Degrees": 90}
 SETTINGS: dict[str, Any] = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, pose
 
-from skyloop.links.airsim.image_effects import LIGHT, NOISE_KEYS
+from skyloop.links.airsim.pixels import LIGHT, NOISE_KEYS
 
 pytestmark = pytest.mark.renders
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skyloop.links.airsim.methods import Method, later
+from skyloop.links.airsim.calls import Method, Reply
 from skyloop_client.errors import LinkError
 
 REPLY: Any = object()
@@ -23,8 +23,7 @@ class Group:
     def __init__(self) -> None:
         self.given: list[Any] = []
 
-    @later
-    def go(self, reply: Any, place: str, pace: Pace) -> None:
+    def go(self, reply: Reply, place: str, pace: Pace) -> None:
         self.given.append((reply, place, pace))
 
     def add(self, a: int, b: int = 2) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, running, vector, xyz
 
-from skyloop.links.airsim.palette import AIRSIM_PALETTE
+from skyloop.links.airsim.segmentation import AIRSIM_PALETTE
 from skyloop.links.airsim.settings import read_settings
 from skyloop.rendering.client import Renderer
 

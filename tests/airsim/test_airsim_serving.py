@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
-from skyloop.links.airsim.methods import UNSUPPORTED
+from skyloop.links.airsim.calls import UNSUPPORTED
 from skyloop.links.airsim.settings import read_settings
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError

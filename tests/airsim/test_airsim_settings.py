@@ -11,7 +11,7 @@ import pytest
 
 from skyloop.links.airsim.options import Capture
 from skyloop.links.airsim.settings import read_settings
-from skyloop.links.airsim.settings_keys import (
+from skyloop.links.airsim.settings_reader import (
     BAROMETER,
     CAMERA,
     CAPTURE,

@@ -20,7 +20,7 @@ from test_ardupilot import Sitl
 from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import ForeignAutopilot
 from skyloop.links.airsim.settings import Read, read_settings
-from skyloop.links.airsim.settings_keys import VEHICLE
+from skyloop.links.airsim.settings_reader import VEHICLE
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError, ScenarioError
 

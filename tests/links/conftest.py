@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from link_rig import Rig, eventually, flying, held
 from skyloop_client.errors import LinkError
 from unplotted import leave_out_pictures
+
+if TYPE_CHECKING:
+    from ros2_rig import Node
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -24,6 +27,16 @@ def without_pictures() -> Iterator[None]:
 def one_rig() -> Iterator[Rig]:
     with flying(ports=2) as rig:
         yield rig
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    """A ROS 2 node of other people's making."""
+    from ros2_rig import Node
+
+    node = Node()
+    yield node
+    node.close()
 
 
 @pytest.fixture

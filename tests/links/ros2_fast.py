@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import select
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ros2_peer import plain, typestore
-from ros2_rig import DOMAIN, PATIENCE_S
+from ros2_rig import DOMAIN, PATIENCE_S, NodeProcess
 from rosbags.interfaces import Nodetype
 
 SOURCE = Path(__file__).with_name("ros2_oracles") / "fast_dds.cpp"
@@ -22,26 +21,20 @@ def compiled(folder: Path) -> Path:
     return program
 
 
-class FastNode:
+class FastNode(NodeProcess):
     """It has the verbs of `ros2_rig.Node`."""
 
     def __init__(self, program: Path, where: str, domain: int = DOMAIN) -> None:
         self._store = typestore()
         self._kinds: dict[str, str] = {}
         self._asked = ""
-        self._process = subprocess.Popen(
-            [program, str(domain), where], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert self._answer() == "ready"
+        super().__init__([program, str(domain), where])
 
     def _answer(self) -> str:
-        assert self._process.stdout is not None
-        return self._process.stdout.readline().strip()
+        return self._read_line().strip()
 
     def _say(self, *words: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(" ".join(map(str, words)) + "\n")
-        self._process.stdin.flush()
+        self._write_line(" ".join(map(str, words)))
 
     def _bytes(self, kind: str, values: Any) -> str:
         return bytes(self._store.serialize_cdr(self._made(kind, values or {}), kind)).hex()
@@ -90,17 +83,3 @@ class FastNode:
 
     def answer(self) -> Any:
         return self._read(self._asked, self._answer())
-
-    def has_answered(self) -> bool:
-        assert self._process.stdout is not None
-        return bool(select.select([self._process.stdout], [], [], 0)[0])
-
-    def close(self) -> None:
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()

@@ -8,7 +8,8 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,29 +32,56 @@ PATIENCE_S = 60.0
 WORLDS = WorldFacts("blocks", (("blocks", "boxes"), ("park", "trees")))
 
 
-class Node:
-    """The other process; see `ros2_peer.py` for what it does."""
+class NodeProcess(ABC):
+    """Another process, which takes a line for each order and answers with a line."""
 
-    def __init__(self, domain: int = DOMAIN, *options: str) -> None:
-        script = Path(__file__).with_name("ros2_peer.py")
-        self._process = subprocess.Popen(
-            [sys.executable, str(script), str(domain), *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def __init__(self, command: Sequence[str | Path]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
             assert self._answer() == "ready"
         except BaseException:
             self.close()
             raise
 
+    @abstractmethod
     def _answer(self) -> Any:
-        return json.loads(self._process.stdout.readline())
+        """The next line, decoded."""
 
-    def _say(self, **told: Any) -> None:
-        self._process.stdin.write(json.dumps(told) + "\n")
+    def _read_line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def _write_line(self, line: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
+
+    def has_answered(self) -> bool:
+        assert self._process.stdout is not None
+        return bool(select.select([self._process.stdout], [], [], 0)[0])
+
+    def close(self) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+class Node(NodeProcess):
+    """On Cyclone DDS; see `ros2_peer.py` for what it does."""
+
+    def __init__(self, domain: int = DOMAIN, *options: str) -> None:
+        super().__init__([sys.executable, Path(__file__).with_name("ros2_peer.py"), str(domain), *options])
+
+    def _answer(self) -> Any:
+        return json.loads(self._read_line())
+
+    def _say(self, **order: Any) -> None:
+        self._write_line(json.dumps(order))
 
     def read(self, topic: str, kind: str, quality: str = "best effort") -> None:
         self._say(read=topic, type=kind, quality=quality)
@@ -83,19 +111,6 @@ class Node:
     def graph(self, wait: float = PATIENCE_S) -> Any:
         self._say(graph=wait)
         return self._answer()
-
-    def has_answered(self) -> bool:
-        assert self._process.stdout is not None
-        return bool(select.select([self._process.stdout], [], [], 0)[0])
-
-    def close(self) -> None:
-        self._process.stdin.close()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._process.stdout.close()
 
 
 class Flown:

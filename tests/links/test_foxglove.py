@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 import skyloop
 from link_rig import eventually
-from skyloop.links.foxglove.stream import CLOCK_NS, FoxgloveStream
+from skyloop.links.foxglove.link import CLOCK_NS, FoxgloveStream
 from skyloop.recording.ros2.types import encode
 from skyloop.recording.ros2.views import mounts, views_of
 from skyloop.sim.simulation import Simulation

@@ -13,7 +13,7 @@ from foxglove_client import Viewer
 
 import skyloop.apps.run
 from skyloop.cli import console, main
-from skyloop.links.foxglove.stream import FoxgloveStream
+from skyloop.links.foxglove.link import FoxgloveStream
 from skyloop.links.foxglove.views import OWN
 from skyloop.links.mavlink.link import MavlinkConfig
 from skyloop.recording.ros2.views import PRODUCTS, VIEWS

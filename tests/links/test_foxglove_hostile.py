@@ -24,9 +24,8 @@ from left_out import leave_out
 from link_rig import eventually
 from skyloop.apps.run import run_scenario
 from skyloop.cli import app, console, main
-from skyloop.links.foxglove import stream as stream_module
-from skyloop.links.foxglove.link import FoxgloveConfig, FoxgloveLink
-from skyloop.links.foxglove.stream import FoxgloveStream
+from skyloop.links.foxglove import link as link_module
+from skyloop.links.foxglove.link import FoxgloveConfig, FoxgloveLink, FoxgloveStream
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.registry import LINKS
 from skyloop.sim.scenario import Scenario
@@ -317,7 +316,7 @@ def test_without_the_sdk_one_line_says_how_to_get_it(
 
 def test_the_option_alone_means_the_usual_place() -> None:
     host, _, port = console.PLACES["--foxglove"].rpartition(":")
-    assert (host, int(port)) == ("127.0.0.1", stream_module.PORT)
+    assert (host, int(port)) == ("127.0.0.1", link_module.PORT)
     usual = f"--foxglove={console.PLACES['--foxglove']}"
     for written, meant in (
         ([], []),

@@ -13,7 +13,7 @@ from foxglove_client import Viewer
 import skyloop
 from link_rig import eventually
 from published_things import records
-from skyloop.links.foxglove.stream import FoxgloveStream
+from skyloop.links.foxglove.link import FoxgloveStream
 from skyloop.recording.ros2.types import encode
 from skyloop.recording.ros2.views import views_of
 from skyloop_client.streams import StreamInfo

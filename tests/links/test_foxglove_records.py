@@ -10,8 +10,7 @@ import numpy as np
 from foxglove_client import decoder, pixels_of, points_of
 
 import skyloop_client.messages
-from skyloop.links.foxglove.plot_numbers import UNPLOTTED, plot_name, plotted, schema_of
-from skyloop.links.foxglove.views import ANNOTATIONS, payload, views_of
+from skyloop.links.foxglove.views import ANNOTATIONS, UNPLOTTED, payload, plot_name, plotted, schema_of, views_of
 from skyloop.recording.ros2.types import schema_text
 from skyloop_client.messages import (
     Array,

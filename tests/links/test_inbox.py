@@ -11,7 +11,6 @@ from queue import Empty
 import pytest
 
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import LinkGate
 
 
 def test_what_is_put_comes_out_in_order() -> None:
@@ -78,7 +77,3 @@ def test_a_signal_at_the_end_of_the_time_does_not_make_it_endless() -> None:
     """With queue.SimpleQueue of CPython 3.11 this process stands still within a second."""
     done = subprocess.run([sys.executable, "-c", SIGNALLED], capture_output=True, text=True, timeout=60.0, check=False)
     assert done.stdout.strip() == "True", done.stderr
-
-
-def test_the_gate_has_it() -> None:
-    assert isinstance(LinkGate().inbox, Inbox)

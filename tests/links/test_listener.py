@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from link_rig import Rig, Stranger, eventually, held, said
-from skyloop.links.airsim.listener import RpcListener
+from skyloop.links.airsim.calls import RpcListener
 from skyloop.links.inbox import Inbox
 from skyloop.links.loop import peer as peer_module
 from skyloop.links.loop.listener import MOST_PEERS, MOST_UNREAD, MOST_WAITING, Listener

@@ -10,16 +10,15 @@ from pymavlink.dialects.v20 import development as mavlink
 
 import skyloop
 from skyloop.core.frames import GeoPoint
-from skyloop.links.mavlink.command_table import COMMANDS
 from skyloop.links.mavlink.failures import SENSORS
-from skyloop.links.mavlink.flight_log import TOPICS
 from skyloop.links.mavlink.link import COMPANION, GROUND_STATION, OWN_COMPANION, OWN_GROUND_STATION, OWN_TCP, OWN_VIDEO
 from skyloop.links.mavlink.missions import FENCES, FLOWN, PASSED_OVER
 from skyloop.links.mavlink.parameters import table
+from skyloop.links.mavlink.run_folder import TOPICS
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.telemetry import Telemetry
 from skyloop.links.mavlink.telemetry_table import BUILDERS, TELEMETRY, message_id
-from skyloop.links.mavlink.vehicle import UNDERSTOOD, MavlinkVehicle
+from skyloop.links.mavlink.vehicle import COMMANDS, UNDERSTOOD, MavlinkVehicle
 from skyloop.links.mavlink.wire import PX4_MODES, Geography
 from skyloop.world.earth import HOMES
 

@@ -14,8 +14,8 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.core.frames import LocalFrame
-from skyloop.links.mavlink.fence import PlannedFence
 from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.plans import PlannedFence
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography

@@ -17,8 +17,7 @@ from scipy.spatial.transform import Rotation
 from published_things import TILTED, estimate
 from skyloop.links.autopilots.configs import Px4Config
 from skyloop.links.autopilots.px4 import Px4Options
-from skyloop.links.autopilots.px4_odometry import LocalAxes, OdometryFeed
-from skyloop.links.autopilots.px4_wire import Wire
+from skyloop.links.autopilots.px4_wire import LocalAxes, OdometryFeed, Wire
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError, ScenarioError
 from skyloop_client.messages import Estimate, Message

@@ -13,7 +13,7 @@ import pytest
 
 from link_rig import eventually, held, said
 from skyloop.links.inbox import Inbox
-from skyloop.links.loop import read_by_turns
+from skyloop.links.loop import listener as listener_module
 from skyloop.links.loop.listener import Listener
 from skyloop.links.loop.peer import Peer
 from skyloop_client.wire import LENGTH, unframed
@@ -75,7 +75,7 @@ def test_news_of_other_threads_end_the_wait(
     door: tuple[Door, socket.socket], monkeypatch: pytest.MonkeyPatch, selectable: int
 ) -> None:
     """A wake-up that is lost would cost the whole time limit."""
-    monkeypatch.setattr(read_by_turns, "SELECTABLE", selectable)
+    monkeypatch.setattr(listener_module, "SELECTABLE", selectable)
     listener, client = door
     count = 2000
 

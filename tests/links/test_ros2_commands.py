@@ -22,13 +22,6 @@ TRIGGER, SET_BOOL = "std_srvs/srv/Trigger", "std_srvs/srv/SetBool"
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
-    node = Node()
-    yield node
-    node.close()
-
-
-@pytest.fixture(scope="module")
 def it(node: Node) -> Iterator[Flown]:
     with flown(VEHICLES) as it:
         yield it

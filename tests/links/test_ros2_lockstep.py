@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,6 @@ from skyloop_client.messages import Arm, Message, TakeOff
 from skyloop_client.streams import Rate
 
 ANSWERS = "/drone/cmd_vel_stamped"
-
-
-@pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
-    node = Node()
-    yield node
-    node.close()
 
 
 def flight(node: Node) -> tuple[Any, dict[str, Any]]:

@@ -137,7 +137,7 @@ class Network:
 
     def hear(self, address: tuple[str, int], prefix: bytes, part: wire.Submessage) -> None:
         if isinstance(part, wire.AckNack | wire.NackFragments):
-            self.put(self.writer.told(prefix + part.reader, part, self.now))
+            self.put(self.writer.acknowledged(prefix + part.reader, part, self.now))
             return
         reader, guid = self.readers[address], prefix + part.writer
         if isinstance(part, wire.Heartbeat):
@@ -244,7 +244,7 @@ def test_any_bytes_are_read_or_refused() -> None:
                 elif isinstance(part, wire.Gap):
                     reader.gap(guid, part)
                 else:
-                    writer.told(told.prefix + part.reader, part, 0.0)
+                    writer.acknowledged(told.prefix + part.reader, part, 0.0)
         except ValueError:
             refused += 1
     assert 500 < refused < 6000

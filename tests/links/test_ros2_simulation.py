@@ -17,13 +17,6 @@ STOPPED, PLAYING, PAUSED, QUITTING = range(4)
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[Node]:
-    node = Node()
-    yield node
-    node.close()
-
-
-@pytest.fixture(scope="module")
 def it(node: Node) -> Iterator[Flown]:
     vehicle = {"name": "drone", "position": [1.0, -2.0], "yaw_deg": 70.0}
     with flown([vehicle], world="blocks") as it:

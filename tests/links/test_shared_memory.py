@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from link_rig import Computer, Rig, Stranger, eventually, flying
-from skyloop.links.loop import shared_blocks
-from skyloop.links.loop.shared_blocks import LEAST_BYTES, LINE, SharedBlocks, shared_with
+from skyloop.links.loop import peer as peer_module
+from skyloop.links.loop.peer import LEAST_BYTES, LINE, SharedBlocks, shared_with
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import CodecError, LinkError
 from skyloop_client.lent_memory import LentMemory, opened
@@ -91,7 +91,7 @@ def arrays_of(scan: Any) -> int:
 
 
 def test_whoever_hoards_is_sent_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_blocks, "LENT_BYTES", 1 << 20)
+    monkeypatch.setattr(peer_module, "LENT_BYTES", 1 << 20)
     monkeypatch.setattr(SharedBlocks.__init__, "__defaults__", (1 << 20,))
     with flying(SCANNING) as rig, rig.connect(clock=Computer()) as session:
         hoard = [session.ask(want=["lidar"], fresh=["lidar"]).get("lidar") for _ in range(40)]
@@ -153,7 +153,7 @@ def test_arrays_outlive_the_session_and_the_simulator() -> None:
 @pytest.mark.parametrize("free", [[64], [-1], ["x"], [None], 5, [[1]]])
 def test_giving_back_what_was_not_lent_is_refused(free: Any) -> None:
     with flying(SCANNING) as rig, Stranger(rig) as peer:
-        assert peer.hello(memory=True)["memory"]["bytes"] == shared_blocks.LENT_BYTES
+        assert peer.hello(memory=True)["memory"]["bytes"] == peer_module.LENT_BYTES
         assert peer.say(type="ask", number=1, et_ns=0, free=free).why()
         assert rig.error is None
 
@@ -181,13 +181,13 @@ def test_only_this_machine_and_only_those_who_ask_get_memory() -> None:
 def test_memory_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
     """The same path may lead elsewhere where the client runs on another machine."""
     memory = SharedBlocks(1 << 20)
-    told = memory.told
+    told = memory.for_hello
     assert opened(told) is not None
     other = SharedBlocks(1 << 20)
     (tmp_path / "short").write_bytes(b"x")
     os.mkfifo(tmp_path / "pipe")
     for wrong in (
-        {**told, "path": other.told["path"]},
+        {**told, "path": other.for_hello["path"]},
         {**told, "bytes": 1 << 21},
         {**told, "path": str(tmp_path / "pipe")},
         {**told, "path": str(tmp_path / "short")},
@@ -203,7 +203,7 @@ def test_memory_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
 
 def test_a_client_may_only_read() -> None:
     memory = SharedBlocks(1 << 20)
-    path = memory.told["path"]
+    path = memory.for_hello["path"]
     file = os.open(path, os.O_RDWR)
     try:
         with pytest.raises(PermissionError):
@@ -217,7 +217,7 @@ def test_a_client_may_only_read() -> None:
 
 def test_arrays_beyond_the_memory_are_refused() -> None:
     memory = SharedBlocks(1 << 20)
-    client = LentMemory(**{{"bytes": "size"}.get(key, key): value for key, value in memory.told.items()})
+    client = LentMemory(**{{"bytes": "size"}.get(key, key): value for key, value in memory.for_hello.items()})
     big = np.arange(10_000.0)
     data = b"".join(encode({"a": big}, lambda raw: (1 << 20) - 80_000 + 64))
     with pytest.raises(CodecError):

@@ -13,7 +13,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from skyloop.core.frames import GeoPoint, quat_from_euler
-from skyloop.links.mavlink import status_telemetry, telemetry
+from skyloop.links.mavlink import telemetry, telemetry_table
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.wire import Geography
@@ -156,11 +156,11 @@ def test_setpoints_shown(of: telemetry.Telemetry, monkeypatch: pytest.MonkeyPatc
 
 def test_a_battery_of_more_volts_than_a_message_can_hold(of: telemetry.Telemetry) -> None:
     packer = mavlink.MAVLink(None)
-    for message in (status_telemetry.sys_status(of), status_telemetry.battery_status(of)):
+    for message in (telemetry_table.sys_status(of), telemetry_table.battery_status(of)):
         read = packer.parse_buffer(message.pack(packer))[0]
         assert (read.battery_remaining, read.current_battery) == (100, 32767)
-    assert (status_telemetry.sys_status(of).voltage_battery, status_telemetry.battery_status(of).voltages[0]) == (
+    assert (telemetry_table.sys_status(of).voltage_battery, telemetry_table.battery_status(of).voltages[0]) == (
         65534,
         65534,
     )
-    assert status_telemetry.battery_status(of).energy_consumed == 123
+    assert telemetry_table.battery_status(of).energy_consumed == 123

@@ -12,7 +12,7 @@ from skyloop.core.frames import LocalFrame
 from skyloop.links.link_gate import home_of
 from skyloop.links.mavlink.dialect import mavlink
 from skyloop.links.mavlink.link import TICK_NS
-from skyloop.links.mavlink.listener import Channel
+from skyloop.links.mavlink.listener import ClientChannel
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.telemetry_table import BUILDERS
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
@@ -111,7 +111,7 @@ def distance_to_rectangle(points: Array, corners: Array) -> Array:
     return nearest
 
 
-class Desk(Channel):
+class Desk(ClientChannel):
     """A ground station in the same process. Messages are encoded as bytes, but there is no socket."""
 
     def __init__(self) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from skyloop.links.airsim.airsim_link import PORT, READY_NS, AirSimConfig
+from skyloop.links.airsim.link import PORT, READY_NS, AirSimConfig, ServerEnds
 from skyloop.links.airsim.options import AirSimOptions, ForeignAutopilot
-from skyloop.links.airsim.server import ServerEnds
 from skyloop.links.autopilots.configs import ArdupilotConfig, AutopilotConfig, Px4Config, Px4SerialConfig
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate
 from skyloop.sim.assembly import build

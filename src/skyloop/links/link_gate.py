@@ -32,6 +32,8 @@ from skyloop_client.errors import Interrupted, LinkError
 log = logging.getLogger(__name__)
 Factor = Annotated[float | None, BeforeValidator(lambda value: None if value == "max" else value)]
 """Simulated s per s of wall time. None, or `max` on the command line: no limit."""
+Summary = dict[str, Any]
+"""Plain data for JSON."""
 T = TypeVar("T")
 
 SWITCH_S = 0.0005
@@ -42,7 +44,7 @@ POLL_S = 0.2
 """Wall s between two checks for Ctrl-C and hung peers. A link with `is_waiting` is checked every MEANWHILE_S."""
 
 
-class Source(Protocol):
+class InboxSource(Protocol):
     """An object with a reading thread, which puts (itself, arguments...) into the inbox."""
 
     def taker(self, *arguments: Any) -> None:
@@ -117,7 +119,7 @@ class Link(ABC):
     def close(self) -> None:  # noqa: B027
         """Free all resources, also if it was never attached. It may be called twice."""
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """The link's part of the run's summary. If it is empty, the link is not mentioned there."""
         return {}
 
@@ -204,7 +206,7 @@ class LinkGate:
         self._port: SimulationPort | None = None
         self._attached: list[Link] = []
         self._interrupted = self._stopped = False
-        self._handler: Callable[[int, FrameType | None], Any] | int | signal.Handlers | None = None
+        self._handler: Callable[[int, FrameType | None], object] | int | signal.Handlers | None = None
         self._worker: ThreadPoolExecutor | None = None
         self._switch_s = sys.getswitchinterval()
 
@@ -343,11 +345,11 @@ class LinkGate:
             self._worker = None
         sys.setswitchinterval(self._switch_s)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """By the links' names; empty if none has anything to tell."""
-        told = {name: summary for name, link in self.links.items() if (summary := link.summary())}
+        summaries = {name: summary for name, link in self.links.items() if (summary := link.summary())}
         late = {"instants": self.pace.missed, "worst_s": self.pace.worst_s}
-        return {"late": late, **told} if told else {}
+        return {"late": late, **summaries} if summaries else {}
 
 
 def _agreed(says: Iterable[bool | None]) -> bool:

@@ -19,16 +19,16 @@ import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import Factor, Link, LinkConfig, LinkGate
+from skyloop.links.link_gate import Factor, Link, LinkConfig, LinkGate, Summary
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetupError
-from skyloop_client.messages import Arm, Event, EventKind, Hover, Land, TakeOff, Velocity
+from skyloop_client.messages import Arm, Array, Event, EventKind, Hover, Land, TakeOff, Velocity
 
 log = logging.getLogger(__name__)
 COMMANDER = "hand"
@@ -109,12 +109,12 @@ class ByHand(Link):
     def close(self) -> None:
         self._reading.close()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         return {"vehicle": self._vehicle.name}
 
     # ---- keys and sticks
 
-    def taker(self, kind: str, value: Any) -> None:
+    def taker(self, kind: str, value: str | Array) -> None:
         """Handle a key, or the four axes of a gamepad."""
         if kind == "axes":
             self._axes = np.asarray(value, np.float64)
@@ -134,7 +134,7 @@ class ByHand(Link):
             if self._gate is not None:
                 self._gate.stop()
 
-    def put(self, kind: str, value: Any) -> None:
+    def put(self, kind: str, value: str | Array) -> None:
         """May be called from any thread."""
         self._inbox.put((self, kind, value))
 
@@ -159,7 +159,7 @@ class ByHand(Link):
             self._vehicle.send(Hover(), by=COMMANDER)
         self._moved = bool(np.any(wanted))
 
-    def wanted(self) -> np.ndarray[Any, Any]:
+    def wanted(self) -> Array:
         """(4,) forward, left, up in m/s and turn in rad/s: the sum of all held keys and axes."""
         now = self._now()
         self._held = {key: t for key, t in self._held.items() if now - t < HELD_S}
@@ -189,9 +189,9 @@ class Pad:
         _, value, kind, number = _EVENT.unpack(data)
         kind &= 0x7F  # the driver marks the initial state of each axis and button
         if kind == 2:
-            place = {0: (3, -TURN), 1: (2, -CLIMB), 3: (1, -SPEED), 4: (0, -SPEED)}.get(number)
-            if place is not None:
-                self._axes[place[0]] = stick(value) * place[1] * 2.0
+            position = {0: (3, -TURN), 1: (2, -CLIMB), 3: (1, -SPEED), 4: (0, -SPEED)}.get(number)
+            if position is not None:
+                self._axes[position[0]] = stick(value) * position[1] * 2.0
                 self._by_hand.put("axes", self._axes.copy())
         elif kind == 1 and value == 1:
             key = {0: "1", 1: "2", 2: " ", 7: "q"}.get(number)

@@ -11,7 +11,7 @@ NS_PER_S = 1_000_000_000
 LATE_S = 0.005
 """Wall s behind schedule from which an instant counts as missed."""
 GIVE_UP_S = 1.0
-"""Wall s behind schedule from which the lost time is not caught up, unless told otherwise."""
+"""Wall s behind schedule from which the lost time is not caught up, unless given otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

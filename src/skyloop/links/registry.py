@@ -37,7 +37,7 @@ def link_from(text: str, option: str = "--link") -> LinkConfig:
     try:
         config = LINKS[kind]
     except PluginError as error:
-        # that an extra is missing is told in its own words
+        # that an extra is missing has a message of its own
         raise error.__cause__ if isinstance(error.__cause__, SetupError) else error from None
     # a comma that no option follows belongs to the value, as in a path
     items = re.split(r",(?=\w+=)", rest) if rest else []
@@ -51,5 +51,5 @@ def link_from(text: str, option: str = "--link") -> LinkConfig:
         if name in options:
             raise LinkError(f"{option} {text}: {name} is given twice")
         options[name] = value
-    made: LinkConfig = validated(config, options, f"{option} {kind}")
-    return made
+    built: LinkConfig = validated(config, options, f"{option} {kind}")
+    return built

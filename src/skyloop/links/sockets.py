@@ -4,6 +4,7 @@ A peer can neither block the simulation nor fill its memory, because all queues 
 
 from __future__ import annotations
 
+import importlib
 import selectors
 import socket
 import threading
@@ -14,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from skyloop.links.inbox import Inbox
-from skyloop_client.errors import LinkError
+from skyloop_client.errors import LinkError, SetupError
 
 CHUNK = 1 << 16
 MOST_WAITING = 1000
@@ -26,27 +27,51 @@ PAUSE_S = 0.01
 Address = tuple[str, int]
 
 
-def opened(kind: int, host: str, port: int, what: str) -> socket.socket:
-    """A bound socket. The error names the protocol (`what`) and the port."""
+def bound(kind: socket.SocketKind, host: str, port: int) -> socket.socket:
+    """A bound socket that does not block. Raises OSError, or OverflowError for a number that is no port.
+
+    A TCP port does not listen yet: it only is reserved, because another program cannot listen there."""
+    address = socket.getaddrinfo(host, port, type=kind)[0]
+    built = socket.socket(address[0], kind)
     try:
-        address = socket.getaddrinfo(host, port, type=kind)[0]
-        made = socket.socket(address[0], kind)
-        try:
-            if kind == socket.SOCK_STREAM:
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address[4])
-            if kind == socket.SOCK_STREAM:
-                made.listen(4)
-        except OSError:
-            made.close()
-            raise
+        if kind == socket.SOCK_STREAM:
+            built.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        built.bind(address[4])
+    except (OSError, OverflowError):
+        built.close()
+        raise
+    built.setblocking(False)
+    return built
+
+
+def reason_of(error: Exception) -> str:
+    """Why a port could not be opened, without the number of the error."""
+    return str((error.strerror if isinstance(error, OSError) else "") or error)
+
+
+def own_address_towards(host: str) -> str | None:
+    """The address of this machine as another one sees it. No packet is sent: the system only selects the address."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect((host, 9))
+        return str(probe.getsockname()[0])
+    return None
+
+
+def opened(kind: socket.SocketKind, host: str, port: int, what: str) -> socket.socket:
+    """A bound socket that listens, if it is of TCP. The error names the protocol (`what`) and the port."""
+    built = None
+    try:
+        built = bound(kind, host, port)
+        if kind == socket.SOCK_STREAM:
+            built.listen(4)
     except OSError as error:
+        if built is not None:
+            built.close()
         raise LinkError(f"{what}: cannot listen on {host}:{port}: {error.strerror}; end what uses it") from None
-    made.setblocking(False)
-    return made
+    return built
 
 
-class Line(ABC):
+class SocketLine(ABC):
     """Reads in its own thread. `taker` is called in the simulation's thread."""
 
     taker: Callable[..., None]
@@ -116,7 +141,7 @@ class Line(ABC):
         """Close all sockets."""
 
 
-class Datagrams(Line):
+class Datagrams(SocketLine):
     """A UDP port. It puts `("datagram", (bytes, address))` into the inbox."""
 
     def __init__(self, inbox: Inbox, host: str, port: int, what: str) -> None:
@@ -141,7 +166,7 @@ class Datagrams(Line):
         self._socket.close()
 
 
-class OnePeer(Line):
+class OnePeer(SocketLine):
     """A TCP port for one peer at a time. It puts `("came", name)`, `("data", bytes)` and `("gone", why)` into the
     inbox."""
 
@@ -219,3 +244,68 @@ class OnePeer(Line):
         if self._peer is not None:
             self._peer.close()
         self._listener.close()
+
+
+# ---- serial lines
+
+
+BAUD = 921_600
+MOST_UNSENT_SERIAL = 4096
+"""Bytes. If the line is too slow, whole messages are dropped."""
+
+
+class SerialLine(SocketLine):
+    """Puts `("came", port)` at once, `("data", bytes)`, and `("gone", why)` when the line fails."""
+
+    def __init__(self, inbox: Inbox, port: str, baud: int = BAUD) -> None:
+        try:
+            serial = importlib.import_module("serial")
+        except ImportError:
+            raise SetupError("a serial line needs pyserial; pip install 'skyloop[mavlink]'") from None
+        try:
+            self._serial: Any = serial.Serial(port, baud, timeout=0, write_timeout=0)
+        except (OSError, ValueError) as error:
+            raise LinkError(f"cannot open the serial line {port} at {baud} baud: {error}") from None
+        super().__init__(inbox, "serial line")
+        self.port = port
+        self.dropped = 0
+        """Messages dropped because the line was too slow."""
+        self._unsent = bytearray()
+        self._open = True
+        self._lock = threading.Lock()
+        self._selector.register(self._serial.fileno(), selectors.EVENT_READ)
+        self.put("came", port)
+        self._thread.start()
+
+    def send(self, data: bytes) -> None:
+        with self._lock:
+            if not self._open:
+                return
+            if len(self._unsent) > MOST_UNSENT_SERIAL:
+                self.dropped += 1
+            else:
+                self._unsent += data
+            # the reading side will notice the failure as well
+            with suppress(OSError):
+                sent = self._serial.write(bytes(self._unsent))
+                del self._unsent[: sent or 0]
+
+    def _attend(self, ready: Any) -> None:
+        try:
+            data = self._serial.read(CHUNK)
+        except OSError as error:
+            data, why = b"", str(error)
+        else:
+            why = "the line was closed"
+        if data:
+            self.put("data", data)
+            return
+        with self._lock:
+            self._open = False
+            self._selector.unregister(ready)
+        self.put("gone", why)
+
+    def _free(self) -> None:
+        self._open = False
+        with suppress(OSError):
+            self._serial.close()

@@ -7,13 +7,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
-from skyloop.links.airsim.image_effects import Exposure
 from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
+from skyloop.links.airsim.pixels import Exposure
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
@@ -27,7 +26,7 @@ SENSOR_MM = (24.0, 13.5)
 LENS_PARAMETERS = ("K1", "K2", "K3", "P1", "P2")
 
 
-class Camera:
+class AirSimCamera:
     """One camera of a vehicle, or an external one."""
 
     def __init__(self, name: str, options: CameraOptions, vehicle: VehicleSide | None, world: Axes) -> None:
@@ -81,20 +80,23 @@ class CameraSet:
 
     def __init__(self, server: ServerState) -> None:
         self._server = server
-        self._own: dict[str, dict[str, Camera]] = {}
+        self._own: dict[str, dict[str, AirSimCamera]] = {}
         for vehicle in server.vehicles.values():
             self.equip(vehicle)
         server.on_join.append(self.equip)
         self._external = {
-            name: Camera(name, options, None, server.world) for name, options in server.options.external_cameras.items()
+            name: AirSimCamera(name, options, None, server.world)
+            for name, options in server.options.external_cameras.items()
         }
 
     def equip(self, vehicle: VehicleSide) -> None:
         """Create the cameras of a vehicle."""
         given = vehicle.options.cameras.items()
-        self._own[vehicle.name] = {name: Camera(name, options, vehicle, self._server.world) for name, options in given}
+        self._own[vehicle.name] = {
+            name: AirSimCamera(name, options, vehicle, self._server.world) for name, options in given
+        }
 
-    def find(self, name: Any, vehicle_name: str, external: Any) -> Camera:
+    def find(self, name: object, vehicle_name: str, external: bool | str) -> AirSimCamera:
         """Find a camera by its name or by AirSim's old number. An empty name means the first camera."""
         name = str(name)
         known = self._external if external is True else self._own[self._server.vehicle(vehicle_name).name]
@@ -111,7 +113,7 @@ class CameraSet:
         return known[name]
 
     def take(
-        self, wanted: list[tuple[Camera, int]], given: Callable[[list[View]], None], failed: Callable[[str], None]
+        self, wanted: list[tuple[AirSimCamera, int]], given: Callable[[list[View]], None], failed: Callable[[str], None]
     ) -> None:
         """Pass the current views to `given`: at once, or later when flight continues while images are rendered.
 
@@ -128,7 +130,7 @@ class CameraSet:
         requests = [(self._request(camera, kind), _owner(camera)) for camera, kind in wanted]
         self._server.editor.paint_beside(requests, Painting(painted, lambda error: failed(str(error))))
 
-    def views(self, wanted: list[tuple[Camera, int]]) -> list[View]:
+    def views(self, wanted: list[tuple[AirSimCamera, int]]) -> list[View]:
         """The same views, rendered at once. Simulated time does not advance meanwhile."""
         requests: dict[int | None, list[ViewRequest]] = defaultdict(list)
         """By the vehicle that carries the camera, because a camera does not see its own vehicle."""
@@ -139,14 +141,14 @@ class CameraSet:
         self._server.painting_s += time.perf_counter() - began
         return [next(painted[_owner(camera)]) for camera, _ in wanted]
 
-    def _request(self, camera: Camera, kind: int) -> ViewRequest:
+    def _request(self, camera: AirSimCamera, kind: int) -> ViewRequest:
         capture = camera.captures[kind]
         fov = 2.0 * math.atan(0.5 * capture.width / capture.focal_px)
         size = (capture.width, capture.height)
         return self._server.editor.request(size, fov, *camera.place(), self._server.options.quality)
 
 
-def _owner(camera: Camera) -> int | None:
+def _owner(camera: AirSimCamera) -> int | None:
     return None if camera.vehicle is None else camera.vehicle.index
 
 

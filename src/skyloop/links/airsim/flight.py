@@ -1,19 +1,19 @@
-"""AirSim's flight methods: take-off, landing, moves, gains and the state of the vehicle."""
+"""AirSim's flight methods: take-off, landing, moves by position, velocity, attitude and remote control."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from skyloop.core.frames import GeoPoint, enu_from_ned, flu_from_frd
-from skyloop.links.airsim.listener import Reply
-from skyloop.links.airsim.methods import later
-from skyloop.links.airsim.move_arguments import Climb, Stretch, Way, heading_of
-from skyloop.links.airsim.multirotor_state import NO_STICKS
+from skyloop.links.airsim.calls import Reply
+from skyloop.links.airsim.sensors import NO_STICKS
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import FARTHEST, Map, number_of, vector_of, yaw_of_ned
-from skyloop.links.airsim.vehicle import Task, VehicleSide, seconds
+from skyloop.links.airsim.vehicle import AwaitedMove, VehicleSide, seconds
 from skyloop.vehicle.behaviours import (
     Behaviour,
     FlyVelocity,
@@ -32,6 +32,67 @@ from skyloop.vehicle.behaviours import (
 )
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array, Hover, Land, Motors, Position, Rates
+
+FORWARD_ONLY = 1
+"""The drivetrain whose nose points along the path."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathArguments:
+    """How to fly to positions."""
+
+    velocity: float
+    """m/s."""
+    timeout_sec: float
+    drivetrain: int
+    yaw_mode: Map
+    lookahead: float = -1.0
+    """m. At 0 or less it follows from the speed."""
+    adaptive_lookahead: float = 1.0
+    vehicle_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClimbArguments:
+    """How to fly to a height: like Way, but clients send no drivetrain."""
+
+    drivetrain: ClassVar[int] = 0
+    velocity: float
+    """m/s."""
+    timeout_sec: float
+    yaw_mode: Map
+    lookahead: float = -1.0
+    """m. At 0 or less it follows from the speed."""
+    adaptive_lookahead: float = 1.0
+    vehicle_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VelocityArguments:
+    """How to fly at a velocity, and for how long."""
+
+    duration: float
+    """s."""
+    drivetrain: int
+    yaw_mode: Map
+    vehicle_name: str = ""
+
+
+def heading_of(how: PathArguments | ClimbArguments | VelocityArguments) -> Heading:
+    """The yaw that drivetrain and yaw_mode ask for."""
+    yaw_mode = how.yaw_mode
+    if not isinstance(yaw_mode, dict):
+        raise LinkError(f"yaw_mode is {yaw_mode!r}; give a map with is_rate and yaw_or_rate")
+    is_rate, value = bool(yaw_mode.get("is_rate")), math.radians(number_of(yaw_mode.get("yaw_or_rate"), "yaw"))
+    if how.drivetrain == FORWARD_ONLY:
+        if is_rate and value:
+            raise LinkError("drivetrain ForwardOnly cannot turn at a rate; give YawMode(False, degrees)")
+        return Heading(-value, ahead=True)
+    return Heading(rate=-value) if is_rate else Heading(yaw_of_ned(value))
+
+
+# ---- the methods
+
 
 TAKEOFF_M, TAKEOFF_M_S = 2.0, 0.5
 GO_HOME_M_S = 2.0
@@ -57,15 +118,15 @@ class FlySticks(FlyVelocity):
         return super().update(now)
 
 
-class Flight:
+class FlightMethods:
     def __init__(self, server: ServerState) -> None:
         self._server = server
 
     def _reach(self, reply: Reply, vehicle: VehicleSide, behaviour: Behaviour, timeout_sec: float) -> None:
-        vehicle.begin(Task(behaviour, reply, seconds(timeout_sec), ends_well=False))
+        vehicle.begin(AwaitedMove(behaviour, reply, seconds(timeout_sec), ends_well=False))
 
     def _keep(self, reply: Reply, vehicle: VehicleSide, behaviour: Behaviour, duration: float) -> None:
-        vehicle.begin(Task(behaviour, reply, seconds(duration), ends_well=True))
+        vehicle.begin(AwaitedMove(behaviour, reply, seconds(duration), ends_well=True))
 
     # ---- API control and arming
 
@@ -93,7 +154,6 @@ class Flight:
 
     # ---- take-off, landing, home, hover
 
-    @later
     def takeoff(self, reply: Reply, timeout_sec: float = 20.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         speed = float(np.linalg.norm(vehicle.truth.velocity_world))
@@ -102,12 +162,10 @@ class Flight:
         up = vehicle.truth.position + np.array([0.0, 0.0, TAKEOFF_M])
         self._reach(reply, vehicle, FollowPath([up], TAKEOFF_M_S, start=vehicle.truth.position), timeout_sec)
 
-    @later
     def land(self, reply: Reply, timeout_sec: float = 60.0, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         self._reach(reply, vehicle, Once(Land()), timeout_sec)
 
-    @later
     def goHome(self, reply: Reply, timeout_sec: float = 3e38, vehicle_name: str = "") -> None:
         """Fly at the current height to above the start, then land."""
         vehicle = self._server.vehicle(vehicle_name)
@@ -115,7 +173,6 @@ class Flight:
         way = FollowPath([above], GO_HOME_M_S, start=vehicle.truth.position)
         self._reach(reply, vehicle, Steps(way, Land()), timeout_sec)
 
-    @later
     def hover(self, reply: Reply, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         vehicle.make_ready()
@@ -128,90 +185,80 @@ class Flight:
 
     # ---- positions
 
-    @later
-    def moveToPosition(self, reply: Reply, x: float, y: float, z: float, way: Way) -> None:
-        vehicle = self._server.vehicle(way.vehicle_name)
-        self._fly_to(reply, vehicle, [self._place(vehicle, x, y, z)], way)
+    def moveToPosition(self, reply: Reply, x: float, y: float, z: float, how: PathArguments) -> None:
+        vehicle = self._server.vehicle(how.vehicle_name)
+        self._fly_to(reply, vehicle, [self._place(vehicle, x, y, z)], how)
 
-    @later
-    def moveOnPath(self, reply: Reply, path: list[Map], way: Way) -> None:
-        vehicle = self._server.vehicle(way.vehicle_name)
+    def moveOnPath(self, reply: Reply, path: list[Map], how: PathArguments) -> None:
+        vehicle = self._server.vehicle(how.vehicle_name)
         if not 1 <= len(path) <= MOST_POINTS:
             raise LinkError(f"the path has {len(path)} points; give 1 to {MOST_POINTS}")
         points = [vehicle.axes.world(vector_of(point, f"path[{k}]")) for k, point in enumerate(path)]
-        self._fly_to(reply, vehicle, points, way)
+        self._fly_to(reply, vehicle, points, how)
 
-    @later
-    def moveToGPS(self, reply: Reply, latitude: float, longitude: float, altitude: float, way: Way) -> None:
-        vehicle = self._server.vehicle(way.vehicle_name)
+    def moveToGPS(self, reply: Reply, latitude: float, longitude: float, altitude: float, how: PathArguments) -> None:
+        vehicle = self._server.vehicle(how.vehicle_name)
         point = GeoPoint(number_of(latitude), number_of(longitude), number_of(altitude))
-        self._fly_to(reply, vehicle, [self._server.local_frame.enu_from_geodetic(point)], way)
+        self._fly_to(reply, vehicle, [self._server.local_frame.enu_from_geodetic(point)], how)
 
-    @later
-    def moveToZ(self, reply: Reply, z: float, climb: Climb) -> None:
-        vehicle = self._server.vehicle(climb.vehicle_name)
-        place = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
-        self._fly_to(reply, vehicle, [place], climb)
+    def moveToZ(self, reply: Reply, z: float, how: ClimbArguments) -> None:
+        vehicle = self._server.vehicle(how.vehicle_name)
+        position = np.array([*vehicle.truth.position[:2], self._height(vehicle, z)])
+        self._fly_to(reply, vehicle, [position], how)
 
-    def _fly_to(self, reply: Reply, vehicle: VehicleSide, points: list[Array], way: Way | Climb) -> None:
-        heading = heading_of(way)
-        speed, ahead = number_of(way.velocity, "velocity"), number_of(way.lookahead, "lookahead")
-        adaptive = number_of(way.adaptive_lookahead, "adaptive_lookahead") > 0.0
+    def _fly_to(
+        self, reply: Reply, vehicle: VehicleSide, points: list[Array], how: PathArguments | ClimbArguments
+    ) -> None:
+        heading = heading_of(how)
+        speed, ahead = number_of(how.velocity, "velocity"), number_of(how.lookahead, "lookahead")
+        adaptive = number_of(how.adaptive_lookahead, "adaptive_lookahead") > 0.0
         lookahead = ahead if ahead > 0.0 else None if adaptive else NOT_ADAPTIVE * own_lookahead(speed)
         path = FollowPath(points, speed, heading, lookahead=lookahead, start=vehicle.truth.position)
-        self._reach(reply, vehicle, path, way.timeout_sec)
+        self._reach(reply, vehicle, path, how.timeout_sec)
 
     # ---- velocities
 
-    @later
-    def moveByVelocity(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
+    def moveByVelocity(self, reply: Reply, vx: float, vy: float, vz: float, how: VelocityArguments) -> None:
         velocity = enu_from_ned([number_of(v) for v in (vx, vy, vz)])
-        self._move(reply, velocity, None, stretch, body=False)
+        self._move(reply, velocity, None, how, body=False)
 
-    @later
-    def moveByVelocityZ(self, reply: Reply, vx: float, vy: float, z: float, stretch: Stretch) -> None:
+    def moveByVelocityZ(self, reply: Reply, vx: float, vy: float, z: float, how: VelocityArguments) -> None:
         velocity = enu_from_ned([number_of(vx), number_of(vy), 0.0])
-        self._move(reply, velocity, z, stretch, body=False)
+        self._move(reply, velocity, z, how, body=False)
 
-    @later
-    def moveByVelocityBodyFrame(self, reply: Reply, vx: float, vy: float, vz: float, stretch: Stretch) -> None:
+    def moveByVelocityBodyFrame(self, reply: Reply, vx: float, vy: float, vz: float, how: VelocityArguments) -> None:
         velocity = flu_from_frd([number_of(v) for v in (vx, vy, vz)])
-        self._move(reply, velocity, None, stretch, body=True)
+        self._move(reply, velocity, None, how, body=True)
 
-    @later
-    def moveByVelocityZBodyFrame(self, reply: Reply, vx: float, vy: float, z: float, stretch: Stretch) -> None:
+    def moveByVelocityZBodyFrame(self, reply: Reply, vx: float, vy: float, z: float, how: VelocityArguments) -> None:
         velocity = flu_from_frd([number_of(vx), number_of(vy), 0.0])
-        self._move(reply, velocity, z, stretch, body=True)
+        self._move(reply, velocity, z, how, body=True)
 
-    def _move(self, reply: Reply, velocity: Array, z: float | None, stretch: Stretch, *, body: bool) -> None:
-        vehicle = self._server.vehicle(stretch.vehicle_name)
+    def _move(self, reply: Reply, velocity: Array, z: float | None, how: VelocityArguments, *, body: bool) -> None:
+        vehicle = self._server.vehicle(how.vehicle_name)
         height = None if z is None else self._height(vehicle, z)
-        move = FlyVelocity(velocity, heading_of(stretch), body=body, height=height)
-        self._keep(reply, vehicle, move, stretch.duration)
+        move = FlyVelocity(velocity, heading_of(how), body=body, height=height)
+        self._keep(reply, vehicle, move, how.duration)
 
     # ---- attitudes; clients send FRD
 
-    @later
     def moveByRollPitchYawZ(
         self, reply: Reply, roll: float, pitch: float, yaw: float, z: float, duration: float, vehicle_name: str = ""
     ) -> None:
         self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw=yaw, z=z)
 
-    @later
     def moveByRollPitchYawThrottle(
         self, reply: Reply, roll: float, pitch: float, yaw: float, throttle: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
         self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw=yaw, throttle=throttle)
 
-    @later
     def moveByRollPitchYawrateZ(
         self, reply: Reply, roll: float, pitch: float, yaw_rate: float, z: float, duration: float,
         vehicle_name: str = "",
     ) -> None:  # fmt: skip
         self._tilt(reply, vehicle_name, duration, roll=roll, pitch=pitch, yaw_rate=yaw_rate, z=z)
 
-    @later
     def moveByRollPitchYawrateThrottle(
         self, reply: Reply, roll: float, pitch: float, yaw_rate: float, throttle: float, duration: float,
         vehicle_name: str = "",
@@ -229,7 +276,6 @@ class Flight:
         tilt = HoldAttitude(number_of(roll), -number_of(pitch), facing, thrust, turning)
         self._keep(reply, vehicle, tilt, duration)
 
-    @later
     def moveByAngleRatesZ(
         self, reply: Reply, roll_rate: float, pitch_rate: float, yaw_rate: float, z: float, duration: float,
         vehicle_name: str = "",
@@ -238,7 +284,6 @@ class Flight:
         rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
         self._keep(reply, vehicle, HoldRates(rates, self._held(vehicle, z)), duration)
 
-    @later
     def moveByAngleRatesThrottle(
         self, reply: Reply, roll_rate: float, pitch_rate: float, yaw_rate: float, throttle: float, duration: float,
         vehicle_name: str = "",
@@ -247,7 +292,6 @@ class Flight:
         rates = flu_from_frd([number_of(rate) for rate in (roll_rate, pitch_rate, yaw_rate)])
         self._keep(reply, vehicle, Hold(Rates(rates, _thrust(vehicle, number_of(throttle)))), duration)
 
-    @later
     def moveByMotorPWMs(
         self, reply: Reply, front_right_pwm: float, rear_left_pwm: float, front_left_pwm: float, rear_right_pwm: float,
         duration: float, vehicle_name: str = "",
@@ -258,13 +302,12 @@ class Flight:
             raise LinkError(f"'{vehicle.name}' has {geometry.n_rotors} rotors, not four")
         given = (front_right_pwm, rear_left_pwm, front_left_pwm, rear_right_pwm)
         corner = dict(zip(((1, -1), (-1, 1), (1, 1), (-1, -1)), map(number_of, given), strict=True))
-        places = np.sign(geometry.rotor_positions[:, :2]).astype(int)
-        throttle = np.clip([corner[tuple(place)] for place in places.tolist()], 0.0, 1.0)
+        positions = np.sign(geometry.rotor_positions[:, :2]).astype(int)
+        throttle = np.clip([corner[tuple(position)] for position in positions.tolist()], 0.0, 1.0)
         self._keep(reply, vehicle, Hold(Motors(throttle)), duration)
 
     # ---- yaw and remote control
 
-    @later
     def rotateToYaw(
         self, reply: Reply, yaw: float, timeout_sec: float = 3e38, margin: float = 5.0, vehicle_name: str = ""
     ) -> None:
@@ -273,19 +316,17 @@ class Flight:
         turn = TurnTo(goal, math.radians(max(number_of(margin, "margin"), 0.1)), vehicle.truth.position)
         self._reach(reply, vehicle, turn, timeout_sec)
 
-    @later
     def rotateByYawRate(self, reply: Reply, yaw_rate: float, duration: float, vehicle_name: str = "") -> None:
         vehicle = self._server.vehicle(vehicle_name)
         rate = -math.radians(number_of(yaw_rate, "yaw_rate"))
         self._keep(reply, vehicle, Hold(Position(vehicle.truth.position, None, rate)), duration)
 
-    @later
-    def moveByManual(self, reply: Reply, vx_max: float, vy_max: float, z_min: float, stretch: Stretch) -> None:
-        vehicle = self._server.vehicle(stretch.vehicle_name)
+    def moveByManual(self, reply: Reply, vx_max: float, vy_max: float, z_min: float, how: VelocityArguments) -> None:
+        vehicle = self._server.vehicle(how.vehicle_name)
         fastest = (abs(number_of(vx_max)), abs(number_of(vy_max)))
         # z_min is a NED value, so it is the least height
-        sticks = FlySticks(vehicle, fastest, self._height(vehicle, z_min), heading_of(stretch))
-        self._keep(reply, vehicle, sticks, stretch.duration)
+        sticks = FlySticks(vehicle, fastest, self._height(vehicle, z_min), heading_of(how))
+        self._keep(reply, vehicle, sticks, how.duration)
 
     def moveByRC(self, rcdata: Map, vehicle_name: str = "") -> None:
         """Remote control: roll and pitch lean by up to 30 degrees, yaw turns by up to 1 rad/s, throttle is 0 to 1."""

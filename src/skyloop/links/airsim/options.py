@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skyloop.links.airsim.dialect import Dialect
-from skyloop.links.airsim.image_effects import PLAIN, Look
+from skyloop.links.airsim.pixels import PLAIN, ImageEffects
+from skyloop.links.airsim.wire import Dialect
 
 IMAGE_TYPES = (
     "Scene", "DepthPlanar", "DepthPerspective", "DepthVis", "DisparityNormalized", "Segmentation", "SurfaceNormals",
@@ -26,7 +26,7 @@ class Capture:
     height: int = 144
     fov_deg: float = 90.0
     """Along the longer side, as in Unreal."""
-    look: Look = PLAIN
+    look: ImageEffects = PLAIN
 
     @property
     def focal_px(self) -> float:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from skyloop.core.frames import rotate, rotate_inverse
+from skyloop.links.airsim.options import SensorOptions
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map, number_of, vector_of
+from skyloop.links.airsim.vehicle import VehicleSide
+from skyloop.sim.world_view import View
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
@@ -71,7 +74,7 @@ class Plots:
                 self.marks.append(Mark(before, here, colour, thickness, None))
                 self._traced[name] = here
 
-    def drawn(self, image: NDArray[np.uint8], view: Any) -> NDArray[np.uint8]:
+    def drawn(self, image: NDArray[np.uint8], view: View) -> NDArray[np.uint8]:
         """The image with all visible marks."""
         now = self._server.now_ns
         self.marks = [mark for mark in self.marks if mark.until_ns is None or mark.until_ns > now]
@@ -84,18 +87,18 @@ class Plots:
             _draw(pen, mark, view)
         return np.asarray(canvas)
 
-    def _with_measurements(self, image: NDArray[np.uint8], view: Any) -> NDArray[np.uint8]:
+    def _with_measurements(self, image: NDArray[np.uint8], view: View) -> NDArray[np.uint8]:
         """The image with the latest measurements of sensors that have DrawDebugPoints."""
-        places = [
+        positions = [
             measured(self._server, vehicle, sensor)
             for vehicle in self._server.vehicles.values()
             for sensor in vehicle.options.sensors.values()
             if sensor.is_drawn
         ]
-        if not places:
+        if not positions:
             return image
         # measured points lie on surfaces, and the depth of distant surfaces is less exact
-        u, v, shown = _seen(np.concatenate(places), view, 0.02)
+        u, v, shown = _seen(np.concatenate(positions), view, 0.02)
         column, row = (np.rint(at[shown]).astype(int) for at in (u, v))
         image = image.copy()
         for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
@@ -104,7 +107,7 @@ class Plots:
         return image
 
 
-def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
+def measured(server: ServerState, vehicle: VehicleSide, sensor: SensorOptions) -> Array:
     """(n, 3) m, world: the points of a LiDAR's latest sweep, or the end of a distance sensor's ray."""
     stream = f"{vehicle.options.vehicle}/{sensor.stream}"
     sample, mount = server.port.bus.latest(stream), server.port.bus.infos[stream].mount
@@ -119,9 +122,9 @@ def measured(server: ServerState, vehicle: Any, sensor: Any) -> Array:
     return np.asarray(rotate(truth.quat_wxyz, in_body) + truth.position)
 
 
-def _seen(places: Array, view: Any, blur: float = 0.0) -> tuple[Array, Array, NDArray[np.bool_]]:
+def _seen(positions: Array, view: View, blur: float = 0.0) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Column and row of world points, and which of them are visible. `blur` is the relative error of the depth."""
-    seen = rotate_inverse(view.pose.quat_wxyz, places - view.pose.position)
+    seen = rotate_inverse(view.pose.quat_wxyz, positions - view.pose.position)
     lens, ahead = view.lens, seen[:, 2] > NEAR_M
     depth = np.where(ahead, seen[:, 2], 1.0)
     u, v = lens.fx * seen[:, 0] / depth + lens.cx, lens.fy * seen[:, 1] / depth + lens.cy
@@ -130,7 +133,7 @@ def _seen(places: Array, view: Any, blur: float = 0.0) -> tuple[Array, Array, ND
     return u, v, inside & (seen[:, 2] < (1.0 + blur) * view.depth[row, column] + COVERED_M)
 
 
-def _draw(pen: Any, mark: Mark, view: Any) -> None:
+def _draw(pen: ImageDraw.ImageDraw, mark: Mark, view: View) -> None:
     n = 1 if mark.start is mark.end else 64
     u, v, shown = _seen(mark.start + np.linspace(0.0, 1.0, n)[:, None] * (mark.end - mark.start), view)
     half = max(0.5 * mark.thickness, 0.5)
@@ -143,7 +146,7 @@ def _draw(pen: Any, mark: Mark, view: Any) -> None:
 
 
 @functools.cache
-def _font(size: int) -> Any:
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(min(max(size, 6), 200))
 
 
@@ -157,32 +160,32 @@ class PlotMethods:
     def simPlotPoints(
         self,
         points: list[Map],
-        color_rgba: Any,
+        color_rgba: Sequence[float],
         size: float = 10.0,
         duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:
-        for place in self._places(points):
-            self._add(place, place, _colour(color_rgba), 0.5 * number_of(size), duration, is_persistent)
+        for position in self._places(points):
+            self._add(position, position, _colour(color_rgba), 0.5 * number_of(size), duration, is_persistent)
 
     def simPlotLineStrip(
-        self, points: list[Map], color_rgba: Any, thickness: float = 5.0, duration: float = -1.0,
+        self, points: list[Map], color_rgba: Sequence[float], thickness: float = 5.0, duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:  # fmt: skip
-        places = self._places(points)
-        for start, end in itertools.pairwise(places):
+        positions = self._places(points)
+        for start, end in itertools.pairwise(positions):
             self._add(start, end, _colour(color_rgba), 0.4 * number_of(thickness), duration, is_persistent)
 
     def simPlotLineList(
-        self, points: list[Map], color_rgba: Any, thickness: float = 5.0, duration: float = -1.0,
+        self, points: list[Map], color_rgba: Sequence[float], thickness: float = 5.0, duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:  # fmt: skip
-        places = self._places(points)
-        for start, end in zip(places[::2], places[1::2], strict=False):
+        positions = self._places(points)
+        for start, end in zip(positions[::2], positions[1::2], strict=False):
             self._add(start, end, _colour(color_rgba), 0.4 * number_of(thickness), duration, is_persistent)
 
     def simPlotArrows(
-        self, points_start: list[Map], points_end: list[Map], color_rgba: Any, thickness: float = 5.0,
+        self, points_start: list[Map], points_end: list[Map], color_rgba: Sequence[float], thickness: float = 5.0,
         arrow_size: float = 2.0, duration: float = -1.0, is_persistent: bool = False,
     ) -> None:  # fmt: skip
         colour, wide = _colour(color_rgba), 0.4 * number_of(thickness)
@@ -192,11 +195,11 @@ class PlotMethods:
                 self._add(end, tip, colour, wide, duration, is_persistent)
 
     def simPlotStrings(
-        self, strings: list[str], positions: list[Map], scale: float = 5.0, color_rgba: Any = (1.0, 0.0, 0.0, 1.0),
-        duration: float = -1.0,
+        self, strings: list[str], positions: list[Map], scale: float = 5.0,
+        color_rgba: Sequence[float] = (1.0, 0.0, 0.0, 1.0), duration: float = -1.0,
     ) -> None:  # fmt: skip
-        for text, place in zip(strings, self._places(positions), strict=True):
-            self._add(place, place, _colour(color_rgba), 2.0 * number_of(scale), duration, False, str(text))
+        for text, position in zip(strings, self._places(positions), strict=True):
+            self._add(position, position, _colour(color_rgba), 2.0 * number_of(scale), duration, False, str(text))
 
     def simPlotTransforms(
         self, poses: list[Map], scale: float = 5.0, thickness: float = 5.0, duration: float = -1.0,
@@ -211,12 +214,12 @@ class PlotMethods:
 
     def simPlotTransformsWithNames(
         self, poses: list[Map], names: list[str], tf_scale: float = 5.0, tf_thickness: float = 5.0,
-        text_scale: float = 10.0, text_color_rgba: Any = (1.0, 0.0, 0.0, 1.0), duration: float = -1.0,
+        text_scale: float = 10.0, text_color_rgba: Sequence[float] = (1.0, 0.0, 0.0, 1.0), duration: float = -1.0,
     ) -> None:  # fmt: skip
         self.simPlotTransforms(poses, tf_scale, tf_thickness, duration, False)
         self.simPlotStrings(names, [pose["position"] for pose in poses], text_scale, text_color_rgba, duration)
 
-    def simSetTraceLine(self, color_rgba: Any, thickness: float = 3.0, vehicle_name: str = "") -> None:
+    def simSetTraceLine(self, color_rgba: Sequence[float], thickness: float = 3.0, vehicle_name: str = "") -> None:
         """From now on the vehicle leaves a trace. Thickness 0 ends it."""
         name, wide = self._server.vehicle(vehicle_name).name, number_of(thickness)
         self._own.traces.pop(name, None)
@@ -249,6 +252,6 @@ def _arrow_head(start: Array, end: Array, size: float) -> list[Array]:
     return [end + reach * (side * aside - ahead) for side in (1.0, -1.0)]
 
 
-def _colour(rgba: Any) -> tuple[int, int, int]:
+def _colour(rgba: Sequence[float]) -> tuple[int, int, int]:
     red, green, blue = (round(255.0 * min(max(number_of(part), 0.0), 1.0)) for part in list(rgba)[:3])
     return red, green, blue

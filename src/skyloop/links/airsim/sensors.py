@@ -1,25 +1,34 @@
-"""AirSim's methods that return sensor data and truth."""
+"""AirSim's methods that return sensor data, truth and the vehicle's state, and set its controller's gains."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import frd_from_flu, ned_from_enu, quat_multiply, quat_ned_frd_from_enu_flu, rotate
-from skyloop.links.airsim.dialect import Dialect
 from skyloop.links.airsim.options import SensorOptions
-from skyloop.links.airsim.scene_names import shown_name
 from skyloop.links.airsim.segmentation import Segmentation
 from skyloop.links.airsim.server_state import ServerState
-from skyloop.links.airsim.structures import Map, body_pose, geo_point, mount_of, quaternion, vector
+from skyloop.links.airsim.structures import (
+    Map,
+    body_pose,
+    geo_point,
+    mount_of,
+    number_of,
+    quaternion,
+    shown_name,
+    vector,
+)
 from skyloop.links.airsim.vehicle import VehicleSide
-from skyloop.links.airsim.wire import Floats
+from skyloop.links.airsim.wire import Dialect, Floats
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.messages import Array
 from skyloop_client.streams import StreamInfo
 
+Gains = Sequence[float]
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
 CLEARANCE_M = 0.4
@@ -30,7 +39,7 @@ class Sensors:
     def __init__(self, server: ServerState, segmentation: Segmentation) -> None:
         self._server, self._segmentation = server, segmentation
 
-    def _read(self, kind: str, name: str, vehicle_name: str) -> tuple[VehicleSide, SensorOptions, Any, Any]:
+    def _read(self, kind: str, name: str, vehicle_name: str) -> tuple[VehicleSide, SensorOptions, StreamInfo, Any]:
         """The vehicle, the sensor, its stream and its latest sample."""
         vehicle = self._server.vehicle(vehicle_name)
         known = {key: options for key, options in vehicle.options.sensors.items() if options.kind == kind}
@@ -71,11 +80,11 @@ class Sensors:
 
     def getGpsData(self, gps_name: str = "", vehicle_name: str = "") -> Map:
         _, _, _, sample = self._read("gnss", gps_name, vehicle_name)
-        place = {"latitude": sample.latitude_deg, "longitude": sample.longitude_deg, "altitude": sample.altitude}
+        position = {"latitude": sample.latitude_deg, "longitude": sample.longitude_deg, "altitude": sample.altitude}
         return {
             "time_stamp": sample.t_ns,
             "gnss": {
-                "geo_point": place,
+                "geo_point": position,
                 "eph": sample.horizontal_sd,
                 "epv": sample.vertical_sd,
                 "velocity": vector(ned_from_enu(sample.velocity_enu)),
@@ -182,10 +191,10 @@ class Sensors:
         With ignore_collision False it stops before the first obstacle on the straight line to the new position."""
         vehicle = self._server.vehicle(vehicle_name)
         truth = vehicle.truth
-        place, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
+        position, quat = vehicle.axes.world_pose_from(pose, truth.position, truth.quat_wxyz)
         if not ignore_collision:
-            place = self._on_the_way(vehicle, place)
-        self._server.editor.put(vehicle.index, place, quat)
+            position = self._on_the_way(vehicle, position)
+        self._server.editor.put(vehicle.index, position, quat)
         vehicle.cancel()
         vehicle.hover()
 
@@ -211,3 +220,64 @@ class Sensors:
 def _mounted(info: StreamInfo) -> Map:
     """The pose of a sensor on its vehicle, FRD in FRD."""
     return body_pose(info.mount.position, info.mount.quat_wxyz)
+
+
+# ---- state and gains of a multirotor
+
+
+NO_STICKS = {
+    "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
+    "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
+}  # fmt: skip
+
+
+class MultirotorState:
+    def __init__(self, server: ServerState) -> None:
+        self._server = server
+
+    def getMultirotorState(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        state = vehicle.port.belief
+        return {
+            "collision": vehicle.collision(forget=False),
+            "kinematics_estimated": vehicle.axes.kinematics(state),
+            "gps_location": geo_point(self._server.local_frame.geodetic_from_enu(state.position)),
+            "timestamp": vehicle.now_ns,
+            "landed_state": 1 if vehicle.port.is_flying else 0,
+            "rc_data": vehicle.remote or NO_STICKS,
+            "ready": True,
+            "ready_message": "",
+            "can_arm": True,
+        }
+
+    def getRotorStates(self, vehicle_name: str = "") -> Map:
+        vehicle = self._server.vehicle(vehicle_name)
+        truth, ratio = vehicle.truth, vehicle.port.geometry.torque_ratio
+        rotors = [
+            {"thrust": float(thrust), "torque_scaler": float(-spin * ratio * thrust), "speed": float(speed)}
+            for thrust, speed, spin in zip(
+                truth.rotor_thrusts, truth.rotor_speeds, vehicle.port.geometry.rotor_spins, strict=True
+            )
+        ]
+        return {"timestamp": truth.t_ns, "rotors": rotors}
+
+    def setAngleRateControllerGains(self, kp: Gains, ki: Gains, kd: Gains, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"rate_p": kp}, ki, kd)
+
+    def setAngleLevelControllerGains(self, kp: Gains, ki: Gains, kd: Gains, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"attitude_p": kp}, ki, kd)
+
+    def setVelocityControllerGains(self, kp: Gains, ki: Gains, kd: Gains, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"velocity_p": kp, "velocity_i": ki}, [0.0], kd)
+
+    def setPositionControllerGains(self, kp: Gains, ki: Gains, kd: Gains, vehicle_name: str = "") -> None:
+        self._set_gains(vehicle_name, {"position_p": kp}, ki, kd)
+
+    def _set_gains(self, vehicle_name: str, gains: dict[str, Gains], ki: Gains, kd: Gains) -> None:
+        vehicle = self._server.vehicle(vehicle_name)
+        if any(number_of(gain) for gain in [*ki, *kd]):
+            raise LinkError("SimpleFlight's cascade has an integral part for velocities only and no derivative part")
+        for name, values in gains.items():
+            if len(values) != 3:
+                raise LinkError(f"{len(values)} gains; give one for each of three axes")
+            vehicle.port.set_gain(name, np.array([number_of(value) for value in values]))

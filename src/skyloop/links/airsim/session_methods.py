@@ -1,14 +1,21 @@
-"""AirSim's session methods: versions, pause, exact time steps, reset, settings."""
+"""AirSim's session methods: versions, pause, exact time steps, reset, settings, and recording to a table and images."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
 
-from skyloop.links.airsim.listener import Reply
-from skyloop.links.airsim.methods import later
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.links.airsim.calls import Reply
+from skyloop.links.airsim.images import ImageTaker
+from skyloop.links.airsim.options import RecordedCamera
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Map, geo_point, number_of
-from skyloop_client.errors import LinkError
+from skyloop.links.airsim.wire import Dialect
+from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 
 SERVER_VERSION = 4
@@ -55,12 +62,10 @@ class SessionMethods:
     def simIsPaused(self) -> bool:
         return self._server.time.is_paused
 
-    @later
     def simContinueForTime(self, reply: Reply, seconds: float) -> None:
         """The answer comes when simulated time has paused again, exactly so many seconds later."""
         self._server.time.continue_for(round(_positive(seconds) * NS_PER_S), reply)
 
-    @later
     def simContinueForFrames(self, reply: Reply, frames: int) -> None:
         self._server.time.continue_for(int(_positive(frames)) * NS_PER_S // FRAMES_PER_S, reply)
 
@@ -68,8 +73,121 @@ class SessionMethods:
         self._server.note(f"{message}{message_param}")
 
 
-def _positive(value: Any) -> float:
+def _positive(value: object) -> float:
     number = number_of(value)
     if not 0.0 < number <= 1e6:
         raise LinkError(f"{value} is out of range; give more than 0")
     return number
+
+
+# ---- recording
+
+
+COLUMNS = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", "Q_X", "Q_Y", "Q_Z", "ImageFile")
+MOVED_M = 1e-3
+ENDINGS = {True: "png", False: "ppm"}
+
+
+class AirSimRecording:
+    def __init__(self, server: ServerState, images: ImageTaker) -> None:
+        self._server, self._images = server, images
+        self._table: IO[str] | None = None
+        self._next_ns = 0
+        self._before: dict[str, NDArray[np.float64]] = {}
+        server.every_tick.append(self._tick)
+        if server.options.recording.enabled:
+            self.startRecording()
+
+    def startRecording(self) -> None:
+        if self._table is not None:
+            return
+        self._folder = self._new_folder()
+        (self._folder / "images").mkdir(parents=True)
+        self._table = (self._folder / "airsim_rec.txt").open("w", encoding="utf-8")
+        self._table.write("\t".join(COLUMNS) + "\n")
+        self._next_ns = self._server.now_ns
+        self._before.clear()
+        self._server.note(f"recording to {self._folder}")
+
+    def stopRecording(self) -> None:
+        if self._table is not None:
+            self._table.close()
+            self._table = None
+
+    def isRecording(self) -> bool:
+        return self._table is not None
+
+    def _new_folder(self) -> Path:
+        parent = self._server.options.recording.folder or Path("airsim-recordings")
+        for number in range(1, 10_000):
+            folder = parent / f"{number:04d}"
+            if not folder.exists():
+                return folder
+        raise LinkError(f"'{parent}' is full; move recordings away")
+
+    def _tick(self, t_ns: int) -> None:
+        if self._table is None or t_ns < self._next_ns:
+            return
+        try:
+            self._record(self._table, t_ns)
+        except (OSError, SkyloopError) as error:
+            self._end(str(error))
+
+    def _end(self, why: str) -> None:
+        self.stopRecording()
+        self._server.note(f"recording ends: {why}")
+
+    def _record(self, table: IO[str], t_ns: int) -> None:
+        options = self._server.options.recording
+        self._next_ns = t_ns + round(options.interval * NS_PER_S)
+        for name, vehicle in self._server.vehicles.items():
+            position = np.array(vehicle.truth.position)
+            if options.on_move and np.linalg.norm(position - self._before.get(name, np.full(3, np.inf))) < MOVED_M:
+                continue
+            self._before[name] = position
+            files = [self._save(camera, name, t_ns) for camera in options.cameras if (camera.vehicle or name) == name]
+            pose = vehicle.axes.pose(vehicle.truth.position, vehicle.truth.quat_wxyz)
+            numbers = [*pose["position"].values(), *pose["orientation"].values()]
+            row = [name, str(t_ns // 1_000_000), *(f"{number:.6g}" for number in numbers), ";".join(files)]
+            table.write("\t".join(row) + "\n")
+
+    def _save(self, camera: RecordedCamera, vehicle: str, t_ns: int) -> str:
+        """Return the file name. The image may be written later."""
+        request = {
+            "camera_name": camera.camera, "image_type": camera.image_type, "pixels_as_float": camera.as_float,
+            "compress": camera.compress,
+        }  # fmt: skip
+        ending = "pfm" if camera.as_float else ENDINGS[camera.compress]
+        name = f"img_{vehicle}_{camera.camera}_{camera.image_type}_{t_ns}.{ending}"
+        waiting = RecordedImage(self._folder / "images" / name, camera, self._end)
+        self._images.answer([request], vehicle, False, Dialect.AIRSIM, waiting)
+        return name
+
+
+class RecordedImage:
+    """A file that waits for its image."""
+
+    def __init__(self, path: Path, camera: RecordedCamera, end: Callable[[str], None]) -> None:
+        self._path, self._camera, self._end = path, camera, end
+
+    def give_what(self, make: Callable[[], list[Map]]) -> None:
+        try:
+            self._path.write_bytes(_file_of(make()[0], self._camera))
+        except (OSError, SkyloopError) as error:
+            self._end(str(error))
+
+    def fail(self, why: str) -> None:
+        self._end(why)
+
+
+def _file_of(answer: Map, camera: RecordedCamera) -> bytes:
+    """PFM, PNG or PPM."""
+    size = f"{answer['width']} {answer['height']}"
+    if camera.as_float:
+        rows = answer["image_data_float"].values.reshape(answer["height"], -1)
+        # PFM starts with the bottom row
+        return f"Pf\n{size}\n-1.0\n".encode() + bytes(rows[::-1].astype("<f4").tobytes())
+    if camera.compress:
+        return bytes(answer["image_data_uint8"])
+    pixels = np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(-1, 3)
+    return f"P6\n{size}\n255\n".encode() + pixels[:, ::-1].tobytes()

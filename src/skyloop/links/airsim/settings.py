@@ -6,12 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from skyloop.links.airsim.dialect import Dialect
-from skyloop.links.airsim.image_effects import NOISE_KEYS, Look, Noise
 from skyloop.links.airsim.options import (
     DEFAULT_CAMERAS,
     IMAGE_TYPES,
@@ -23,8 +20,8 @@ from skyloop.links.airsim.options import (
     RecordingOptions,
     VehicleOptions,
 )
-from skyloop.links.airsim.settings_autopilots import foreign_autopilot
-from skyloop.links.airsim.settings_keys import (
+from skyloop.links.airsim.pixels import NOISE_KEYS, ImageEffects, Noise
+from skyloop.links.airsim.settings_reader import (
     ANNOTATION,
     CAMERA,
     CAPTURE,
@@ -35,9 +32,11 @@ from skyloop.links.airsim.settings_keys import (
     SEGMENTATION,
     TIME_OF_DAY,
     VEHICLE,
+    Keys,
+    SettingsReader,
 )
-from skyloop.links.airsim.settings_reader import Reader
-from skyloop.links.airsim.settings_sensors import DEFAULT_SENSORS, sensor_settings
+from skyloop.links.airsim.settings_vehicles import DEFAULT_SENSORS, foreign_autopilot, sensor_settings
+from skyloop.links.airsim.wire import Dialect
 from skyloop_client.errors import ScenarioError, nearest_name
 
 FLYING = ("SimpleFlight", "PX4Multirotor", "ArduCopter")
@@ -47,7 +46,7 @@ LIT = (0, 10)
 LIT_KEYS = ("AutoExposureBias", "AutoExposureCompensation", "MotionBlurAmount")
 NOISED = (0, 5, 6, 7, 10)
 """Image types with noise. As in AirSim, depth and flow stay exact."""
-USUAL = Noise()
+USUAL = asdict(Noise())
 WIDTH_M, HEIGHT_M, APART_M = 0.8, 0.3, 2.0
 """The size of a vehicle with its propellers, and the distance at which two start that were given one place."""
 MODES = ("Multirotor", "ComputerVision", "Car", "")
@@ -57,7 +56,7 @@ MODES = ("Multirotor", "ComputerVision", "Car", "")
 class Read:
     """The content of a settings.json."""
 
-    scenario: dict[str, Any]
+    scenario: Keys
     """Plain data as in a scenario file."""
     options: AirSimOptions
     host: str
@@ -70,7 +69,7 @@ def read_settings(
     text: str = "", place: str = "settings.json", *, world: str | None = None, airframe: str = "airsim-quad"
 ) -> Read:
     """Read the text of a settings.json. An empty one gives one drone called SimpleFlight, as in AirSim."""
-    reader = Reader(text, place)
+    reader = SettingsReader(text, place)
     root = reader.part(reader.root, ROOT, "")
     mode = str(root.get("SimMode", "Multirotor"))
     if mode not in MODES:
@@ -81,7 +80,7 @@ def read_settings(
     home = reader.part(root.get("OriginGeopoint"), ("Latitude", "Longitude", "Altitude"), "OriginGeopoint")
     wind = reader.part(root.get("Wind"), ("X", "Y", "Z"), "Wind")
     north, east, down = reader.numbers(wind, "X Y Z", "Wind")
-    scenario: dict[str, Any] = {
+    scenario: Keys = {
         "name": "airsim",
         # with the ball, the cylinders and the cones that scripts for Unreal's Blocks look for
         "world": {"name": "blocks", "options": {"landmarks": True}} if world in (None, "blocks") else world,
@@ -109,26 +108,27 @@ def read_settings(
     return Read(scenario, server, str(root.get("LocalHostIp") or "127.0.0.1"), port, speed, reader.all_warnings())
 
 
-def _layers(reader: Reader, value: Any) -> tuple[str, ...]:
-    if not isinstance(value or [], list):
+def _layers(reader: SettingsReader, value: object) -> tuple[str, ...]:
+    given = value or []
+    if not isinstance(given, list):
         raise ScenarioError(f"{reader.place}: Annotation must be a list of layers")
-    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]", ANNOTATION[1:]) for k, layer in enumerate(value or [])]
+    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]", ANNOTATION[1:]) for k, layer in enumerate(given)]
     return tuple(str(layer.get("Name", "")) for layer in layers)
 
 
-def _labels_all(reader: Reader, value: Any) -> bool:
+def _labels_all(reader: SettingsReader, value: object) -> bool:
     own = reader.part(value, SEGMENTATION, "SegmentationSettings")
     return str(own.get("InitMethod") or "CommonObjectsRandomIDs") != "None"
 
 
 def _vehicles(
-    reader: Reader, root: dict[str, Any], mode: str, airframe: str
-) -> tuple[list[dict[str, Any]], dict[str, VehicleOptions]]:
+    reader: SettingsReader, root: Keys, mode: str, airframe: str
+) -> tuple[list[Keys], dict[str, VehicleOptions]]:
     sees_only = mode == "ComputerVision"
     given = root.get("Vehicles") or {("ComputerVision" if sees_only else "SimpleFlight"): {}}
     if not isinstance(given, dict):
         raise ScenarioError(f"{reader.place}: Vehicles must be a map of names to vehicles")
-    scenario = list[dict[str, Any]]()
+    scenario = list[Keys]()
     options = dict[str, VehicleOptions]()
     kinds = list[str]()
     for name, value in given.items():
@@ -154,12 +154,12 @@ def _vehicles(
     return scenario, options
 
 
-def _move_aside(reader: Reader, place: list[float], taken: list[list[float]], where: str) -> None:
+def _move_aside(reader: SettingsReader, position: list[float], taken: list[list[float]], where: str) -> None:
     """Moves a vehicle east until it overlaps no other one. AirSim's settings often give several the same place, and
     Unreal then puts them side by side."""
     moved = 0
-    while any(_overlap(place, other) for other in taken):
-        place[0] += APART_M
+    while any(_overlap(position, other) for other in taken):
+        position[0] += APART_M
         moved += 1
     if moved:
         reader.warnings.append(
@@ -168,15 +168,15 @@ def _move_aside(reader: Reader, place: list[float], taken: list[list[float]], wh
         )
 
 
-def _overlap(place: list[float], other: list[float]) -> bool:
+def _overlap(position: list[float], other: list[float]) -> bool:
     """Positions without a height stand on the ground."""
-    gaps = [abs(a - b) for a, b in zip([*place, 0.0][:3], [*other, 0.0][:3], strict=True)]
+    gaps = [abs(a - b) for a, b in zip([*position, 0.0][:3], [*other, 0.0][:3], strict=True)]
     return max(gaps[:2]) < WIDTH_M and gaps[2] < HEIGHT_M
 
 
 def _vehicle(
-    reader: Reader, root: dict[str, Any], vehicle: dict[str, Any], where: str, sees_only: bool
-) -> tuple[dict[str, Any], VehicleOptions]:
+    reader: SettingsReader, root: Keys, vehicle: Keys, where: str, sees_only: bool
+) -> tuple[Keys, VehicleOptions]:
     """The vehicle as scenario data and as options."""
     north, east, down = reader.numbers(vehicle, "X Y Z", where)
     yaw = reader.number(vehicle, "Yaw", 0.0, where)
@@ -185,12 +185,12 @@ def _vehicle(
     at = [east, north, *([height] if height else [1.0] if sees_only else [])]
     sensors = {} if sees_only else dict(root.get("DefaultSensors") or DEFAULT_SENSORS)
     sensors.update(vehicle.get("Sensors") or {})
-    made, names = sensor_settings(reader, sensors, f"{where}.Sensors")
+    built, names = sensor_settings(reader, sensors, f"{where}.Sensors")
     cameras = {
         **_cameras(reader, root, {name: {} for name in DEFAULT_CAMERAS}, where, DEFAULT_CAMERAS),
         **_cameras(reader, root, vehicle.get("Cameras") or {}, f"{where}.Cameras", DEFAULT_CAMERAS),
     }
-    own = {"position": at, "yaw_deg": 90.0 - yaw, "sensors": made, "battery": False}
+    own = {"position": at, "yaw_deg": 90.0 - yaw, "sensors": built, "battery": False}
     options = VehicleOptions(
         "", cameras, names, flies=not sees_only,
         is_armed=str(vehicle.get("DefaultVehicleState") or "Armed") == "Armed",
@@ -212,7 +212,7 @@ def unique(name: str, taken: list[str], bad: str, stem: str) -> str:
 
 
 def _cameras(
-    reader: Reader, root: dict[str, Any], given: Any, where: str, known: dict[str, CameraOptions] | None = None
+    reader: SettingsReader, root: Keys, given: object, where: str, known: dict[str, CameraOptions] | None = None
 ) -> dict[str, CameraOptions]:
     if not isinstance(given, dict):
         raise ScenarioError(f"{reader.place}: {where} must be a map of names to cameras")
@@ -222,23 +222,26 @@ def _cameras(
         at = f"{where}.{name}"
         own = reader.part(value, CAMERA, at)
         stock = (known or {}).get(name, CameraOptions())
-        position, angles = (
-            tuple(
-                reader.number({**defaults, **own}, key, default, at) for key, default in zip(keys, values, strict=True)
-            )
-            for keys, values in (("XYZ", stock.position), (("Roll", "Pitch", "Yaw"), stock.rotation_deg))
-        )
+        position = _triple(reader, {**defaults, **own}, ("X", "Y", "Z"), stock.position, at)
+        angles = _triple(reader, {**defaults, **own}, ("Roll", "Pitch", "Yaw"), stock.rotation_deg, at)
         captures = {**_captures(reader, defaults, "CameraDefaults"), **_captures(reader, own, at)}
         noises = {**_noises(reader, defaults, "CameraDefaults"), **_noises(reader, own, at)}
         for kind, noise in noises.items():
             capture = captures.get(kind, Capture())
             captures[kind] = replace(capture, look=replace(capture.look, noise=noise))
         gimbal = reader.part(own.get("Gimbal", defaults.get("Gimbal")), GIMBAL, f"{at}.Gimbal")
-        cameras[name] = CameraOptions(position, angles, captures, _gimbal(reader, gimbal, at))  # type: ignore[arg-type]
+        cameras[name] = CameraOptions(position, angles, captures, _gimbal(reader, gimbal, at))
     return cameras
 
 
-def _captures(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Capture]:
+def _triple(
+    reader: SettingsReader, data: Keys, keys: tuple[str, str, str], usual: tuple[float, float, float], at: str
+) -> tuple[float, float, float]:
+    x, y, z = (reader.number(data, key, default, at) for key, default in zip(keys, usual, strict=True))
+    return x, y, z
+
+
+def _captures(reader: SettingsReader, camera: Keys, where: str) -> dict[int, Capture]:
     captures = {}
     for k, value in enumerate(camera.get("CaptureSettings") or []):
         at = f"{where}.CaptureSettings[{k}]"
@@ -259,15 +262,15 @@ def _captures(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, C
     return captures
 
 
-def _look(reader: Reader, own: dict[str, Any], kind: int, at: str) -> Look:
+def _look(reader: SettingsReader, own: Keys, kind: int, at: str) -> ImageEffects:
     if kind not in LIT:
         for key in LIT_KEYS:
             if own.get(key):
                 reader.idle(f"{key} of ImageType {kind}")
-        return Look()
+        return ImageEffects()
     gamma = reader.number(own, "TargetGamma", 1.0, at)
     darkest = reader.number(own, "AutoExposureMinBrightness", 0.0, at)
-    look = Look(
+    look = ImageEffects(
         gamma=gamma,
         bias=reader.number(own, "AutoExposureBias", reader.number(own, "AutoExposureCompensation", 0.0, at), at),
         darkest=darkest,
@@ -283,7 +286,7 @@ def _look(reader: Reader, own: dict[str, Any], kind: int, at: str) -> Look:
     return look
 
 
-def _noises(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Noise | None]:
+def _noises(reader: SettingsReader, camera: Keys, where: str) -> dict[int, Noise | None]:
     """By image type. None where noise is off."""
     noises: dict[int, Noise | None] = {}
     for k, value in enumerate(camera.get("NoiseSettings") or []):
@@ -293,12 +296,12 @@ def _noises(reader: Reader, camera: dict[str, Any], where: str) -> dict[int, Noi
         if is_on and kind not in NOISED:
             reader.idle(f"NoiseSettings of ImageType {kind}")
         elif kind in NOISED:
-            numbers = {name: reader.number(own, key, getattr(USUAL, name), at) for key, name in NOISE_KEYS.items()}
+            numbers = {name: reader.number(own, key, USUAL[name], at) for key, name in NOISE_KEYS.items()}
             noises[kind] = Noise(**numbers) if is_on else None
     return noises
 
 
-def _gimbal(reader: Reader, gimbal: dict[str, Any], where: str) -> GimbalOptions:
+def _gimbal(reader: SettingsReader, gimbal: Keys, where: str) -> GimbalOptions:
     angle: Callable[[str], float | None] = lambda key: (  # noqa: E731
         reader.number(gimbal, key, 0.0, f"{where}.Gimbal") if gimbal.get(key) is not None else None
     )
@@ -306,7 +309,7 @@ def _gimbal(reader: Reader, gimbal: dict[str, Any], where: str) -> GimbalOptions
     return GimbalOptions(share, angle("Roll"), angle("Pitch"), angle("Yaw"))
 
 
-def _recording(reader: Reader, value: Any) -> RecordingOptions:
+def _recording(reader: SettingsReader, value: object) -> RecordingOptions:
     own = reader.part(value, RECORDING, "Recording")
     folder = own.get("Folder")
     cameras = tuple(
@@ -326,7 +329,7 @@ def _recording(reader: Reader, value: Any) -> RecordingOptions:
     )
 
 
-def _time_of_day(reader: Reader, value: Any) -> dict[str, Any]:
+def _time_of_day(reader: SettingsReader, value: object) -> Keys:
     own = reader.part(value, TIME_OF_DAY, "TimeOfDay")
     if not own.get("Enabled", False):
         return {}

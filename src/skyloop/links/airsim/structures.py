@@ -1,12 +1,13 @@
 """Converts AirSim's structures, which travel as maps, to and from our arrays: NED and FRD there, ENU and FLU here.
 
 In AirSim each vehicle has its own axes: NED with the origin at its start. Objects are in the world's axes: NED at the
-world's origin."""
+world's origin, and named as in Unreal's Blocks."""
 
 from __future__ import annotations
 
 import math
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ from skyloop.core.frames import (
     quat_normalised,
 )
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Array, VehicleState
+from skyloop_client.messages import Array, Estimate, VehicleState
 
 Map = dict[str, Any]
+"""A structure of AirSim as it travels. Its fields are checked where they are read."""
 FARTHEST = 1e6
 """m from the origin. Beyond this, floats lose millimetres."""
 FASTEST = 1e3
@@ -65,37 +67,37 @@ def geo_point(point: GeoPoint) -> Map:
 # ---- incoming values
 
 
-def number_of(value: Any, what: str = "a number", most: float = 1e9) -> float:
+def number_of(value: object, what: str = "a number", most: float = 1e9) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= most:
         raise LinkError(f"{what} is {value!r}; give a number of at most {most:g}")
     return float(value)
 
 
-def _fields(value: Any, names: tuple[str, ...], what: str) -> Array:
+def _fields(value: object, names: tuple[str, ...], what: str) -> Array:
     if not isinstance(value, dict):
         raise LinkError(f"{what} is {value!r}; give a map with {', '.join(names)}")
     return np.array([number_of(value.get(name), f"{what}.{name}") for name in names])
 
 
-def vector_of(value: Any, what: str = "vector", most: float = FARTHEST) -> Array:
+def vector_of(value: object, what: str = "vector", most: float = FARTHEST) -> Array:
     xyz = _fields(value, ("x_val", "y_val", "z_val"), what)
     if not np.abs(xyz).max() <= most:
         raise LinkError(f"{what} is {xyz.tolist()}; give numbers of at most {most:g}")
     return xyz
 
 
-def _has_nan(value: Any) -> bool:
+def _has_nan(value: object) -> bool:
     return isinstance(value, dict) and any(isinstance(part, float) and math.isnan(part) for part in value.values())
 
 
-def quaternion_of(value: Any, what: str = "quaternion") -> Array:
+def quaternion_of(value: object, what: str = "quaternion") -> Array:
     wxyz = _fields(value, ("w_val", "x_val", "y_val", "z_val"), what)
     if not np.linalg.norm(wxyz) > 1e-6:
         raise LinkError(f"{what} is zero; give a unit quaternion")
     return quat_normalised(wxyz)
 
 
-def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
+def pose_of(value: object, what: str = "pose") -> tuple[Array, Array]:
     """Position and quaternion as sent."""
     if not isinstance(value, dict):
         raise LinkError(f"{what} is {value!r}; give a map with position and orientation")
@@ -104,7 +106,7 @@ def pose_of(value: Any, what: str = "pose") -> tuple[Array, Array]:
     )
 
 
-def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
+def pattern_of(expression: object, *, is_regex: bool = True) -> re.Pattern[str]:
     """A regular expression for names. One that could take very long on a short name is refused."""
     text = str(expression)
     if not is_regex:
@@ -117,13 +119,13 @@ def pattern_of(expression: Any, *, is_regex: bool = True) -> re.Pattern[str]:
         raise LinkError(f"'{text}' is not a regular expression: {error}") from None
 
 
-def must_be_ned(ned: Any) -> None:
+def must_be_ned(ned: object) -> None:
     """Cosys-AirSim's clients may also ask for Unreal's axes, which skyloop does not have."""
     if not ned:
         raise LinkError("ned is False; Unreal's own axes and centimetres are not here, leave it True")
 
 
-def geo_point_of(value: Any, what: str = "point") -> GeoPoint:
+def geo_point_of(value: object, what: str = "point") -> GeoPoint:
     latitude, longitude, altitude = _fields(value, ("latitude", "longitude", "altitude"), what).tolist()
     return GeoPoint(latitude, longitude, altitude)
 
@@ -148,12 +150,12 @@ class Axes:
         """From world position and world_from_body, FLU."""
         return pose(self.ned(position), quat_ned_frd_from_enu_flu(quat_wxyz))
 
-    def world_pose(self, value: Any) -> tuple[Array, Array]:
+    def world_pose(self, value: object) -> tuple[Array, Array]:
         """Position and world_from_body, FLU, from a pose as sent."""
         position, quat = pose_of(value)
         return self.world(position), quat_enu_flu_from_ned_frd(quat)
 
-    def world_pose_from(self, value: Any, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array]:
+    def world_pose_from(self, value: object, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array]:
         """The same, but NaN keeps the current position or attitude."""
         if not isinstance(value, dict):
             raise LinkError(f"pose is {value!r}; give a map with position and orientation")
@@ -162,22 +164,24 @@ class Axes:
             part: now[part] if _has_nan(value.get(part)) else value.get(part) for part in ("position", "orientation")
         })  # fmt: skip
 
-    def world_motion(self, value: Any, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    def world_motion(self, value: Map, position: ArrayLike, quat_wxyz: ArrayLike) -> tuple[Array, Array, Array, Array]:
         """Position, world_from_body, velocity, body rates, FLU, from a state as sent. NaN keeps the current value."""
         position, quat = self.world_pose_from(value, position, quat_wxyz)
         velocity = vector_of(value.get("linear_velocity"), "linear_velocity", FASTEST)
         rates = vector_of(value.get("angular_velocity"), "angular_velocity", FASTEST)
         return position, quat, enu_from_ned(velocity), flu_from_frd(rates)
 
-    def kinematics(self, state: Any) -> Map:
+    def kinematics(self, state: VehicleState | Estimate) -> Map:
         """From a VehicleState, or from an Estimate, which has no accelerations."""
-        exact = isinstance(state, VehicleState)
+        linear = angular = np.zeros(3)
+        if isinstance(state, VehicleState):
+            linear, angular = ned_from_enu(state.acceleration_world), frd_from_flu(state.angular_acceleration_body)
         return {
             **self.pose(state.position, state.quat_wxyz),
             "linear_velocity": vector(ned_from_enu(state.velocity_world)),
             "angular_velocity": vector(frd_from_flu(state.angular_velocity_body)),
-            "linear_acceleration": vector(ned_from_enu(state.acceleration_world) if exact else np.zeros(3)),
-            "angular_acceleration": vector(frd_from_flu(state.angular_acceleration_body) if exact else np.zeros(3)),
+            "linear_acceleration": vector(linear),
+            "angular_acceleration": vector(angular),
         }
 
 
@@ -186,7 +190,7 @@ def body_pose(position: ArrayLike, quat_wxyz: ArrayLike) -> Map:
     return pose(frd_from_flu(position), FLIP * np.asarray(quat_wxyz))
 
 
-def mount_of(value: Any) -> tuple[Array, Array]:
+def mount_of(value: object) -> tuple[Array, Array]:
     """Position and body_from_sensor, FLU, from a pose relative to the body as sent."""
     position, quat = pose_of(value)
     return frd_from_flu(position), FLIP * quat
@@ -200,3 +204,30 @@ def yaw_of_ned(yaw: float) -> float:
 def quat_of_ned_euler(roll: float, pitch: float, yaw: float) -> Array:
     """world_from_body, FLU, from AirSim's roll right, pitch up, yaw clockwise from north."""
     return quat_from_euler(roll, -pitch, yaw_of_ned(yaw))
+
+
+# ---- names of objects
+
+
+BLOCK = re.compile(r"block (\d+)")
+GROUNDS = {"terrain": "Ground", "far terrain": "Ground_2"}
+SKY = "SkySphere"
+
+
+@cache
+def shown_name(name: str) -> str:
+    """The name that clients see. Unreal's names have no spaces, and the regular expressions of scripts rely on that."""
+    if (block := BLOCK.fullmatch(name)) is not None:
+        return f"TemplateCube_Rounded_{block[1]}"
+    return GROUNDS.get(name, name.replace(" ", "_"))
+
+
+@cache
+def names_of(name: str) -> tuple[str, ...]:
+    """All names that an object answers to: the shown one, and the world's own with or without spaces."""
+    return tuple(dict.fromkeys((shown_name(name), name, name.replace(" ", "_"))))
+
+
+def matches(pattern: re.Pattern[str], name: str) -> bool:
+    """Whether an expression matches one of the names completely."""
+    return any(pattern.fullmatch(known) for known in names_of(name))

@@ -7,10 +7,9 @@ import math
 import numpy as np
 
 from skyloop.core.frames import ned_from_enu
-from skyloop.links.airsim.listener import Reply
+from skyloop.links.airsim.calls import Reply
 from skyloop.links.airsim.options import VehicleOptions
-from skyloop.links.airsim.scene_names import shown_name
-from skyloop.links.airsim.structures import Axes, Map, vector
+from skyloop.links.airsim.structures import Axes, Map, shown_name, vector
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
 from skyloop.vehicle.behaviours import Behaviour
@@ -24,7 +23,7 @@ LONGEST_S = 1e9
 """A time limit above this means forever."""
 
 
-class Task:
+class AwaitedMove:
     """A move whose end a client waits for."""
 
     def __init__(self, behaviour: Behaviour, reply: Reply, lasts_s: float, *, ends_well: bool) -> None:
@@ -44,7 +43,7 @@ class VehicleSide:
         self.may_fly = False
         self.is_armed = options.is_armed
         """The state that the client asked for. Landing stops the rotors in any case."""
-        self.task: Task | None = None
+        self.task: AwaitedMove | None = None
         self.remote: Map = {}
         """The latest data of moveByRC."""
         self._contacts_read = port.n_contacts
@@ -124,7 +123,7 @@ class VehicleSide:
                 raise LinkError(f"'{self.name}' is disarmed; call armDisarm(True) first")
             self.send(Arm())
 
-    def begin(self, task: Task) -> None:
+    def begin(self, task: AwaitedMove) -> None:
         """Replace the current move. The first step happens now."""
         self.make_ready()
         self.drop_task()
@@ -158,15 +157,15 @@ class VehicleSide:
             self.hover()
             task.reply.fail(str(error))
 
-    def _has_landed(self, task: Task) -> bool:
+    def _has_landed(self, task: AwaitedMove) -> bool:
         return task.reply.method in ("land", "goHome") and self.port.status.landed
 
-    def _end(self, task: Task, result: bool) -> None:
+    def _end(self, task: AwaitedMove, result: bool) -> None:
         self.task = None
         task.reply.give(result)
 
     def drop_task(self) -> None:
-        """The caller is told that the move did not reach its end."""
+        """The caller gets False: the move did not reach its end."""
         if self.task is not None:
             self._end(self.task, False)
 

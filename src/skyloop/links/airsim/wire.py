@@ -1,4 +1,4 @@
-"""AirSim's msgpack-RPC without sockets: decodes calls and encodes answers.
+"""AirSim's msgpack-RPC without sockets: decodes calls, encodes answers, and tells the dialects of clients apart.
 
 Clients use two generations of msgpack. The old one encodes strings and bytes alike as raw; the new one has separate
 types. Both are accepted. Answers use the new one, with images as bin and texts as str, which both can read."""
@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from enum import Enum
 
 import msgpack
 import numpy as np
@@ -20,7 +20,8 @@ REQUEST, RESPONSE, NOTIFY = 0, 1, 2
 MOST_FROM_CLIENT = 16 << 20
 """Most bytes of an incomplete call: enough for a path or plot of a hundred thousand points."""
 LONGEST_ARRAY = 1 << 17
-_FLOAT = np.dtype([("mark", "u1"), ("value", ">f4")])
+_FLOAT = [("mark", "u1"), ("value", ">f4")]
+"""Each number of an array of floats, with its type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Call:
     number: int | None
     """None for a notification, which gets no answer."""
     method: str
-    params: list[Any]
+    params: list[object]
 
 
 class Floats:
@@ -71,7 +72,7 @@ class CallInlet:
             raise LinkError(f"not msgpack-RPC: {type(error).__name__} {error}".rstrip()) from None
 
 
-def _call(message: Any) -> Call:
+def _call(message: object) -> Call:
     match message:
         case [0, int(number), str(method), list(params)]:
             return Call(number, method, params)
@@ -80,14 +81,14 @@ def _call(message: Any) -> Call:
     raise LinkError("not a call of msgpack-RPC; expected [0, number, method, parameters]")
 
 
-def response(number: int, error: str | None, result: Any) -> list[bytes | memoryview]:
+def response(number: int, error: str | None, result: object) -> list[bytes | memoryview]:
     """An answer as a list of parts to be written one after the other."""
     parts: list[bytes | memoryview] = [b"\x94" + msgpack.packb(RESPONSE) + msgpack.packb(number) + msgpack.packb(error)]
     _write(result, parts)
     return parts
 
 
-def _write(value: Any, parts: list[bytes | memoryview]) -> None:
+def _write(value: object, parts: list[bytes | memoryview]) -> None:
     if isinstance(value, Floats):
         body = np.empty(len(value.values), _FLOAT)
         body["mark"], body["value"] = 0xCA, value.values
@@ -103,3 +104,52 @@ def _write(value: Any, parts: list[bytes | memoryview]) -> None:
             _write(item, parts)
     else:
         parts.append(msgpack.packb(value))
+
+
+# ---- dialects
+
+
+class Dialect(Enum):
+    """AirSim's own client and Cosys-AirSim's share most calls, but some calls mean different things.
+
+    The first calls of both clients are the same. A client is recognised by a method that only one of the two has, or by
+    the number of parameters of a call. Until then the server's default dialect applies."""
+
+    AIRSIM = "airsim"
+    """Raw images are BGR. Segmentation ids are 0 to 255. LiDAR points are in the vehicle's NED axes."""
+    COSYS = "cosys"
+    """Raw images are RGB. Ids go up to 2 743 999. LiDAR points are in the sensor's axes; its pose comes along."""
+
+
+COSYS_ONLY = frozenset((
+    "getComputerVisionState", "getEchoData", "getGPULidarData", "getUWBData", "getUWBSensorData", "getWifiData",
+    "getWifiSensorData", "simEnableAnnotationObjectTextureByPath", "simGetAnnotationObjectColor",
+    "simGetAnnotationObjectID", "simGetAnnotationObjectTexturePath", "simGetAnnotationObjectValue",
+    "simGetPhysicsRawKinematics", "simListAnnotationObjects", "simListAnnotationPoses",
+    "simListInstanceSegmentationObjects", "simListInstanceSegmentationPoses", "simListSceneObjectsTags",
+    "simSetAnnotationObjectColor", "simSetAnnotationObjectID", "simSetAnnotationObjectTextureByPath",
+    "simSetAnnotationObjectValue", "simSetExtForce", "simSetPhysicsRawKinematics", "simSetVehicleLightIntensity",
+    "simSetVehicleLightVisibility", "simSetWorldLightIntensity", "simSetWorldLightVisibility",
+))  # fmt: skip
+PARAMETERS = {
+    "simGetCameraInfo": (3, 2), "simSetCameraPose": (4, 3), "simSetCameraFov": (4, 3), "simGetObjectPose": (1, 2),
+    "simGetDistortionParams": (3, 2), "simSetDistortionParam": (5, 4), "simGetCurrentFieldOfView": (3, 2),
+    "simGetFocalLength": (3, 2), "simSetFocalLength": (4, 3), "simGetFilmbackSettings": (3, 2),
+    "simSetFilmbackSettings": (5, 4),
+}  # fmt: skip
+"""Number of parameters that AirSim's client sends, and that Cosys-AirSim's client sends."""
+
+
+def dialect_of(call: Call) -> Dialect | None:
+    """The dialect that a call reveals, or None."""
+    if call.method in COSYS_ONLY:
+        return Dialect.COSYS
+    if call.method in PARAMETERS:
+        return dict(zip(PARAMETERS[call.method], Dialect, strict=True)).get(len(call.params))
+    match call.method, call.params:
+        case "simGetImages", [[dict() as request, *_], *_]:
+            # Cosys-AirSim's requests always have a field for an annotation layer
+            return Dialect.COSYS if "annotation_name" in request else Dialect.AIRSIM
+        case "simGetImage", [_, _, _, str() | bool() as last]:
+            return Dialect.COSYS if isinstance(last, str) else Dialect.AIRSIM
+    return None

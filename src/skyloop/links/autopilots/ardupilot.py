@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from skyloop.links.autopilots.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import LinkGate, Summary
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
 from skyloop.sim.simulation_port import SimulationPort
@@ -42,7 +41,7 @@ class ArdupilotOptions(BaseModel):
 
     ArduPilot sends it after a ground station has connected to its TCP port 5760."""
 
-    def model_post_init(self, context: Any) -> None:
+    def model_post_init(self, context: object) -> None:
         # ArduPilot refuses steps of 0.1 s and more
         if not 10.0 < self.rate_hz <= 10_000.0:
             raise LinkError(
@@ -183,7 +182,7 @@ class Ardupilot(VehicleLink):
         self._awaits = True
         self.line.send(self._last_line, self._address)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         return {
             "vehicle": self.vehicle,
             "lockstep": not self.options.no_lockstep,

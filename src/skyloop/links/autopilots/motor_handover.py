@@ -11,12 +11,32 @@ import numpy as np
 from skyloop.core.frames import quat_ned_frd_from_enu_flu, rotate_inverse
 from skyloop.links.link_gate import Link
 from skyloop.links.loop.targets import Target
-from skyloop.links.motor_order import motor_order
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Arm, Array, Disarm, EventKind, Motors
 from skyloop_client.streams import NS_PER_S, Rate
+
+QUADRANTS = ((1, -1, 1), (-1, 1, 1), (1, 1, -1), (-1, -1, -1))
+"""Forward, left, spin (1: anticlockwise) of QUAD X motors 1 to 4: front right, rear left, front left, rear right."""
+
+
+def motor_order(positions: Array, spins: Array, airframe: str = "the airframe") -> list[int]:
+    """The autopilot output of each rotor: by position for quads, in the airframe's own order otherwise."""
+    if len(positions) != 4:
+        return list(range(len(positions)))
+    centred = np.asarray(positions)[:, :2] - np.mean(np.asarray(positions)[:, :2], axis=0)
+    found = [
+        (*np.sign(position).astype(int).tolist(), int(np.sign(spin)))
+        for position, spin in zip(centred, spins, strict=True)
+    ]
+    if sorted(found) != sorted(QUADRANTS):
+        raise LinkError(f"{airframe}: its four rotors are not a QUAD X whose front right rotor turns anticlockwise")
+    return [QUADRANTS.index(position) for position in found]
+
+
+# ---- handover, arming, events
+
 
 MOST_NEWS = 1000
 WATCH_S = 0.2

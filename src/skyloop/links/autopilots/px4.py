@@ -16,15 +16,14 @@ from pydantic import BaseModel, ConfigDict
 
 from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
-from skyloop.links.autopilots.px4_odometry import LocalAxes, OdometryFeed
-from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, Wanted, Wire
-from skyloop.links.autopilots.serial_line import SerialLine
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, LocalAxes, OdometryFeed, Wanted, Wire
+from skyloop.links.link_gate import LinkGate, Summary
 from skyloop.links.loop.targets import Target
+from skyloop.links.sockets import SerialLine
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, nearest_name
 from skyloop_client.messages import EventKind, Message
-from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.streams import NS_PER_S, Mount, Rate, StreamInfo
 
 PORT = 4560
 RATE = Rate(250)
@@ -58,14 +57,14 @@ class Px4Options(BaseModel):
     odometry_rate_hz: float = 50.0
     """Most ODOMETRY messages per simulated s."""
 
-    def model_post_init(self, context: Any) -> None:
+    def model_post_init(self, context: object) -> None:
         if self.lockstep not in LOCKSTEPS:
             raise LinkError(f"no lockstep named '{self.lockstep}'; give {', '.join(LOCKSTEPS)}")
         if self.odometry_frame not in ODOMETRY_FRAMES:
             raise LinkError(f"no odometry_frame named '{self.odometry_frame}'; give {' or '.join(ODOMETRY_FRAMES)}")
 
 
-class Line(Protocol):
+class Px4Line(Protocol):
     """A TCP or serial connection."""
 
     taken: int
@@ -96,12 +95,22 @@ class Feed:
         self.fresh = False
         return record
 
+    def take_mounted(self) -> tuple[Any, Mount] | None:
+        """The same, with where the sensor is."""
+        record = self.take()
+        return None if record is None else (record, self.info.mount)
+
 
 class Px4(VehicleLink):
     """A link behind the link gate for one vehicle and one PX4."""
 
     def __init__(
-        self, line: Line, vehicle: str, home: GeoPoint, options: Px4Options | None = None, target: Target | None = None
+        self,
+        line: Px4Line,
+        vehicle: str,
+        home: GeoPoint,
+        options: Px4Options | None = None,
+        target: Target | None = None,
     ) -> None:
         super().__init__(vehicle, line, target)
         self.line = line
@@ -330,18 +339,11 @@ class Px4(VehicleLink):
         groups = [self._feeds.get(kind, []) for kind in ("ImuSample", "MagnetometerSample", "BarometerSample")]
         data = b""
         for number in reversed(range(min(3, max(map(len, groups))))):
-            imu, magnetometer, barometer = (feeds[number] if number < len(feeds) else None for feeds in groups)
-            taken = [None if feed is None else feed.take() for feed in (imu, magnetometer, barometer)]
-            if number and not any(record is not None for record in taken):
-                continue
-            data += self._wire.sensor(
-                t_us,
-                number,
-                None if taken[0] is None else (taken[0], imu.info.mount),  # type: ignore[union-attr]
-                None if taken[1] is None else (taken[1], magnetometer.info.mount),  # type: ignore[union-attr]
-                taken[2],
-                reset=reset,
-            )
+            feeds = [group[number] if number < len(group) else None for group in groups]
+            imu, magnetometer, barometer = (None if feed is None else feed.take_mounted() for feed in feeds)
+            if not number or imu or magnetometer or barometer:
+                pressure = None if barometer is None else barometer[0]
+                data += self._wire.sensor(t_us, number, imu, magnetometer, pressure, reset=reset)
         return data
 
     def _slow_messages(self, t_us: int, reset: bool) -> bytes:
@@ -364,7 +366,7 @@ class Px4(VehicleLink):
             data += wire.state(t_us, self._handover.port.truth, self._frame)
         return data
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         worst = sorted(self._latencies)
         return {
             "vehicle": self.vehicle,

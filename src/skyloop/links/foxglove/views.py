@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from collections import deque
 from typing import Any
 
 import numpy as np
 
-from skyloop.links.foxglove.plot_numbers import is_plotted, plotted
+import skyloop_client.messages
+from skyloop.core.frames import euler_from_quat, quat_from_matrix
 from skyloop.recording.ros2 import frames
-from skyloop.recording.ros2.frames import FLOAT32, frame_of, optical
-from skyloop.recording.ros2.products import markers
-from skyloop.recording.ros2.types import RosMessage, encode, rcl_interfaces
+from skyloop.recording.ros2.frames import FLOAT32, WORLD, body_frame, frame_of, header, optical
+from skyloop.recording.ros2.products import markers, ros_marker
+from skyloop.recording.ros2.types import RosMessage, encode, rcl_interfaces, visualization_msgs
 from skyloop.recording.ros2.views import CLOUD, IMAGE, MARKERS, VIEWS, View
+from skyloop.recording.run_folder import is_bulk
+from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import (
+    Array,
     Detections,
     Event,
     GoalStatus,
@@ -22,8 +29,108 @@ from skyloop_client.messages import (
     Markers,
     RadarDetections,
     RangeDopplerImage,
+    VehicleState,
 )
+from skyloop_client.schema import SUFFIXES, RecordField, record_fields
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+UNSHOWN = ("covariance",)
+"""Covariances have too many numbers for a plot. Their sigmas are plotted."""
+ATTITUDE = ("quat_wxyz", "attitude_deg")
+"""Shown as Euler angles, because a plotted quaternion is hard to read."""
+MOST_NUMBERS = 64
+"""Largest array that is plotted."""
+UNPLOTTED = {
+    "CameraImage", "DepthImage", "ImageTruth", "LidarScan", "RadarScan", "RadarDetections", "RangeDopplerImage",
+    "Event", "Detections", "GridMap", "VoxelMap", "Path", "PointCloud", "KeyPose", "Goal",
+    "GoalStatus", "Image", "Markers", "Movers",
+}  # fmt: skip
+NUMBER = {"type": "number"}
+STAMP = {"type": "object", "title": "time", "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}}}
+
+
+def is_plotted(record_name: str) -> bool:
+    return record_name not in UNPLOTTED
+
+
+def plotted(record: Any) -> dict[str, Any]:
+    """The plottable fields of a record, with its stamp. Images, point clouds and lists are left out."""
+    known = _fields(type(record).__name__)
+    sec, nsec = divmod(int(record.t_ns), NS_PER_S)
+    out: dict[str, Any] = {"timestamp": {"sec": sec, "nsec": nsec}}
+    for field in dataclasses.fields(record):
+        value, about = getattr(record, field.name), known.get(field.name)
+        is_large = isinstance(value, np.ndarray) and value.size > MOST_NUMBERS
+        if field.name in ("t_ns", *UNSHOWN) or is_bulk(value) or is_large:
+            continue
+        if about is not None and field.name == ATTITUDE[0]:
+            angles = np.degrees(euler_from_quat(value)).tolist()
+            out[ATTITUDE[1]] = dict(zip(("roll", "pitch", "yaw"), angles, strict=True))
+            continue
+        name = field.name if about is None else plot_name(about)
+        out[name] = _numbers(value, about) if isinstance(value, np.ndarray) else _plain(value)
+    return out
+
+
+def schema_of(record_name: str) -> dict[str, Any] | None:
+    """A JSON Schema. None for user-defined records, whose fields are unknown until the first record."""
+    known = _fields(record_name)
+    if not known:
+        return None
+    properties: dict[str, Any] = {"timestamp": STAMP}
+    for name, field in known.items():
+        if name == ATTITUDE[0]:
+            properties[ATTITUDE[1]] = _axes("roll", "pitch", "yaw")
+        elif field.dtype and name not in UNSHOWN:
+            properties[plot_name(field)] = _axes(*"xyz") if _is_vector(field) else {"type": "array", "items": NUMBER}
+        elif name not in ("t_ns", *UNSHOWN):
+            kind = {bool: "boolean", int: "integer", float: "number", str: "string"}.get(field.type, "object")
+            properties[plot_name(field)] = {"type": kind}
+    return (
+        {"title": f"skyloop.{record_name}", "type": "object", "properties": properties} if len(properties) > 1 else None
+    )
+
+
+def plot_name(field: RecordField) -> str:
+    """With the unit, unless the name has it: position_m, latitude_deg, field_tesla."""
+    if not field.note.unit or field.name.endswith((*SUFFIXES, "_tesla")):
+        return field.name
+    return f"{field.name}_{field.note.unit.lower().replace('/', '_').replace('²', '2')}"
+
+
+def _fields(record_name: str) -> dict[str, RecordField]:
+    """Of our own records. Fields of user-defined ones keep their names."""
+    record = vars(skyloop_client.messages).get(record_name)
+    return record_fields(record) if dataclasses.is_dataclass(record) else {}
+
+
+def _is_vector(field: RecordField | None) -> bool:
+    """Not one number per rotor, even if there are three."""
+    return field is None or field.note.shape == (3,)
+
+
+def _axes(*names: str) -> dict[str, Any]:
+    return {"type": "object", "properties": dict.fromkeys(names, NUMBER)}
+
+
+def _numbers(array: Array, field: RecordField | None) -> Any:
+    values = [value if math.isfinite(value) else None for value in array.ravel().tolist()]
+    return dict(zip("xyz", values, strict=True)) if array.shape == (3,) and _is_vector(field) else values
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN and no infinity. A plot gets a gap there."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value if isinstance(value, int | float | str | bool | None) else str(value)
+
+
+# ---- views
+
 
 try:
     from foxglove import messages as fox
@@ -140,5 +247,60 @@ def views_of(info: StreamInfo) -> list[View]:
 
 def payload(view: View, info: StreamInfo, record: Any) -> Any:
     """What a channel of the view's kind takes, or None."""
-    made = view.make(info, record)
-    return made if made is None or view.kind in (ANNOTATIONS, JSON) else bytes(encode(made))
+    built = view.make(info, record)
+    return built if built is None or view.kind in (ANNOTATIONS, JSON) else bytes(encode(built))
+
+
+# ---- the 3D panel's scene
+
+
+TRACK_STEP = 0.2
+"""m between two points of a track."""
+TRACK_POINTS = 2000
+TRACK_WIDTH = np.array([0.05, 0.0, 0.0])
+"""m, as a line's size."""
+BODY_SIZE = np.array([0.4, 0.4, 0.1])
+"""m: the size of a vehicle's marker, for all airframes."""
+UNBOXED = {"ground", "grass", "path", "road", "pavement", "water", "floor", "ceiling", "roof"}
+"""Classes of ground and sky surfaces. A box around one would hide the rest."""
+COLOURS = ((0.12, 0.47, 0.71), (0.88, 0.56, 0.11), (0.16, 0.62, 0.36), (0.82, 0.29, 0.36))
+"""Colours of the vehicles in turn."""
+OBJECT_COLOUR = np.array([0.6, 0.6, 0.6, 0.35])
+
+
+class VehicleTracks:
+    """The path of every vehicle, kept from the start for clients that connect late."""
+
+    def __init__(self) -> None:
+        self._points: dict[str, deque[Array]] = {}
+        self._infos: dict[str, StreamInfo] = {}
+
+    def add(self, info: StreamInfo, state: VehicleState) -> None:
+        self._infos[info.vehicle] = info
+        points = self._points.setdefault(info.vehicle, deque(maxlen=TRACK_POINTS))
+        if not points or np.linalg.norm(state.position - points[-1]) >= TRACK_STEP:
+            points.append(state.position.copy())
+
+    def update(self, t_ns: int) -> RosMessage:
+        built = []
+        for number, (vehicle, points) in enumerate(self._points.items()):
+            colour, body = np.array([*COLOURS[number % len(COLOURS)], 1.0]), body_frame(self._infos[vehicle])
+            line = Marker(f"{vehicle} track", "line", size=TRACK_WIDTH, colour=colour, points=np.array(points))
+            box = Marker(vehicle, "box", size=BODY_SIZE, colour=colour)
+            built.append(ros_marker(header(t_ns, WORLD), number, line))
+            built.append(ros_marker(header(t_ns, body), number, box, locked=True))
+        return visualization_msgs.MarkerArray(built)
+
+
+def boxes(editor: WorldEditor, t_ns: int) -> RosMessage:
+    """A box around each part of each static object. People, cars and vehicles have none."""
+    head = header(t_ns, WORLD)
+    shapes = [_box(*box) for class_name, *box in editor.standing_boxes() if class_name not in UNBOXED]
+    return visualization_msgs.MarkerArray([ros_marker(head, number, shape) for number, shape in enumerate(shapes)])
+
+
+def _box(matrix: Array, low: Array, high: Array) -> Marker:
+    scale = np.linalg.norm(matrix[:, :3], axis=0)
+    middle = matrix[:, :3] @ (0.5 * (low + high)) + matrix[:, 3]
+    turn = quat_from_matrix(matrix[:, :3] / scale)
+    return Marker("world", "box", middle, turn, size=(high - low) * scale, colour=OBJECT_COLOUR)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from skyloop.links.loop.commands import whole
+from skyloop.links.link_gate import Summary
 from skyloop.links.loop.listener import MOST_WHY, Listener
-from skyloop.links.loop.peer import Peer
-from skyloop.links.loop.remote_pilot import Deadlines, Pilot, Question
-from skyloop.links.loop.shared_blocks import shared_with
+from skyloop.links.loop.peer import Peer, PeerMessage, integer_of, shared_with
+from skyloop.links.loop.remote_pilot import ClientSession, Deadlines, Question
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import HOVER_BEFORE_LANDING
@@ -54,7 +52,7 @@ class SessionOptions(BaseModel):
     pilots_inside: bool = False
     """The scenario's own pilots fly, so the flight does not wait for a pilot."""
 
-    def model_post_init(self, context: Any) -> None:
+    def model_post_init(self, context: object) -> None:
         if self.mode not in MODES:
             raise LinkError(f"no mode named '{self.mode}'; give {', '.join(MODES)}")
 
@@ -63,11 +61,11 @@ class ClientSessions:
     """All sessions of one simulation."""
 
     def __init__(self, port: SimulationPort, listener: Listener, options: SessionOptions) -> None:
-        self.pilots: dict[str, Pilot] = {}
+        self.pilots: dict[str, ClientSession] = {}
         """By token, including watchers."""
-        self.gone: list[Pilot] = []
+        self.gone: list[ClientSession] = []
         """The first thousand sessions that have ended."""
-        self.last: dict[str, tuple[int, Pilot]] = {}
+        self.last: dict[str, tuple[int, ClientSession]] = {}
         """By vehicle: when its last pilot left, and which."""
         self.news: list[str] = []
         """Events of the link, for people."""
@@ -87,12 +85,12 @@ class ClientSessions:
         return {name: info for name, info in self._port.bus.infos.items() if not name.startswith("link/")}
 
     @property
-    def computing(self) -> Iterator[Pilot]:
+    def computing(self) -> Iterator[ClientSession]:
         """The sessions whose execution time counts."""
         return (pilot for pilot in self.pilots.values() if not pilot.watch)
 
     @property
-    def flying(self) -> Iterator[Pilot]:
+    def flying(self) -> Iterator[ClientSession]:
         return (pilot for pilot in self.pilots.values() if pilot.role == "pilot")
 
     def others_go_first(self, t_ns: int) -> bool:
@@ -114,11 +112,11 @@ class ClientSessions:
         """Streams of external estimators that no session has claimed yet."""
         return [stream for stream in self._port.user_streams.outside if stream not in self._claimed]
 
-    def at(self, peer: Peer) -> Pilot | None:
+    def at(self, peer: Peer) -> ClientSession | None:
         """The session whose first connection this is."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer), None)
 
-    def _of(self, peer: Peer) -> Pilot | None:
+    def _of(self, peer: Peer) -> ClientSession | None:
         """The session that this connection belongs to."""
         return next((pilot for pilot in self.pilots.values() if pilot.peer is peer or peer in pilot.joined), None)
 
@@ -136,15 +134,15 @@ class ClientSessions:
             if message.stream == f"{pilot.vehicle}/events":
                 pilot.events.append(message.data)
 
-    def stream(self, pilot: Pilot, name: Any) -> str:
+    def stream(self, pilot: ClientSession, name: object) -> str:
         """The full name of a stream, such as `imu`, of a pilot's vehicle."""
         for full in (f"{pilot.vehicle}/{name}", name):
             if full in self._port.bus.infos and not str(full).startswith("link/"):
                 return str(full)
         raise LinkError(str(unknown_name("stream", str(name), self.infos)))
 
-    def greet(self, peer: Peer, hello: dict[str, Any]) -> None:
-        if (protocol := whole(hello, "protocol")) != PROTOCOL:
+    def greet(self, peer: Peer, hello: PeerMessage) -> None:
+        if (protocol := integer_of(hello, "protocol")) != PROTOCOL:
             raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
         if self._of(peer) is not None:
             raise LinkError("hello was said twice")
@@ -162,13 +160,15 @@ class ClientSessions:
         for pilot in self.flying:
             if role == "pilot" and pilot.vehicle == vehicle:
                 raise LinkError(f"'{vehicle}' is flown by {pilot.peer.name} already; watch, or fly another one")
-        declared = {name: whole(hello, name) for name in ("period_ns", "duration_ns") if hello.get(name) is not None}
+        declared = {
+            name: integer_of(hello, name) for name in ("period_ns", "duration_ns") if hello.get(name) is not None
+        }
         client = str(hello.get("client", ""))[:100]
         token = secrets.token_hex(8)
         peer.welcome()
         peer.memory = shared_with(peer.name) if hello.get("memory") is True else None
         now = self._port.now_ns
-        pilot = Pilot(
+        pilot = ClientSession(
             token, peer, vehicle, role, client, Deadlines(**declared), now, now, claimed, heard=time.perf_counter(),
             hears_energy=bool(hello.get("energy")),
         )  # fmt: skip
@@ -201,9 +201,9 @@ class ClientSessions:
                 raise LinkError(f"'{stream}' is estimated by {pilot.peer.name} already")
         return stream
 
-    def _answer_hello(self, pilot: Pilot, peer: Peer | None = None) -> None:
+    def _answer_hello(self, pilot: ClientSession, peer: Peer | None = None) -> None:
         infos = self.infos
-        pilot.told_streams.update(infos)
+        pilot.known_streams.update(infos)
         (peer or pilot.peer).send(
             {
                 "type": "hello",
@@ -215,16 +215,16 @@ class ClientSessions:
                 "mode": self._options.mode,
                 "t_ns": self._port.now_ns,
                 "role": pilot.role,
-                "estimator": self._told_estimator(pilot),
+                "estimator": self._estimator_fields(pilot),
                 "streams": {name: plain_info(info) for name, info in infos.items()},
                 "classes": list(self._port.editor.class_names),
                 "ports": list(self._listener.ports),
-                "memory": None if peer or pilot.peer.memory is None else pilot.peer.memory.told,
+                "memory": None if peer or pilot.peer.memory is None else pilot.peer.memory.for_hello,
             },
             patience_s=PATIENCE_S,
         )
 
-    def _told_estimator(self, pilot: Pilot) -> dict[str, Any] | None:
+    def _estimator_fields(self, pilot: ClientSession) -> PeerMessage | None:
         if not pilot.claimed:
             return None
         outside = self._port.user_streams.outside[pilot.claimed]
@@ -233,7 +233,7 @@ class ClientSessions:
             "name": outside.setup.name, "inputs": inputs, "options": outside.options, "start": outside.setup.start,
         }  # fmt: skip
 
-    def publish(self, pilot: Pilot, published: list[Any]) -> list[str]:
+    def publish(self, pilot: ClientSession, published: list[object]) -> list[str]:
         """Put published records on the bus. Returns a line for each refused record."""
         refused = []
         if len(published) > MOST_PUBLISHED:
@@ -254,7 +254,7 @@ class ClientSessions:
                 refused.append(str(error)[:MOST_WHY])
         return refused
 
-    def arrived(self, pilot: Pilot) -> list[list[Any]]:
+    def arrived(self, pilot: ClientSession) -> list[list[object]]:
         """All messages held for a session, for its answer."""
         messages, lost = pilot.held.take()
         if lost:
@@ -263,17 +263,17 @@ class ClientSessions:
             pilot.given[message.stream] = message.index
         return [[each.stream, each.index, each.t_ns, each.arrival_ns, each.data] for each in messages]
 
-    def new_streams(self, pilot: Pilot) -> dict[str, Any]:
+    def new_streams(self, pilot: ClientSession) -> PeerMessage:
         """The streams that were advertised since the session was last informed."""
         bus = self._port.bus
-        if len(bus.infos) == pilot.told_of:
+        if len(bus.infos) == pilot.n_known_streams:
             return {}
-        pilot.told_of = len(bus.infos)
-        new = {name: plain_info(info) for name, info in self.infos.items() if name not in pilot.told_streams}
-        pilot.told_streams.update(new)
+        pilot.n_known_streams = len(bus.infos)
+        new = {name: plain_info(info) for name, info in self.infos.items() if name not in pilot.known_streams}
+        pilot.known_streams.update(new)
         return new
 
-    def _join(self, peer: Peer, hello: dict[str, Any]) -> None:
+    def _join(self, peer: Peer, hello: PeerMessage) -> None:
         """Add a further connection to a session, for some of its streams."""
         pilot = self.pilots.get(str(hello["session"]))
         if pilot is None:
@@ -314,7 +314,7 @@ class ClientSessions:
 
     # ---- time and energy of a session
 
-    def note_times(self, pilot: Pilot, question: Question, tasks: Any) -> None:
+    def note_times(self, pilot: ClientSession, question: Question, tasks: Iterable[object] | None) -> None:
         """Account for the time since the last answer, and report missed deadlines."""
         pilot.heard = time.perf_counter()
         if pilot.watch:
@@ -334,12 +334,12 @@ class ClientSessions:
             said = f"{question.slept_ns / 1e6:.0f} ms before question {question.number}; use sleep_until"
             self.tell(pilot.vehicle, EventKind.SLEPT, said)
 
-    def note_tasks(self, pilot: Pilot, tasks: Any, et_ns: int) -> None:
+    def note_tasks(self, pilot: ClientSession, tasks: Iterable[object] | None, et_ns: int) -> None:
         """Record tasks that began at the last answer or ended with this question."""
         for line in pilot.tasks.take(tasks, pilot.went_on_ns, et_ns):
             self.tell(pilot.vehicle, EventKind.DEADLINE_MISSED, line)
 
-    def draw_power(self, pilot: Pilot, *, gone: bool = False) -> None:
+    def draw_power(self, pilot: ClientSession, *, gone: bool = False) -> None:
         """A computer begins or stops computing: the vehicle's battery feeds the computers of all its sessions."""
         if pilot.watch:
             return
@@ -352,19 +352,19 @@ class ClientSessions:
         drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
         self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
 
-    def told_energy(self, pilot: Pilot) -> dict[str, Any]:
+    def energy_fields(self, pilot: ClientSession) -> PeerMessage:
         """The battery and the computer's energy for an answer, if the program asks for them."""
         if not pilot.hears_energy:
             return {}
         battery = self._port.vehicles[pilot.vehicle].battery
         return {"battery": battery, "computer_energy_j": pilot.meter.joules(self._port.now_ns)}
 
-    def summary(self) -> list[dict[str, Any]]:
+    def summary(self) -> list[Summary]:
         """Cost and missed deadlines of each computing session."""
         return [
             {
                 "vehicle": pilot.vehicle,
-                "role": pilot.told_role,
+                "role": pilot.shown_role,
                 "client": pilot.client,
                 "computed_s": pilot.busy_ns / NS_PER_S,
                 "cycle_s": pilot.cycles.plain(),

@@ -10,14 +10,12 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from skyloop.links.link_gate import POLL_S, Link, LinkGate
+from skyloop.links.link_gate import POLL_S, Link, LinkGate, Summary
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, SessionOptions
-from skyloop.links.loop.commands import taken, whole
 from skyloop.links.loop.listener import MOST_WHY, Listener
-from skyloop.links.loop.peer import Peer
-from skyloop.links.loop.remote_pilot import Pilot, Question
+from skyloop.links.loop.peer import Peer, PeerMessage, integer_of, taken
+from skyloop.links.loop.remote_pilot import ClientSession, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
 from skyloop.links.pace import Pace
@@ -143,7 +141,7 @@ class Coordinator(Link):
 
     # ---- incoming
 
-    def receive(self, peer: Peer, message: dict[str, Any] | str) -> None:
+    def receive(self, peer: Peer, message: PeerMessage | str) -> None:
         """Handle a message, or the reason why a peer has gone."""
         if isinstance(message, str):
             if not peer.dismissed:
@@ -161,13 +159,13 @@ class Coordinator(Link):
         except LinkError as error:
             self._dismiss(peer, str(error))
 
-    def _dismiss(self, peer: Peer, why: str, *, told: bool = True) -> None:
+    def _dismiss(self, peer: Peer, why: str, *, says_why: bool = True) -> None:
         """Final and immediate, because the next message may be from a pilot of the same vehicle."""
         peer.dismissed = True
-        self.listener.drop(peer, why, told=why if told else "")
+        self.listener.drop(peer, why, refusal=why if says_why else "")
         self.client_sessions.leave(peer, why[:MOST_WHY])
 
-    def _receive(self, peer: Peer, message: dict[str, Any]) -> None:
+    def _receive(self, peer: Peer, message: PeerMessage) -> None:
         kind = message["type"]
         pilot = self.client_sessions.at(peer)
         if kind == "hello":
@@ -176,7 +174,7 @@ class Coordinator(Link):
             if pilot is not None:
                 pilot.said_bye = True
                 self.client_sessions.note_tasks(pilot, message.get("tasks"), self._now)
-            self._dismiss(peer, "said goodbye", told=False)
+            self._dismiss(peer, "said goodbye", says_why=False)
         elif pilot is None:
             raise LinkError(f"'{kind[:20]}' before a hello, or not on a session's first connection")
         elif kind == "ask":
@@ -186,15 +184,15 @@ class Coordinator(Link):
             pilot.bound_ns = max(pilot.bound_ns, self._et(message))
         # other types may belong to a newer protocol
 
-    def _et(self, message: dict[str, Any]) -> int:
-        et_ns = whole(message, "et_ns")
+    def _et(self, message: PeerMessage) -> int:
+        et_ns = integer_of(message, "et_ns")
         if self._sync and et_ns - self._now > LEAP_NS:
             raise LinkError(f"execution time leapt by more than an hour, to {et_ns} ns; the clock's unit is ns")
         return et_ns
 
     # ---- questions and answers
 
-    def _ask(self, pilot: Pilot, message: dict[str, Any]) -> None:
+    def _ask(self, pilot: ClientSession, message: PeerMessage) -> None:
         if pilot.question is not None:
             raise LinkError("a question before the last one was answered")
         pilot.take_back_memory(message.get("free"))
@@ -216,7 +214,7 @@ class Coordinator(Link):
         else:
             due_ns = self._pace.now(now, self._port.next_ns)
         pilot.question = Question(
-            number=whole(message, "number"),
+            number=integer_of(message, "number"),
             et_ns=et_ns,
             send=list(message.get("send", ())),
             want=list(dict.fromkeys([*names, *fresh])),
@@ -225,8 +223,8 @@ class Coordinator(Link):
             any_of=any_of,
             takes_held=bool(message.get("every")),
             publish=list(message.get("publish") or ()),
-            until_ns=0 if until is None else whole(message, "until_ns"),
-            slept_ns=whole(message, "slept_ns", 0),
+            until_ns=0 if until is None else integer_of(message, "until_ns"),
+            slept_ns=integer_of(message, "slept_ns", 0),
             due_ns=due_ns,
             st_asked_ns=now,
             wall_asked_ns=self._wall_ns(),
@@ -254,7 +252,7 @@ class Coordinator(Link):
         for pilot in sorted(due, key=lambda pilot: (pilot.rank, pilot.vehicle, pilot.claimed)):
             self._act(pilot)
 
-    def _act(self, pilot: Pilot) -> None:
+    def _act(self, pilot: ClientSession) -> None:
         """ST has reached the ET of a question: its commands take effect, and its wait begins."""
         question = pilot.question
         if question is None or question.acted_ns is not None:  # it has left, or was answered meanwhile
@@ -299,13 +297,13 @@ class Coordinator(Link):
             if not question.fresh and not question.any_of:
                 self._port.at(self._now, partial(self._answer_if_ready, pilot, question))
 
-    def _answer_if_ready(self, pilot: Pilot, question: Question) -> None:
+    def _answer_if_ready(self, pilot: ClientSession, question: Question) -> None:
         """Called when all events of an instant are done."""
         now, port = self._now, self._port
         if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
         ready_ns = self._wall_ns()
-        messages: dict[str, Any] = {}
+        messages: PeerMessage = {}
         elsewhere: dict[str, int] = {}
         for name in question.want:
             newest = port.bus.newest(name)
@@ -324,7 +322,7 @@ class Coordinator(Link):
             "status": vehicle.status, "messages": messages, "elsewhere": elsewhere,
             "refused": question.refused, "events": events,
             "arrived": self.client_sessions.arrived(pilot) if question.takes_held else [],
-            "streams": self.client_sessions.new_streams(pilot), **self.client_sessions.told_energy(pilot),
+            "streams": self.client_sessions.new_streams(pilot), **self.client_sessions.energy_fields(pilot),
         }  # fmt: skip
         size = pilot.peer.send(reply, patience_s=PATIENCE_S)
         for name in elsewhere:
@@ -338,11 +336,11 @@ class Coordinator(Link):
         row = Interaction(
             pilot.vehicle, question.number, question.et_ns, question.st_asked_ns, question.acted_ns, now,
             question.wall_asked_ns, self._wall_ns(), question.commands, size, question.wall_acted_ns, ready_ns,
-            pilot.told_role,
+            pilot.shown_role,
         )  # fmt: skip
         self.timeline.add(row)
 
-    def _send_part(self, pilot: Pilot, number: int, message: Message | None) -> int:
+    def _send_part(self, pilot: ClientSession, number: int, message: Message | None) -> int:
         assert message is not None
         part = {
             "type": "message", "number": number, "stream": message.stream, "index": message.index,
@@ -364,7 +362,7 @@ class Coordinator(Link):
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)
 
-    def _own_streams(self, pilot: Pilot) -> list[str]:
+    def _own_streams(self, pilot: ClientSession) -> list[str]:
         """All streams of a vehicle except its truth."""
         return [name for name in self.client_sessions.infos if name.startswith(f"{pilot.vehicle}/")]
 
@@ -372,24 +370,24 @@ class Coordinator(Link):
         delays = self.options.delays
         return round(delays.get(self._port.bus.infos[stream].message, 0.0) * NS_PER_S) if delays else 0
 
-    def _has_news(self, pilot: Pilot, stream: str) -> bool:
+    def _has_news(self, pilot: ClientSession, stream: str) -> bool:
         if stream in pilot.held.streams:
             return pilot.held.has(stream)
         return self._is_new(pilot, stream, self._port.bus.newest(stream))
 
     @staticmethod
-    def _is_new(pilot: Pilot, stream: str, message: Message | None) -> bool:
+    def _is_new(pilot: ClientSession, stream: str, message: Message | None) -> bool:
         return message is not None and message.index > pilot.given.get(stream, -1)
 
     def execution_times(self) -> dict[str, float]:
         """s, by vehicle and role: how far the ET of each session is known. Only mode `sync` knows any."""
-        told = {}
+        times = {}
         for pilot in list(self.client_sessions.pilots.values()) if self._sync else ():
             asked = pilot.question
-            told[f"{pilot.vehicle} {pilot.told_role}"] = (pilot.bound_ns if asked is None else asked.et_ns) / NS_PER_S
-        return told
+            times[f"{pilot.vehicle} {pilot.shown_role}"] = (pilot.bound_ns if asked is None else asked.et_ns) / NS_PER_S
+        return times
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         return {
             "mode": self.options.mode,
             "interactions": self.timeline.count,

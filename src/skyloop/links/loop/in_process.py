@@ -13,7 +13,7 @@ from skyloop.links.loop.task_deadlines import TaskDeadlines
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import LinkEnded, SetpointError, StreamError, unknown_name
-from skyloop_client.messages import Message
+from skyloop_client.messages import Message, Request, Setpoint
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 COMMANDER = "in process"
@@ -59,7 +59,7 @@ class InProcess:
 
     def ask(
         self,
-        *send: Any,
+        *send: Setpoint | Request,
         want: Sequence[str] | None = (),
         fresh: Sequence[str] = (),
         until_ns: int | None = None,
@@ -87,7 +87,7 @@ class InProcess:
         self._answer_ns, self._answer_clock = bundle.t_ns, self._clock()
         return bundle
 
-    def send(self, *items: Any) -> Bundle:
+    def send(self, *items: Setpoint | Request) -> Bundle:
         return self.ask(*items)
 
     def publish(self, name: str, record: Any) -> None:
@@ -125,7 +125,7 @@ class InProcess:
             self.close()
             raise LinkEnded(f"the flight was over at {last_ns / 1e9:g} s")
 
-    def _send(self, items: Sequence[Any]) -> tuple[str, ...]:
+    def _send(self, items: Sequence[Setpoint | Request]) -> tuple[str, ...]:
         refused = []
         for item in items:
             try:
@@ -154,8 +154,8 @@ class InProcess:
         for message in arrived:
             self._given[message.stream], self._latest[message.stream] = message.index, message.data
         for name in streams:
-            if (message := self._news(name)) is not None:
-                self._given[name], self._latest[name] = message.index, message.data
+            if (newest := self._news(name)) is not None:
+                self._given[name], self._latest[name] = newest.index, newest.data
         return Bundle(
             t_ns,
             self.vehicle,
@@ -169,7 +169,7 @@ class InProcess:
             self.publish,
         )
 
-    def _news(self, stream: str) -> Any:
+    def _news(self, stream: str) -> Message | None:
         """The newest message of a stream, unless it was given already."""
         message = self._port.bus.newest(stream)
         return None if message is None or message.index <= self._given.get(stream, -1) else message

@@ -5,19 +5,139 @@ Peers are not trusted: the size and the duration of their messages are bounded."
 from __future__ import annotations
 
 import fcntl
+import mmap
+import os
+import secrets
 import select
 import socket
 import sys
 import termios
 import threading
 import time
+from bisect import bisect
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import fields, replace
+from ipaddress import ip_address
 from typing import Any
 
-from skyloop.links.loop.shared_blocks import SharedBlocks
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skyloop_client.errors import LinkError, SetpointError
+from skyloop_client.lent_memory import MARK_BYTES
+from skyloop_client.messages import Array, Request, Setpoint
 from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, FrameReader, framed
+
+LENT_BYTES = 64 << 20
+"""Of one session. Pages that were never used cost nothing. When all is lent, arrays travel in the messages."""
+LEAST_BYTES = 32_768
+"""Smaller arrays travel in the message: sending them costs less than lending."""
+PeerMessage = dict[str, Any]
+"""A message as it travels. Its fields are checked where they are read."""
+LINE = 64
+"""Blocks begin at multiples of this many bytes, a cache line."""
+F_SEAL_FUTURE_WRITE = 0x10
+"""Of Linux 5.1; not in Python's `fcntl`."""
+
+
+class SharedBlocks:
+    """Memory shared with a session on the same machine: arrays are copied here, and the message only says where.
+
+    It is a file in memory without a name (memfd). A client opens it as a file of this process, which the system allows
+    to the same user only, and may read it. The system frees it with the last process that has it, also after a
+    kill."""
+
+    def __init__(self, size: int = LENT_BYTES) -> None:
+        self._size = size
+        self._file = os.memfd_create("skyloop-link", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        try:
+            os.ftruncate(self._file, size)
+            self._map = mmap.mmap(self._file, size)
+            for seals in (F_SEAL_FUTURE_WRITE, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL):
+                fcntl.fcntl(self._file, fcntl.F_ADD_SEALS, seals)
+        except BaseException:
+            os.close(self._file)
+            raise
+        self._bytes = memoryview(self._map)
+        self.mark = secrets.token_bytes(MARK_BYTES)
+        self._bytes[:MARK_BYTES] = self.mark
+        self._free: list[tuple[int, int]] = [(LINE, size - LINE)]
+        """(start, bytes) of what is not lent, in order."""
+        self._lent: dict[int, int] = {}
+        self.taken = False
+        """The client has opened it, and arrays may be lent."""
+        self._counted = 0
+
+    @property
+    def for_hello(self) -> PeerMessage:
+        return {"path": f"/proc/{os.getpid()}/fd/{self._file}", "bytes": self._size, "mark": self.mark.hex()}
+
+    def lend(self, raw: memoryview) -> int | None:
+        """Copy the bytes of an array. Returns where they begin, or None if the array is to be sent."""
+        size = len(raw)
+        if size < LEAST_BYTES:
+            return None
+        needed = -(-size // LINE) * LINE
+        # the first that fits: the same few pages are used again and again, and stay in the processor's cache
+        for number, (start, room) in enumerate(self._free):
+            if room >= needed:
+                if room == needed:
+                    del self._free[number]
+                else:
+                    self._free[number] = (start + needed, room - needed)
+                self._lent[start] = needed
+                self._bytes[start : start + size] = raw
+                self._counted += size
+                return start
+        return None
+
+    def newly_lent(self) -> int:
+        """Bytes that were lent since the last call."""
+        counted, self._counted = self._counted, 0
+        return counted
+
+    def take_back(self, starts: Iterable[int]) -> None:
+        """What the client no longer uses, as its question says."""
+        if not self.taken:
+            # it has opened the memory, which needs no file any more
+            self.taken = True
+            os.close(self._file)
+        for start in starts:
+            room = self._lent.pop(start, None)
+            if room is None:
+                raise LinkError(f"memory at {start!r} is given back that was not lent")
+            self._put_back(start, room)
+
+    def _put_back(self, start: int, room: int) -> None:
+        """Joined with its free neighbours."""
+        after = bisect(self._free, (start, 0))
+        if after < len(self._free) and self._free[after][0] == start + room:
+            room += self._free.pop(after)[1]
+        if after and sum(self._free[after - 1]) == start:
+            start, room = self._free[after - 1][0], room + self._free[after - 1][1]
+            self._free[after - 1] = (start, room)
+        else:
+            self._free.insert(after, (start, room))
+
+    def close(self) -> None:
+        """The client's arrays stay valid: its process has the memory, too."""
+        self.take_back(())
+        self._bytes.release()
+        self._map.close()
+
+
+def shared_with(peer: str) -> SharedBlocks | None:
+    """Memory for a peer whose address is of this machine alone, where the system has such memory."""
+    try:
+        return SharedBlocks() if ip_address(peer.rpartition(":")[0]).is_loopback else None
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+# ---- connections
+
 
 HELLO_S = 5.0
 """Wall s from the connection to a complete hello."""
@@ -80,7 +200,7 @@ class Peer:
         self.greeted = True
         self._inlet.most = MOST_FROM_CLIENT
 
-    def send(self, message: Any, *, patience_s: float = 0.0) -> int:
+    def send(self, message: object, *, patience_s: float = 0.0) -> int:
         """Write as much as the peer takes within `patience_s`. The rest follows in the background. Returns the size."""
         parts = [memoryview(part).cast("B") for part in self.parts_of(message) if len(part)]
         size = sum(map(len, parts)) + (0 if self.memory is None else self.memory.newly_lent())
@@ -187,3 +307,59 @@ class Peer:
 
     def free(self) -> None:
         self._socket.close()
+
+
+# ---- values of a peer
+
+
+MOST = 1 << 62
+"""ns and other integers. An answer must be able to repeat it."""
+FARTHEST = 1e12
+"""m, m/s, rad... Its square is still far from the largest float."""
+
+
+def integer_of(message: PeerMessage, key: str, default: int | None = None) -> int:
+    """An integer of a message."""
+    value = message[key] if default is None else message.get(key, default)
+    if type(value) is not int or not -MOST < value < MOST:
+        raise LinkError(f"'{key}' must be an integer, smaller than 2^62; see docs/reference/protocol.md")
+    return value
+
+
+def taken(item: object) -> Setpoint | Request:
+    """A setpoint or request. Plain lists of numbers become arrays."""
+    if not isinstance(item, Setpoint | Request):
+        said = item.get("@", "a map") if isinstance(item, dict) else type(item).__name__
+        raise SetpointError(f"{said} is neither a setpoint nor a request")
+    arrays: dict[str, Any] = {}
+    for field in fields(item):
+        value = getattr(item, field.name)
+        field_name = f"{type(item).__name__}.{field.name}"
+        if isinstance(value, str) != (field.type == "str"):
+            raise SetpointError(
+                f"{field_name} is a {type(value).__name__}; give {'text' if field.type == 'str' else 'numbers'}"
+            )
+        if isinstance(value, tuple | list | np.ndarray):
+            # copied, because they outlive the bytes they came in
+            value = arrays[field.name] = _numbers(value, field_name)
+        elif not isinstance(value, int | float | str | None):
+            raise SetpointError(f"{field_name} is a {type(value).__name__}; give numbers")
+        # the autopilot refuses NaN itself
+        if not isinstance(value, str | None) and _is_far(value):
+            raise SetpointError(f"{field_name} is beyond {FARTHEST:g}; give SI units and radians")
+    return replace(item, **arrays)
+
+
+def _is_far(value: ArrayLike) -> bool:
+    if isinstance(value, int | float):
+        return abs(value) > FARTHEST
+    return bool((np.abs(value) > FARTHEST).any())
+
+
+def _numbers(value: ArrayLike, field_name: str) -> Array:
+    try:
+        if np.iscomplexobj(value):
+            raise ValueError("it is complex")
+        return np.array(value, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SetpointError(f"{field_name}: {error}; give numbers") from None

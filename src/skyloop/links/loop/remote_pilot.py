@@ -2,15 +2,66 @@
 
 from __future__ import annotations
 
-from collections import deque
+import math
+from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from skyloop.links.loop.peer import Peer
 from skyloop.links.loop.task_deadlines import TaskDeadlines
-from skyloop.links.loop.usage import CycleTimes, EnergyMeter
 from skyloop_client.codec import size_of
 from skyloop_client.messages import Event, Message
+
+STEP = math.log(1.01)
+"""Times within one percent share a bin, so that a long flight needs no more memory."""
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+
+
+@dataclass(slots=True)
+class CycleTimes:
+    """Computation between an answer and the next question, ET, of all cycles."""
+
+    count: int = 0
+    longest_ns: int = 0
+    _counts: Counter[int] = field(default_factory=Counter)
+
+    def add(self, ns: int) -> None:
+        self.count += 1
+        self.longest_ns = max(self.longest_ns, ns)
+        self._counts[round(math.log(max(ns, 1)) / STEP)] += 1
+
+    def quantile(self, share: float) -> float:
+        """s, within one percent: the quantile of the cycle times."""
+        passed = 0
+        for bin_ in sorted(self._counts):
+            passed += self._counts[bin_]
+            if passed >= share * self.count:
+                return min(math.exp(bin_ * STEP), self.longest_ns) / 1e9
+        return 0.0
+
+    def plain(self) -> dict[str, float]:
+        found = {name: self.quantile(share) for name, share in QUANTILES.items()}
+        return {"count": self.count, **found, "max": self.longest_ns / 1e9}
+
+
+@dataclass(slots=True)
+class EnergyMeter:
+    """Energy of one computer over simulated time."""
+
+    watts: float = 0.0
+    """W, the current power."""
+    _joules: float = 0.0
+    _since_ns: int = 0
+
+    def turn_to(self, watts: float, t_ns: int) -> None:
+        self._joules, self._since_ns, self.watts = self.joules(t_ns), t_ns, watts
+
+    def joules(self, t_ns: int) -> float:
+        """J used so far."""
+        return self._joules + self.watts * (t_ns - self._since_ns) / 1e9
+
+
+# ---- sessions
 
 
 @dataclass(slots=True)
@@ -46,7 +97,7 @@ class Question:
 
     number: int
     et_ns: int
-    send: list[Any]
+    send: list[object]
     want: list[str]
     wants_all: bool
     """All streams of its vehicle that exist when it takes effect."""
@@ -55,7 +106,7 @@ class Question:
     """Answered when one of these has a new message. Empty if one had, or if none was requested."""
     takes_held: bool
     """The held messages come with the answer."""
-    publish: list[Any]
+    publish: list[object]
     """Pairs of a name and a record."""
     until_ns: int
     slept_ns: int
@@ -110,7 +161,7 @@ class HeldMessages:
 
 
 @dataclass(slots=True)
-class Pilot:
+class ClientSession:
     """One session of a pilot, companion or watcher."""
 
     token: str
@@ -134,9 +185,9 @@ class Pilot:
     """By stream: the number of the newest sample it was given."""
     held: HeldMessages = field(default_factory=HeldMessages)
     """Held messages of the streams requested with `every`."""
-    told_streams: set[str] = field(default_factory=set)
+    known_streams: set[str] = field(default_factory=set)
     """Streams that it knows."""
-    told_of: int = 0
+    n_known_streams: int = 0
     """Number of streams at the last search for new ones."""
     events: deque[Event] = field(default_factory=lambda: deque(maxlen=100))
     """Events of its vehicle that were not sent yet."""
@@ -165,10 +216,10 @@ class Pilot:
     @property
     def rank(self) -> int:
         """If several questions are due at one instant, the lowest goes first."""
-        return ROLES.index(self.told_role)
+        return ROLES.index(self.shown_role)
 
     @property
-    def told_role(self) -> str:
+    def shown_role(self) -> str:
         """For people. A pilot that also gives estimates is shown as a pilot."""
         return "estimator" if self.claimed and self.role != "pilot" else self.role
 
@@ -192,7 +243,7 @@ class Pilot:
         """At this instant of simulated time, which is before its question."""
         return self.question is None or self.question.acted_ns is None
 
-    def take_back_memory(self, starts: Any) -> None:
+    def take_back_memory(self, starts: Iterable[int] | None) -> None:
         """What it no longer uses of the memory shared with it; None: it uses that memory no longer, or never could."""
         memory = self.peer.memory
         if memory is None:

@@ -20,6 +20,7 @@ from typing import Protocol
 from skyloop.core.child_process import how_it_ended
 from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.system_packages import find_program
+from skyloop.links.sockets import own_address_towards
 from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError
 
@@ -81,9 +82,9 @@ class LocalProcess:
         """The file in the run folder that gets its output."""
         clock = clock or ("wall" if speed == 1.0 else "cpu")
         source_of(clock, speed)
-        told = ["--clock", clock, "--speed", f"{speed:g}"]
+        options = ["--clock", clock, "--speed", f"{speed:g}"]
         command = runnable(command)
-        self._command = agent_command(told, command) if freeze else command
+        self._command = agent_command(options, command) if freeze else command
         self._environment = {"SKYLOOP_CLOCK": clock, "SKYLOOP_SPEED": f"{speed:g}"}
         self._process: subprocess.Popen[bytes] | None = None
         self._output: Path | None = None
@@ -214,14 +215,7 @@ def reachable(address: str) -> str:
     host, _, port = address.rpartition(":")
     if host not in EVERYWHERE:
         return address
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
-        try:
-            # no packet is sent: the system only selects the source address
-            way.connect((ELSEWHERE, 9))
-            host = str(way.getsockname()[0])
-        except OSError:
-            host = socket.gethostname()
-    return f"{host}:{port}"
+    return f"{own_address_towards(ELSEWHERE) or socket.gethostname()}:{port}"
 
 
 class Together:
@@ -272,8 +266,8 @@ def make_target(
     raise LinkError(f"no target named '{text}'; give {TARGETS}")
 
 
-def agent_command(told: Sequence[str], command: Sequence[str]) -> list[str]:
-    return [sys.executable, "-m", "skyloop_client", "agent", *told, "--", *command]
+def agent_command(options: Sequence[str], command: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "skyloop_client", "agent", *options, "--", *command]
 
 
 def runnable(command: Sequence[str], *, board: bool = False, includes: Sequence[Path] = ()) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from skyloop_client.errors import LinkError
 
@@ -25,7 +25,7 @@ class TaskTimes:
     declared: bool = False
     """At least one run had a deadline."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, float | None]:
         deadline = None if self.deadline_ns is None else self.deadline_ns / 1e9
         return {"runs": self.runs, "missed": self.missed, "longest_s": self.longest_ns / 1e9, "deadline_s": deadline}
 
@@ -54,13 +54,13 @@ class TaskDeadlines:
         """Whether any task had a deadline."""
         return any(times.declared for times in self.by_name.values())
 
-    def take(self, told: Any, went_on_ns: int, et_ns: int) -> list[str]:
+    def take(self, changes: Iterable[object] | None, went_on_ns: int, et_ns: int) -> list[str]:
         """Handle a question: tasks begin at the last answer (`went_on_ns`) and end at the question's own time.
 
         Returns a line for each deadline that was missed.
         """
         late = []
-        for change in told or ():
+        for change in changes or ():
             match change:
                 case ["begin", str(name), None | int() as deadline_ns]:
                     self._begin(name[:LONGEST_NAME], went_on_ns, deadline_ns)
@@ -104,5 +104,5 @@ class TaskDeadlines:
                 late.append(f"task {task.name}: {took / 1e9:.3f} s so far, {task.deadline_ns / 1e9:g} s declared")
         return late
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, dict[str, float | None]]:
         return {name: times.plain() for name, times in self.by_name.items()}

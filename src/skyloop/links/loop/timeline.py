@@ -6,7 +6,10 @@ import csv
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NS_PER_S = 1e9
 MOST_KEPT = 20_000
@@ -133,7 +136,7 @@ def _lines(rows: list[Interaction]) -> dict[str, Line]:
     return lines
 
 
-def _draw(axes: Any, lines: dict[str, Line], *, marks: bool) -> None:
+def _draw(axes: Axes, lines: dict[str, Line], *, marks: bool) -> None:
     dot = "." if marks else ""
     # they are mostly equal, so the lower line is broad and shows on both sides of the other
     axes.plot(*lines["et"], dot + "-", color="#f0a59c", lw=5, ms=11, label="execution time (ET)")
@@ -147,7 +150,7 @@ def _draw(axes: Any, lines: dict[str, Line], *, marks: bool) -> None:
     axes.grid(alpha=0.3)
 
 
-def _draw_difference(axes: Any, lines: dict[str, Line]) -> None:
+def _draw_difference(axes: Axes, lines: dict[str, Line]) -> None:
     """Evaluated at every vertex of either line."""
     import numpy as np
 

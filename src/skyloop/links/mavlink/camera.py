@@ -6,24 +6,22 @@ import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from skyloop.core.frames import quat_from_euler, quat_multiply, quat_ned_frd_from_enu_flu
-from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, Command
+from skyloop.links.mavlink.dialect import MavMessage, Send, mavlink
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, UNSUPPORTED, MavCommand
 from skyloop.links.mavlink.system import System
 from skyloop.recording.formats.png_image import encode_png
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
-FIRST, MOST = mavlink.MAV_COMP_ID_CAMERA, 6
+FIRST, MOST_CAMERAS = mavlink.MAV_COMP_ID_CAMERA, 6
 """Component ids of cameras."""
 KEPT = 1000
 """Number of recent images whose CAMERA_IMAGE_CAPTURED can be requested again."""
 MIB = 1 << 20
 MODES = (mavlink.CAMERA_MODE_IMAGE, mavlink.CAMERA_MODE_VIDEO)
-Send = Callable[[Any], None]
 
 
 class CameraComponent:
@@ -36,7 +34,7 @@ class CameraComponent:
         component: int,
         gimbal: int,
         folder: Path | None,
-        tell: Callable[[Any, int], None],
+        tell: Callable[[MavMessage, int], None],
     ) -> None:
         """`folder` is where images are saved. `tell(message, component)` sends to all clients."""
         self.component = component
@@ -54,12 +52,8 @@ class CameraComponent:
         self._interval_ns = 0
         self._due_ns = 0
         self._count = 0
-        self._taken: list[Any] = []
+        self._taken: list[MavMessage] = []
         system.bus.on(info.name, self._on_image)
-
-    @property
-    def _ms(self) -> int:
-        return self._system.now_ns // 1_000_000 % (1 << 32)
 
     # ---- taking images
 
@@ -90,17 +84,17 @@ class CameraComponent:
             kept = True
         except OSError:
             kept, self._wanted = False, 0
-        told = self._captured(path.relative_to(self._folder.parents[1]).as_posix(), kept=kept)
-        self._taken = [*self._taken[-KEPT + 1 :], told]
-        self._tell(told, self.component)
+        captured = self._captured(path.relative_to(self._folder.parents[1]).as_posix(), kept=kept)
+        self._taken = [*self._taken[-KEPT + 1 :], captured]
+        self._tell(captured, self.component)
 
-    def _captured(self, url: str, *, kept: bool) -> Any:
+    def _captured(self, url: str, *, kept: bool) -> MavMessage:
         system = self._system
         latitude, longitude, altitude = system.geography.global_int(system.state.position)
         above = altitude - system.home_altitude
         quat = quat_ned_frd_from_enu_flu(self._attitude())
         return mavlink.MAVLink_camera_image_captured_message(
-            self._ms, 0, self.component - FIRST + 1, latitude, longitude, round(1000 * altitude), round(1000 * above),
+            system.ms, 0, self.component - FIRST + 1, latitude, longitude, round(1000 * altitude), round(1000 * above),
             list(quat), self._count - 1, int(kept), url.encode()[:204],
         )  # fmt: skip
 
@@ -114,19 +108,19 @@ class CameraComponent:
 
     # ---- commands
 
-    def command(self, command: Command, send: Send) -> int:
+    def command(self, command: MavCommand, send: Send) -> int:
         """Returns a MAV_RESULT. A SetpointError means denied, with a reason."""
         match command.number:
             case mavlink.MAV_CMD_REQUEST_MESSAGE:
                 return self._request(command, send)
             case mavlink.MAV_CMD_SET_CAMERA_MODE:
-                if command.whole(2) not in MODES:
+                if command.integer(2) not in MODES:
                     return int(DENIED)
-                self._mode = command.whole(2)
+                self._mode = command.integer(2)
                 self._tell(self._settings(), self.component)
             case mavlink.MAV_CMD_IMAGE_START_CAPTURE:
                 interval = command.params[1] if math.isfinite(command.params[1]) else 0.0
-                self.start(interval, command.whole(3))
+                self.start(interval, command.integer(3))
             case mavlink.MAV_CMD_IMAGE_STOP_CAPTURE:
                 self.stop()
             case mavlink.MAV_CMD_VIDEO_START_STREAMING | mavlink.MAV_CMD_VIDEO_STOP_STREAMING:
@@ -140,10 +134,10 @@ class CameraComponent:
                 return int(UNSUPPORTED)
         return int(ACCEPTED)
 
-    def _request(self, command: Command, send: Send) -> int:
-        number = command.whole(1)
+    def _request(self, command: MavCommand, send: Send) -> int:
+        number = command.integer(1)
         if number == mavlink.MAVLINK_MSG_ID_CAMERA_IMAGE_CAPTURED:
-            wanted = command.whole(2)
+            wanted = command.integer(2)
             found = next((each for each in self._taken if each.image_index == wanted), None)
             if found is None:
                 return int(DENIED)
@@ -157,7 +151,7 @@ class CameraComponent:
 
     # ---- messages
 
-    def _message(self, number: int) -> Any:
+    def _message(self, number: int) -> MavMessage:
         match number:
             case mavlink.MAVLINK_MSG_ID_HEARTBEAT:
                 return self.heartbeat()
@@ -177,12 +171,12 @@ class CameraComponent:
                 return None
 
     @staticmethod
-    def heartbeat() -> Any:
+    def heartbeat() -> MavMessage:
         return mavlink.MAVLink_heartbeat_message(
             mavlink.MAV_TYPE_CAMERA, mavlink.MAV_AUTOPILOT_INVALID, 0, 0, mavlink.MAV_STATE_ACTIVE, 3
         )
 
-    def _information(self) -> Any:
+    def _information(self) -> MavMessage:
         details = self.info.details
         flags = mavlink.CAMERA_CAP_FLAGS_HAS_MODES
         if self._folder is not None:
@@ -191,14 +185,14 @@ class CameraComponent:
             flags |= mavlink.CAMERA_CAP_FLAGS_HAS_VIDEO_STREAM
         names = [list(text.encode()[:32].ljust(32, b"\0")) for text in ("skyloop", self.info.name)]
         return mavlink.MAVLink_camera_information_message(
-            self._ms, *names, 1 << 24, math.nan, math.nan, math.nan, details["width"], details["height"], 0, flags, 0,
-            b"", self._gimbal, 0,
+            self._system.ms, *names, 1 << 24, math.nan, math.nan, math.nan, details["width"], details["height"],
+            0, flags, 0, b"", self._gimbal, 0,
         )  # fmt: skip
 
-    def _settings(self) -> Any:
-        return mavlink.MAVLink_camera_settings_message(self._ms, self._mode, math.nan, math.nan)
+    def _settings(self) -> MavMessage:
+        return mavlink.MAVLink_camera_settings_message(self._system.ms, self._mode, math.nan, math.nan)
 
-    def _storage(self) -> Any:
+    def _storage(self) -> MavMessage:
         total = used = free = 0.0
         status = mavlink.STORAGE_STATUS_NOT_SUPPORTED
         if self._folder is not None:
@@ -207,15 +201,15 @@ class CameraComponent:
             total, used, free = (part / MIB for part in usage)
             status = mavlink.STORAGE_STATUS_READY
         return mavlink.MAVLink_storage_information_message(
-            self._ms, 1, 1, status, total, used, free, math.nan, math.nan, mavlink.STORAGE_TYPE_HD, b"run folder",
-            mavlink.STORAGE_USAGE_FLAG_SET | mavlink.STORAGE_USAGE_FLAG_PHOTO,
+            self._system.ms, 1, 1, status, total, used, free, math.nan, math.nan, mavlink.STORAGE_TYPE_HD,
+            b"run folder", mavlink.STORAGE_USAGE_FLAG_SET | mavlink.STORAGE_USAGE_FLAG_PHOTO,
         )  # fmt: skip
 
-    def _capture_status(self) -> Any:
+    def _capture_status(self) -> MavMessage:
         free = 0.0 if self._folder is None else shutil.disk_usage(self._folder.parents[1]).free / MIB
         status = 0 if not self._wanted else 1 if self._wanted == 1 else 3
         return mavlink.MAVLink_camera_capture_status_message(
-            self._ms, status, 0, self._interval_ns / NS_PER_S, 0, free, self._count
+            self._system.ms, status, 0, self._interval_ns / NS_PER_S, 0, free, self._count
         )
 
     def _picture(self) -> tuple[int, float, int, int, int, int, int]:
@@ -226,7 +220,7 @@ class CameraComponent:
         running = mavlink.VIDEO_STREAM_STATUS_FLAGS_RUNNING
         return running, hz, details["width"], details["height"], 0, 0, round(hfov)
 
-    def _stream_information(self) -> Any:
+    def _stream_information(self) -> MavMessage:
         name = self.info.name.encode()[:32]
         kind = mavlink.VIDEO_STREAM_TYPE_TCP_MPEG
         return mavlink.MAVLink_video_stream_information_message(

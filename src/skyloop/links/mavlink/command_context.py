@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.incoming_command import Command
-from skyloop.links.mavlink.listener import Channel
+from skyloop.links.mavlink.incoming_command import MavCommand
+from skyloop.links.mavlink.listener import ClientChannel
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.payload import Payload
 from skyloop.links.mavlink.system import System
@@ -22,7 +22,7 @@ from skyloop_client.messages import Array
 class SendNow(Protocol):
     """Sends one telemetry message to all channels or to one. Returns False if there is no data."""
 
-    def __call__(self, number: int, channel: Channel | None = None) -> bool: ...
+    def __call__(self, number: int, channel: ClientChannel | None = None) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Commanded:
     send_now: SendNow
 
 
-def climb_of(vehicle: Commanded, command: Command) -> float:
+def climb_of(vehicle: Commanded, command: MavCommand) -> float:
     """m from here to the altitude of a command. 0 if it has none."""
     system = vehicle.system
     above = system.home_altitude if command.frame in FRAMES_ABOVE_HOME else 0.0
@@ -43,22 +43,22 @@ def climb_of(vehicle: Commanded, command: Command) -> float:
     return command.z + above - here if math.isfinite(command.z) else 0.0
 
 
-def place_above_sea(vehicle: Commanded, command: Command) -> Array:
+def position_above_sea(vehicle: Commanded, command: MavCommand) -> Array:
     """The position with an altitude above sea level, whatever the frame says, as in PX4 and MAVSDK."""
-    return place_of(vehicle, replace(command, frame=mavlink.MAV_FRAME_GLOBAL))
+    return position_of(vehicle, replace(command, frame=mavlink.MAV_FRAME_GLOBAL))
 
 
-def place_of(vehicle: Commanded, command: Command) -> Array:
+def position_of(vehicle: Commanded, command: MavCommand) -> Array:
     """World position. Values that are not finite mean the current ones."""
     system = vehicle.system
     climb = climb_of(vehicle, command)
     if not (math.isfinite(command.latitude_deg) and math.isfinite(command.longitude_deg)):
-        place: Array = np.array(system.state.position)
-        place[2] += climb
-        return place
+        position: Array = np.array(system.state.position)
+        position[2] += climb
+        return position
     altitude = system.geography.global_int(system.state.position)[2] + climb
     return system.geography.enu_from_global(command.latitude_deg, command.longitude_deg, altitude)
 
 
-Handler = Callable[[Commanded, Command], int]
+Handler = Callable[[Commanded, MavCommand], int]
 """Executes a command and returns a MAV_RESULT. A SetpointError means denied, with a reason."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from skyloop.links.autopilots.motor_handover import motor_order
 from skyloop.links.mavlink.command_context import Commanded, Handler
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.incoming_command import ACCEPTED, UNSUPPORTED, Command
+from skyloop.links.mavlink.incoming_command import ACCEPTED, UNSUPPORTED, MavCommand
 from skyloop.links.mavlink.system import System
-from skyloop.links.motor_order import motor_order
 from skyloop_client.errors import LinkError, ScenarioError, SetpointError
 from skyloop_client.messages import EventKind
 
@@ -62,10 +62,10 @@ def sensor_fault(unit: Unit, failure: int) -> dict[str, Any] | None:
     return faults.get(failure)
 
 
-def inject_failure(vehicle: Commanded, command: Command) -> int:
+def inject_failure(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 a FAILURE_UNIT, param 2 a FAILURE_TYPE, param 3 the instance (0: all). Needs SYS_FAILURE_EN."""
     system = vehicle.system
-    unit, failure, instance = (command.whole(k) for k in (1, 2, 3))
+    unit, failure, instance = (command.integer(k) for k in (1, 2, 3))
     if not system.settings.failures_enabled:
         raise SetpointError("failure injection is off; set SYS_FAILURE_EN to 1")
     try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, place_above_sea, place_of
+from skyloop.links.mavlink.command_context import Commanded, Handler, climb_of, position_above_sea, position_of
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, Command
+from skyloop.links.mavlink.incoming_command import ACCEPTED, DENIED, MavCommand
 from skyloop.links.mavlink.wire import STANDARD_MODES, mode_named, yaw_from_heading
 from skyloop.vehicle.behaviours import Facing, Orbit
 from skyloop_client.errors import SetpointError
@@ -20,31 +20,31 @@ FACINGS: dict[int, Facing] = {
 }
 
 
-def arm_disarm(vehicle: Commanded, command: Command) -> int:
+def arm_disarm(vehicle: Commanded, command: MavCommand) -> int:
     """1 arms, 0 disarms; 21196 as param 2 also disarms in flight."""
-    force = command.whole(2) == FORCE_DISARM
-    if command.whole(1) == 1:
+    force = command.integer(2) == FORCE_DISARM
+    if command.integer(1) == 1:
         vehicle.modes.arm()
-    elif command.whole(1) == 0:
+    elif command.integer(1) == 0:
         vehicle.modes.disarm(force=force)
     else:
         return int(DENIED)
     return int(ACCEPTED)
 
 
-def set_mode(vehicle: Commanded, command: Command) -> int:
+def set_mode(vehicle: Commanded, command: MavCommand) -> int:
     """PX4's main mode and sub-mode."""
-    main, sub = command.whole(2), max(command.whole(3), 0)
+    main, sub = command.integer(2), max(command.integer(3), 0)
     if main > 255:  # the whole custom mode in one number
         main, sub = main >> 16 & 255, main >> 24 & 255
     mode = mode_named(main, sub)
-    if mode is None or not command.whole(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
-        raise SetpointError(f"no mode {command.whole(2)}/{command.whole(3)} here")
+    if mode is None or not command.integer(1) & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
+        raise SetpointError(f"no mode {command.integer(2)}/{command.integer(3)} here")
     vehicle.modes.choose(mode)
     return int(ACCEPTED)
 
 
-def take_off(vehicle: Commanded, command: Command) -> int:
+def take_off(vehicle: Commanded, command: MavCommand) -> int:
     """To param 7 m above sea level, or to MIS_TAKEOFF_ALT above the ground; if disarmed, after arming."""
     system = vehicle.system
     usual = height = system.settings.takeoff_altitude
@@ -63,27 +63,27 @@ def take_off(vehicle: Commanded, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def loiter(vehicle: Commanded, command: Command) -> int:
+def loiter(vehicle: Commanded, command: MavCommand) -> int:
     """Hold here."""
     vehicle.modes.choose("hold")
     return int(ACCEPTED)
 
 
-def land(vehicle: Commanded, command: Command) -> int:
+def land(vehicle: Commanded, command: MavCommand) -> int:
     """Land here now."""
     vehicle.modes.choose("land")
     return int(ACCEPTED)
 
 
-def return_to_launch(vehicle: Commanded, command: Command) -> int:
+def return_to_launch(vehicle: Commanded, command: MavCommand) -> int:
     """Fly home at RTL_RETURN_ALT or higher, then land."""
     vehicle.modes.choose("rtl")
     return int(ACCEPTED)
 
 
-def mission_start(vehicle: Commanded, command: Command) -> int:
+def mission_start(vehicle: Commanded, command: MavCommand) -> int:
     """Start the mission at item param 1."""
-    first = max(command.whole(1), 0)
+    first = max(command.integer(1), 0)
     if first >= len(vehicle.modes.flight.items):
         raise SetpointError(f"there is no mission item {first}")
     if first:
@@ -92,27 +92,27 @@ def mission_start(vehicle: Commanded, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def pause_continue(vehicle: Commanded, command: Command) -> int:
+def pause_continue(vehicle: Commanded, command: MavCommand) -> int:
     """0 holds, 1 continues the mission."""
-    vehicle.modes.choose("mission" if command.whole(1) == 1 else "hold")
+    vehicle.modes.choose("mission" if command.integer(1) == 1 else "hold")
     return int(ACCEPTED)
 
 
-def reposition(vehicle: Commanded, command: Command) -> int:
+def reposition(vehicle: Commanded, command: MavCommand) -> int:
     """Fly there and hold; param 1 m/s, param 4 heading in rad (in COMMAND_LONG and COMMAND_INT)."""
     system = vehicle.system
     if not system.port.is_flying:
         raise SetpointError("reposition on the ground; take off first")
-    place = place_of(vehicle, command)
+    position = position_of(vehicle, command)
     speed = command.params[0] if math.isfinite(command.params[0]) and command.params[0] > 0.0 else None
     heading = command.params[3]
     yaw = yaw_from_heading(heading) if math.isfinite(heading) and abs(heading) < 10.0 else system.yaw
     vehicle.modes.choose("hold")
-    system.go(place, yaw, None if speed is None else min(speed, 30.0))
+    system.go(position, yaw, None if speed is None else min(speed, 30.0))
     return int(ACCEPTED)
 
 
-def change_speed(vehicle: Commanded, command: Command) -> int:
+def change_speed(vehicle: Commanded, command: MavCommand) -> int:
     """Param 2 m/s towards goals, from the next goal on."""
     if not 0.1 <= command.params[1] <= 30.0:
         return int(DENIED)
@@ -120,19 +120,19 @@ def change_speed(vehicle: Commanded, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def set_home(vehicle: Commanded, command: Command) -> int:
+def set_home(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 is 1: the current position; 0: the given position."""
     if not vehicle.system.port.knows_where:
         raise SetpointError("home cannot be set before the vehicle knows where it is")
     here = vehicle.system.state.position
-    vehicle.system.port.set_home(here if command.whole(1) == 1 else place_of(vehicle, command))
+    vehicle.system.port.set_home(here if command.integer(1) == 1 else position_of(vehicle, command))
     vehicle.send_now(mavlink.MAVLINK_MSG_ID_HOME_POSITION)
     return int(ACCEPTED)
 
 
-def set_current_item(vehicle: Commanded, command: Command) -> int:
+def set_current_item(vehicle: Commanded, command: MavCommand) -> int:
     """Continue the mission with item param 1."""
-    number = command.whole(1)
+    number = command.integer(1)
     if not 0 <= number < len(vehicle.modes.flight.items):
         return int(DENIED)
     vehicle.modes.flight.jump_to(number)
@@ -140,21 +140,21 @@ def set_current_item(vehicle: Commanded, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def terminate(vehicle: Commanded, command: Command) -> int:
+def terminate(vehicle: Commanded, command: MavCommand) -> int:
     """Stop the motors at once."""
     if command.params[0] >= 0.5:
         vehicle.modes.disarm(force=True)
     return int(ACCEPTED)
 
 
-def fence_enable(vehicle: Commanded, command: Command) -> int:
+def fence_enable(vehicle: Commanded, command: MavCommand) -> int:
     """0: off; 1: on, with action hold if GF_ACTION was 0."""
     settings = vehicle.system.settings
-    settings.fence_action = 0 if command.whole(1) == 0 else settings.fence_action or 2
+    settings.fence_action = 0 if command.integer(1) == 0 else settings.fence_action or 2
     return int(ACCEPTED)
 
 
-def override_goto(vehicle: Commanded, command: Command) -> int:
+def override_goto(vehicle: Commanded, command: MavCommand) -> int:
     """Stop the current flight and hold here."""
     vehicle.modes.choose("hold")
     if vehicle.system.port.is_flying:
@@ -162,14 +162,14 @@ def override_goto(vehicle: Commanded, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def orbit(vehicle: Commanded, command: Command) -> int:
+def orbit(vehicle: Commanded, command: MavCommand) -> int:
     """Circle a position: param 1 radius in m (negative: anticlockwise), param 2 m/s, param 3 yaw, param 4 rad."""
     radius, speed, behaviour, turn = command.params
-    place = place_above_sea(vehicle, command)
+    position = position_above_sea(vehicle, command)
     known = math.isfinite(behaviour) and abs(behaviour) < 100.0
     vehicle.modes.circle(
         Orbit(
-            place,
+            position,
             radius if math.isfinite(radius) and radius != 0.0 else 10.0,
             speed if math.isfinite(speed) else 1.0,
             FACINGS.get(int(behaviour), "free") if known else "centre",
@@ -179,9 +179,9 @@ def orbit(vehicle: Commanded, command: Command) -> int:
     return int(ACCEPTED)
 
 
-def set_standard_mode(vehicle: Commanded, command: Command) -> int:
+def set_standard_mode(vehicle: Commanded, command: MavCommand) -> int:
     """Param 1 a MAV_STANDARD_MODE."""
-    wanted = command.whole(1)
+    wanted = command.integer(1)
     mode = next((name for name, number in STANDARD_MODES.items() if number == wanted), None)
     if mode is None:
         raise SetpointError(f"no standard mode {wanted} here")

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import logging
-import socket
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skyloop.core.frames import GeoPoint
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import Factor, Link, LinkConfig, LinkGate, all_vehicles, home_of
-from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.listener import Address, Channel, MavlinkListener
+from skyloop.links.link_gate import Factor, Link, LinkConfig, LinkGate, Summary, all_vehicles, home_of
+from skyloop.links.mavlink.dialect import MavMessage, mavlink
+from skyloop.links.mavlink.listener import Address, ClientChannel, MavlinkListener
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.video import VideoServer
 from skyloop.links.mavlink.wire import Geography
+from skyloop.links.sockets import own_address_towards
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
@@ -63,7 +62,7 @@ class MavlinkConfig(LinkConfig):
     until_landed: bool = False
     """The flight is over when every vehicle that took off has landed and disarmed."""
 
-    def model_post_init(self, context: Any) -> None:
+    def model_post_init(self, context: object) -> None:
         if not LEAST_OFFSET <= (self.port_offset or 0) <= MOST_OFFSET:
             raise LinkError(f"port offset {self.port_offset}: give {LEAST_OFFSET} to {MOST_OFFSET}")
 
@@ -77,23 +76,15 @@ class MavlinkConfig(LinkConfig):
 
     def _tell(self, link: MavlinkLink) -> None:
         """Once for each vehicle."""
-        for number, (ports, told) in enumerate(zip(link.ports, link.told, strict=True)):
+        for number, (ports, remotes) in enumerate(zip(link.ports, link.remotes, strict=True)):
             address = f"{self.host}:{ports['tcp']}"
             if self.opened is not None:
                 self.opened(address)
                 continue
             log.info(
                 "MAVLink system %d: UDP to %s (ground station) and %s (MAVSDK), TCP server on %s; Ctrl-C ends",
-                number + 1, *told, address,
+                number + 1, *remotes, address,
             )  # fmt: skip
-
-
-def address_towards(host: str) -> str:
-    """The address of this machine as seen from another one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
-        probe.connect((host, 9))  # connecting a datagram socket sends nothing
-        return str(probe.getsockname()[0])
-    return "127.0.0.1"
 
 
 class MavlinkLink(Link):
@@ -113,10 +104,10 @@ class MavlinkLink(Link):
         self.vehicles: list[MavlinkVehicle] = []
         self.ports: list[dict[str, int]] = []
         """Our ports by vehicle: ground_station, companion (UDP), tcp."""
-        self.told: list[tuple[str, str]] = []
+        self.remotes: list[tuple[str, str]] = []
         """By vehicle, the addresses to which it is announced: ground station, companion."""
         self._home = home
-        self._channels: list[list[Channel]] = []
+        self._channels: list[list[ClientChannel]] = []
         self._flown: set[int] = set()
         self._ticked_ns = -1
         self._due_ns = -1
@@ -135,7 +126,7 @@ class MavlinkLink(Link):
         if offset is not None:
             remotes = [(options.remote, GROUND_STATION + offset), (options.remote, COMPANION + number + offset)]
         ground, companion = ("nobody" if remote is None else f"{remote[0]}:{remote[1]}" for remote in remotes)
-        self.told.append((ground, companion))
+        self.remotes.append((ground, companion))
         channels = [self.listener.udp(number, number + 1, ports[k], remotes[k]) for k in range(2)]
         tcp = self.listener.tcp(number, number + 1, ports[2])
         self._channels.append(channels)
@@ -162,7 +153,7 @@ class MavlinkLink(Link):
         offset = self.options.port_offset
         number = 0 if offset is None else OWN_VIDEO + offset
         host = self.options.host
-        shown = address_towards(self.options.remote) if host in ("0.0.0.0", "::") else host
+        shown = (own_address_towards(self.options.remote) or "127.0.0.1") if host in ("0.0.0.0", "::") else host
         self._video = VideoServer(host, number, [camera.info.name for camera in cameras], port.bus, shown)
         for camera in cameras:
             camera.video_uri = self._video.uri(camera.info.name)
@@ -205,7 +196,7 @@ class MavlinkLink(Link):
         if self._video is not None:
             self._video.close()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         return {
             "ports": self.ports,
             "refused_clients": self.listener.refused,
@@ -244,7 +235,7 @@ class MavlinkLink(Link):
                 self._flown.add(number)
         self._port.at(self._due_ns, self._tick)
 
-    def receive(self, channel: Channel, message: Any) -> None:
+    def receive(self, channel: ClientChannel, message: MavMessage) -> None:
         """Handle a message, "opened", or None when a TCP client has come or gone."""
         if not self.vehicles:
             return

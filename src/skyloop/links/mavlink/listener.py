@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 from skyloop.links.inbox import Inbox
-from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.dialect import MavMessage, mavlink
 from skyloop.links.mavlink.wire import Inlet
+from skyloop.links.sockets import bound, reason_of
 from skyloop_client.errors import LinkError
 
 MOST_WAITING = 1000
@@ -35,7 +36,7 @@ STRANGER_S = 30.0
 Address = tuple[Any, ...]
 
 
-class Channel:
+class ClientChannel:
     """A connection to clients: one of our UDP ports, or a TCP connection."""
 
     def __init__(
@@ -72,7 +73,7 @@ class Channel:
         self._heard[address] = now
         return True
 
-    def send(self, message: Any, component: int = mavlink.MAV_COMP_ID_AUTOPILOT1) -> None:
+    def send(self, message: MavMessage, component: int = mavlink.MAV_COMP_ID_AUTOPILOT1) -> None:
         if component not in self._packers:
             self._packers[component] = mavlink.MAVLink(None, srcSystem=self._system_id, srcComponent=component)
         packer = self._packers[component]
@@ -80,7 +81,7 @@ class Channel:
         packer.seq = (packer.seq + 1) % 256
         self._send_bytes(data)
 
-    def pass_on(self, message: Any) -> None:
+    def pass_on(self, message: MavMessage) -> None:
         """Send a received message as it came, from its own sender."""
         self._send_bytes(bytes(message.get_msgbuf()))
 
@@ -123,7 +124,7 @@ class Channel:
 class MavlinkListener:
     """All sockets, from construction until `close`."""
 
-    taker: Callable[[Channel, Any], None]
+    taker: Callable[[ClientChannel, MavMessage], None]
     """Set by the link. Called with a channel and a message, or with None when the channel is closed."""
 
     def __init__(self, inbox: Inbox, host: str = "127.0.0.1") -> None:
@@ -135,16 +136,16 @@ class MavlinkListener:
         self._selector.register(self._awake, selectors.EVENT_READ, None)
         self._sockets: list[socket.socket] = []
         self._servers: list[socket.socket] = []
-        self._connections: dict[int, Channel] = {}
+        self._connections: dict[int, ClientChannel] = {}
         self._ended = False
         self._thread: threading.Thread | None = None
 
-    def udp(self, vehicle: int, system_id: int, port: int, remote: Address | None) -> Channel:
+    def udp(self, vehicle: int, system_id: int, port: int, remote: Address | None) -> ClientChannel:
         """Bind one of our ports. `remote` gets all messages without having to ask."""
         if remote is not None:
             remote = self._reachable(*remote)
         own = self._bound(socket.SOCK_DGRAM, port)
-        channel = Channel(own, vehicle, system_id, remote, is_tcp=False)
+        channel = ClientChannel(own, vehicle, system_id, remote, is_tcp=False)
         self._selector.register(own, selectors.EVENT_READ, channel)
         return channel
 
@@ -163,28 +164,20 @@ class MavlinkListener:
     def tcp(self, vehicle: int, system_id: int, port: int) -> int:
         """Bind a port, which `start` opens. Returns its number."""
         own = self._bound(socket.SOCK_STREAM, port)
-        self._selector.register(own, selectors.EVENT_READ, (vehicle, system_id))
+        self._selector.register(own, selectors.EVENT_READ, (own, vehicle, system_id))
         self._servers.append(own)
         return int(own.getsockname()[1])
 
     def _bound(self, kind: socket.SocketKind, port: int) -> socket.socket:
-        own = None
         try:
-            address = socket.getaddrinfo(self.host, port, type=kind)[0]
-            own = socket.socket(address[0], kind)
-            if kind == socket.SOCK_STREAM:
-                own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            own.bind(address[4])
+            own = bound(kind, self.host, port)
         except (OSError, OverflowError) as error:
-            if own is not None:
-                own.close()
             self.close()
             name = "TCP" if kind == socket.SOCK_STREAM else "UDP"
-            why = getattr(error, "strerror", None) or error
             raise LinkError(
-                f"cannot open {name} port {port} on {self.host} for MAVLink: {why}; choose another --port-offset"
+                f"cannot open {name} port {port} on {self.host} for MAVLink: {reason_of(error)}; "
+                "choose another --port-offset"
             ) from None
-        own.setblocking(False)
         self._sockets.append(own)
         return own
 
@@ -221,10 +214,10 @@ class MavlinkListener:
     def _serve(self) -> None:
         while not self._ended:
             for key, _ in self._selector.select(0.25):
-                if isinstance(key.data, Channel):
+                if isinstance(key.data, ClientChannel):
                     self._read(key.data)
                 elif key.data is not None:
-                    self._accept(key.fileobj, *key.data)  # type: ignore[arg-type]
+                    self._accept(*key.data)
 
     def _accept(self, listener: socket.socket, vehicle: int, system_id: int) -> None:
         try:
@@ -237,7 +230,7 @@ class MavlinkListener:
             return
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        channel = Channel(connection, vehicle, system_id, None, is_tcp=True)
+        channel = ClientChannel(connection, vehicle, system_id, None, is_tcp=True)
         self._connections[connection.fileno()] = channel
         self._selector.register(connection, selectors.EVENT_READ, channel)
         self._inbox.put((self, channel, "opened"))
@@ -256,7 +249,7 @@ class MavlinkListener:
                 self._leave(channel)
         return len(own) < MOST_CONNECTIONS
 
-    def _read(self, channel: Channel) -> None:
+    def _read(self, channel: ClientChannel) -> None:
         address: Address = ()
         try:
             if channel.is_tcp:
@@ -285,7 +278,7 @@ class MavlinkListener:
             channel.given += 1
             self._inbox.put((self, channel, message))
 
-    def _leave(self, channel: Channel) -> None:
+    def _leave(self, channel: ClientChannel) -> None:
         number = channel.socket.fileno()
         channel.shut()
         self._selector.unregister(channel.socket)

@@ -1,4 +1,4 @@
-"""The mission protocol: upload and download of missions, fences and rally points. `flight` and `fence` use them."""
+"""The mission protocol: upload and download of missions, fences and rally points. `plans` flies them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.dialect import MavMessage, Send, field_of, mavlink, sender_of
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, FRAMES_GLOBAL
 from skyloop_client.errors import SetpointError
 
@@ -50,7 +49,7 @@ FENCES = {
     mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION: "stay out of it",
 }
 CIRCLES = (mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION, mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION)
-PLACES = (
+WITH_POSITION = (
     mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
     mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,
 )  # fmt: skip
@@ -73,12 +72,12 @@ class Item:
     autocontinue: int = 1
 
     @property
-    def has_place(self) -> bool:
+    def has_position(self) -> bool:
         """False if both are 0 or PX4's invalid value, which mean the current position."""
         return (self.x, self.y) not in ((0, 0), (2147483647, 2147483647), (-2147483648, -2147483648))
 
 
-def item_from(message: Any) -> Item:
+def item_from(message: MavMessage) -> Item:
     """From MISSION_ITEM_INT, or from the deprecated MISSION_ITEM in degrees."""
     params = (message.param1, message.param2, message.param3, message.param4)
     x, y = message.x, message.y
@@ -100,10 +99,10 @@ def fault(item: Item, kind: int, count: int) -> tuple[int, str]:
         return int(mavlink.MAV_MISSION_INVALID_PARAM1), f"it jumps to item {item.params[0]:g} of {count}"
     if item.command == mavlink.MAV_CMD_DO_CHANGE_SPEED and not 0.1 <= item.params[1] <= 30.0:
         return int(mavlink.MAV_MISSION_INVALID_PARAM2), f"a speed of {item.params[1]:g} m/s; give 0.1 to 30"
-    if item.command in PLACES or kind != MISSION:
+    if item.command in WITH_POSITION or kind != MISSION:
         if item.frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
             return int(mavlink.MAV_MISSION_UNSUPPORTED_FRAME), f"frame {item.frame}; give GLOBAL or GLOBAL_RELATIVE_ALT"
-        if not (abs(item.x) <= 90 * E7 and abs(item.y) <= 180 * E7) and item.has_place:
+        if not (abs(item.x) <= 90 * E7 and abs(item.y) <= 180 * E7) and item.has_position:
             return int(mavlink.MAV_MISSION_INVALID_PARAM5_X), f"{item.x / E7}, {item.y / E7} is no place on Earth"
         if not math.isfinite(item.z) or abs(item.z) > 1e5:
             return int(mavlink.MAV_MISSION_INVALID_PARAM7), f"an altitude of {item.z:g} m"
@@ -112,7 +111,7 @@ def fault(item: Item, kind: int, count: int) -> tuple[int, str]:
 
 @dataclass
 class _Upload:
-    send: Callable[[Any], None]
+    send: Send
     peer: tuple[int, int]
     kind: int
     count: int
@@ -121,7 +120,7 @@ class _Upload:
     retries: int = 0
 
 
-class Missions:
+class MissionProtocol:
     """The plans of one vehicle, and their uploads and downloads. Only one client may upload at a time."""
 
     def __init__(self, take_plan: Callable[[int, list[Item]], None]) -> None:
@@ -129,12 +128,12 @@ class Missions:
         self.plans: dict[int, list[Item]] = {kind: [] for kind in KINDS}
         self._take_plan = take_plan
         self._upload: _Upload | None = None
-        self._last: tuple[Any, ...] = ()
+        self._last: tuple[tuple[int, int], int, int] | None = None
         """Peer, kind and number of the item that ended the last upload. It comes again if our answer was lost."""
 
-    def take(self, message: Any, send: Callable[[Any], None]) -> bool:
+    def take(self, message: MavMessage, send: Send) -> bool:
         """Returns True if the message belongs to this protocol."""
-        kind = getattr(message, "mission_type", MISSION)
+        kind = field_of(message, "mission_type", MISSION)
         match message.get_type():
             case "MISSION_COUNT":
                 self._begin(message, kind, send)
@@ -142,7 +141,7 @@ class Missions:
                 self._item(message, kind, send)
             case "MISSION_REQUEST_LIST":
                 if kind in KINDS:
-                    send(mavlink.MAVLink_mission_count_message(*_peer(message), len(self.plans[kind]), kind))
+                    send(mavlink.MAVLink_mission_count_message(*sender_of(message), len(self.plans[kind]), kind))
                 else:
                     send(_ack(message, mavlink.MAV_MISSION_UNSUPPORTED, kind))
             case "MISSION_REQUEST_INT" | "MISSION_REQUEST":
@@ -169,29 +168,29 @@ class Missions:
         else:
             self._ask(upload)
 
-    def _begin(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+    def _begin(self, message: MavMessage, kind: int, send: Send) -> None:
         if kind not in KINDS:
             send(_ack(message, mavlink.MAV_MISSION_UNSUPPORTED, kind))
         elif message.count > MOST_ITEMS:
             send(_ack(message, mavlink.MAV_MISSION_NO_SPACE, kind))
-        elif self._upload is not None and self._upload.peer != _peer(message):
+        elif self._upload is not None and self._upload.peer != sender_of(message):
             send(_ack(message, mavlink.MAV_MISSION_DENIED, kind))
         elif message.count == 0:
             self._store(kind, [])
             send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
         else:
-            self._last = ()
-            self._upload = _Upload(send, _peer(message), kind, message.count)
+            self._last = None
+            self._upload = _Upload(send, sender_of(message), kind, message.count)
             self._ask(self._upload)
 
     def _ask(self, upload: _Upload) -> None:
         upload.asked = time.monotonic()
         upload.send(mavlink.MAVLink_mission_request_int_message(*upload.peer, len(upload.items), upload.kind))
 
-    def _item(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+    def _item(self, message: MavMessage, kind: int, send: Send) -> None:
         upload = self._upload
-        if upload is None or upload.peer != _peer(message) or upload.kind != kind:
-            again = self._last == (_peer(message), kind, message.seq)
+        if upload is None or upload.peer != sender_of(message) or upload.kind != kind:
+            again = self._last == (sender_of(message), kind, message.seq)
             send(_ack(message, mavlink.MAV_MISSION_ACCEPTED if again else mavlink.MAV_MISSION_ERROR, kind))
             return
         if message.seq != len(upload.items):
@@ -213,26 +212,26 @@ class Missions:
         except SetpointError:
             send(_ack(message, mavlink.MAV_MISSION_INVALID, kind))
             raise
-        self._last = (_peer(message), kind, message.seq)
+        self._last = (sender_of(message), kind, message.seq)
         send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
 
     def _store(self, kind: int, items: list[Item]) -> None:
         self._take_plan(kind, items)
         self.plans[kind] = items
 
-    def _give(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+    def _give(self, message: MavMessage, kind: int, send: Send) -> None:
         plan = self.plans.get(kind, [])
         if message.seq >= len(plan):
             send(_ack(message, mavlink.MAV_MISSION_INVALID_SEQUENCE, kind))
             return
         item = plan[message.seq]
-        head = (*_peer(message), message.seq, item.frame, item.command, 0, item.autocontinue, *item.params)
+        head = (*sender_of(message), message.seq, item.frame, item.command, 0, item.autocontinue, *item.params)
         if message.get_type() == "MISSION_REQUEST":
             send(mavlink.MAVLink_mission_item_message(*head, item.x / E7, item.y / E7, item.z, kind))
         else:
             send(mavlink.MAVLink_mission_item_int_message(*head, item.x, item.y, item.z, kind))
 
-    def _clear(self, message: Any, kind: int, send: Callable[[Any], None]) -> None:
+    def _clear(self, message: MavMessage, kind: int, send: Send) -> None:
         for each in KINDS if kind == mavlink.MAV_MISSION_TYPE_ALL else (kind,):
             if each not in KINDS:
                 send(_ack(message, mavlink.MAV_MISSION_UNSUPPORTED, kind))
@@ -241,9 +240,5 @@ class Missions:
         send(_ack(message, mavlink.MAV_MISSION_ACCEPTED, kind))
 
 
-def _peer(message: Any) -> tuple[int, int]:
-    return message.get_srcSystem(), message.get_srcComponent()
-
-
-def _ack(message: Any, result: int, kind: int) -> Any:
-    return mavlink.MAVLink_mission_ack_message(*_peer(message), result, kind)
+def _ack(message: MavMessage, result: int, kind: int) -> MavMessage:
+    return mavlink.MAVLink_mission_ack_message(*sender_of(message), result, kind)

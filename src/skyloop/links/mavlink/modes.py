@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from skyloop.links.mavlink.fence import PlannedFence
-from skyloop.links.mavlink.flight import MissionFlight
+from skyloop.links.mavlink.dialect import MavMessage
 from skyloop.links.mavlink.missions import Item
+from skyloop.links.mavlink.plans import MissionFlight, PlannedFence
 from skyloop.links.mavlink.system import COMMANDER, System
 from skyloop.links.mavlink.wire import E7
 from skyloop.vehicle.behaviours import Behaviour, Follow, Orbit, Station, Sticks
@@ -130,15 +129,17 @@ class Modes:
             system.say(EventKind.REFUSED, f"orbit at {orbit.speed:.1f} m/s: {wanted:g} is too fast for its radius")
         self.orbit, self.chosen = orbit, "orbit"
 
-    def see_target(self, message: Any) -> None:
+    def see_target(self, message: MavMessage) -> None:
         """FOLLOW_TARGET. Raises SetpointError if the target is far away."""
         system = self._system
-        place = system.geography.enu_from_global(message.lat / E7, message.lon / E7, float(message.alt))
+        position = system.geography.enu_from_global(message.lat / E7, message.lon / E7, float(message.alt))
         north, east, down = (float(value) for value in message.vel)
         velocity = np.array([east, north, -down])
-        told = message.est_capabilities & HAS_VELOCITY and np.isfinite(velocity).all()
+        has_velocity = message.est_capabilities & HAS_VELOCITY and np.isfinite(velocity).all()
         self._follow.station = self._station
-        self._follow.see(system.now_ns, place, velocity if told and np.linalg.norm(velocity) < 100.0 else None)
+        self._follow.see(
+            system.now_ns, position, velocity if has_velocity and np.linalg.norm(velocity) < 100.0 else None
+        )
 
     @property
     def _station(self) -> Station:
@@ -298,7 +299,7 @@ class Modes:
         behaviour: Behaviour = follow if self.orbit is None else self.orbit
         order = behaviour.update(system.port.situation)
         if follow.is_lost and not was_lost:
-            system.say(EventKind.LOST, "follow-me: no target; hovering until one is told")
+            system.say(EventKind.LOST, "follow-me: no target; hovering until one is known")
         if order is not None:
             system.send(order)
         if behaviour.done:

@@ -7,12 +7,11 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
 
-from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.system import System
+from skyloop.links.mavlink.dialect import MavMessage, field_of, mavlink, sender_of
+from skyloop.links.mavlink.system import MavlinkSettings, System
 from skyloop_client.messages import EventKind
 
 REAL, INTEGER = mavlink.MAV_PARAM_TYPE_REAL32, mavlink.MAV_PARAM_TYPE_INT32
@@ -20,6 +19,7 @@ BATTERY_ACTIONS = {0: "none", 2: "land", 3: "home"}
 """Of COM_LOW_BAT_ACT."""
 FENCE_ACTIONS = (0, 1, 2, 3, 5)
 LINK_ACTIONS = (0, 2, 3)
+INTEGERS = {field.name for field in fields(MavlinkSettings) if field.type == "int"}
 FULL_CELL = 4.2
 """V."""
 
@@ -48,16 +48,22 @@ def table(system: System) -> dict[str, Parameter]:
     return {parameter.name: parameter for parameter in sorted(everything, key=lambda each: each.name)}
 
 
-def _of_the_link(system: System) -> list[Parameter]:
-    def setting(name: str, field: str, text: str, low: float, high: float, **more: Any) -> Parameter:
-        whole = more.get("kind") == INTEGER
-        return Parameter(
-            name,
-            lambda: float(getattr(system.settings, field)),
-            lambda value: setattr(system.settings, field, int(value) if whole else value),
-            text, low, high, **more,
-        )  # fmt: skip
+def _field(
+    record: Callable[[], object], put: Callable[[str, float], None],
+    name: str, field: str, text: str, low: float, high: float, *, among: tuple[float, ...] = (),
+) -> Parameter:  # fmt: skip
+    """The parameter of a field of a record. One with a list of values is an integer."""
+    return Parameter(
+        name, lambda: float(getattr(record(), field)), partial(put, field), text, low, high,
+        INTEGER if among else REAL, among,
+    )  # fmt: skip
 
+
+def _of_the_link(system: System) -> list[Parameter]:
+    def put(field: str, value: float) -> None:
+        setattr(system.settings, field, int(value) if field in INTEGERS else value)
+
+    setting = partial(_field, lambda: system.settings, put)
     return [
         setting("MIS_TAKEOFF_ALT", "takeoff_altitude", "m, take-off height when none is named", 0.5, 500.0),
         setting("NAV_ACC_RAD", "acceptance_radius", "m from a waypoint at which it counts as reached", 0.1, 100.0),
@@ -66,11 +72,11 @@ def _of_the_link(system: System) -> list[Parameter]:
         setting("COM_DL_LOSS_T", "link_loss", "s of hovering without a client before NAV_DLL_ACT", 1.0, 3600.0),
         setting(
             "NAV_DLL_ACT", "link_action", "when all clients are gone: 0 nothing, 2 return, 3 land", 0, 3,
-            kind=INTEGER, among=LINK_ACTIONS,
+            among=LINK_ACTIONS,
         ),
         setting(
             "GF_ACTION", "fence_action", "0 none, 1 warn, 2 hold, 3 return, 5 land", 0, 5,
-            kind=INTEGER, among=FENCE_ACTIONS,
+            among=FENCE_ACTIONS,
         ),
         setting("GF_MAX_HOR_DIST", "fence_distance", "m from home, 0: no fence", 0.0, 1e5),
         setting("GF_MAX_VER_DIST", "fence_height", "m above home, 0: no fence", 0.0, 1e5),
@@ -81,26 +87,18 @@ def _of_the_link(system: System) -> list[Parameter]:
         setting("FLW_TGT_MAX_VEL", "follow_max_speed", "m/s while following", 0.1, 20.0),
         setting(
             "FLW_TGT_ALT_M", "follow_altitude_mode", "FLW_TGT_HT is above home: 0, 1; above the target: 2", 0, 2,
-            kind=INTEGER, among=(0, 1, 2),
+            among=(0, 1, 2),
         ),
         setting(
             "SYS_FAILURE_EN", "failures_enabled", "1: MAV_CMD_INJECT_FAILURE is obeyed", 0, 1,
-            kind=INTEGER, among=(0, 1),
+            among=(0, 1),
         ),
     ]  # fmt: skip
 
 
 def _of_the_autopilot(system: System) -> list[Parameter]:
     port = system.port
-
-    def failsafe(name: str, field: str, text: str, low: float, high: float) -> Parameter:
-        return Parameter(
-            name,
-            lambda: float(getattr(port.failsafes, field)),
-            lambda value: port.set_failsafes(**{field: value}),
-            text, low, high,
-        )  # fmt: skip
-
+    failsafe = partial(_field, lambda: port.failsafes, lambda field, value: port.set_failsafes(**{field: value}))
     numbers = {action: number for number, action in BATTERY_ACTIONS.items()}
     return [
         failsafe("RTL_RETURN_ALT", "home_altitude", "m above home to return at, at least", 0.5, 500.0),
@@ -120,15 +118,7 @@ def _of_the_autopilot(system: System) -> list[Parameter]:
 
 def _of_the_controller(system: System) -> list[Parameter]:
     port = system.port
-
-    def limit(name: str, field: str, text: str, low: float, high: float) -> Parameter:
-        return Parameter(
-            name,
-            lambda: float(getattr(port.limits, field)),
-            lambda value: port.set_limits(**{field: value}),
-            text, low, high,
-        )  # fmt: skip
-
+    limit = partial(_field, lambda: port.limits, lambda field, value: port.set_limits(**{field: value}))
     return [
         limit("MPC_XY_CRUISE", "cruise_speed", "m/s towards goals", 0.1, 30.0),
         limit("MPC_XY_VEL_MAX", "speed", "m/s", 0.5, 40.0),
@@ -192,7 +182,7 @@ class Parameters:
         self._system = system
         self._names = list(self.table)
 
-    def value(self, name: str, *, as_index: bool = True) -> Any:
+    def value(self, name: str, *, as_index: bool = True) -> MavMessage:
         """PARAM_VALUE."""
         parameter = self.table[name]
         index = self._names.index(name) if as_index else 65535
@@ -200,23 +190,23 @@ class Parameters:
             name.encode(), encoded(parameter.get(), parameter.kind), parameter.kind, len(self.table), index
         )
 
-    def all_values(self) -> list[Any]:
+    def all_values(self) -> list[MavMessage]:
         return [self.value(name) for name in self._names]
 
-    def read(self, message: Any) -> list[Any]:
+    def read(self, message: MavMessage) -> MavMessage:
         """Answer PARAM_REQUEST_READ, by name or by index."""
         if message.param_index >= 0:
             known = message.param_index < len(self._names)
-            return [self.value(self._names[message.param_index])] if known else [self._error(message)]
+            return self.value(self._names[message.param_index]) if known else self._error(message)
         name = _name(message)
-        return [self.value(name)] if name in self.table else [self._error(message)]
+        return self.value(name) if name in self.table else self._error(message)
 
-    def put(self, message: Any) -> list[Any]:
+    def put(self, message: MavMessage) -> MavMessage:
         """Handle PARAM_SET. The answer has the value after the change."""
         name = _name(message)
         parameter = self.table.get(name)
         if parameter is None:
-            return [self._error(message)]
+            return self._error(message)
         # a client that does not know the type sends an integer as a plain float
         bytewise = parameter.kind == INTEGER and message.param_type == INTEGER
         value = decoded(message.param_value, INTEGER) if bytewise else message.param_value
@@ -225,16 +215,16 @@ class Parameters:
             parameter.put(value)
         else:
             self._system.say(EventKind.REFUSED, f"{name} cannot be {value:g}")
-        return [self.value(name)]
+        return self.value(name)
 
-    def _error(self, message: Any) -> Any:
-        index = getattr(message, "param_index", -1)
+    def _error(self, message: MavMessage) -> MavMessage:
+        index = field_of(message, "param_index", -1)
         return mavlink.MAVLink_param_error_message(
-            message.get_srcSystem(), message.get_srcComponent(), _name(message).encode("ascii", "replace")[:16], index,
+            *sender_of(message), _name(message).encode("ascii", "replace")[:16], index,
             mavlink.MAV_PARAM_ERROR_DOES_NOT_EXIST,
         )  # fmt: skip
 
 
-def _name(message: Any) -> str:
+def _name(message: MavMessage) -> str:
     name = message.param_id
     return (name if isinstance(name, str) else bytes(name).decode("ascii", "replace")).split("\0")[0]

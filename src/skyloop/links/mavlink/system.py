@@ -31,7 +31,7 @@ SEVERITIES = {
 
 
 @dataclass
-class Settings:
+class MavlinkSettings:
     """Settings that only the MAVLink side uses. Each has a parameter."""
 
     takeoff_altitude: float = 2.5
@@ -76,7 +76,7 @@ class System:
         self.bus = bus
         self.system_id = system_id
         self.geography = geography
-        self.settings = Settings()
+        self.settings = MavlinkSettings()
         self.on_text: Callable[[int, str], None] = lambda severity, text: None
         self._first_home: Array | None = None
         port.on_event(self._tell)
@@ -84,6 +84,11 @@ class System:
     @property
     def now_ns(self) -> int:
         return self.port.now_ns
+
+    @property
+    def ms(self) -> int:
+        """ms since boot, as in most messages."""
+        return self.now_ns // 1_000_000 % (1 << 32)
 
     @property
     def state(self) -> VehicleState | Estimate:

@@ -18,7 +18,7 @@ from skyloop.core.frames import (
     rotate,
     rotate_inverse,
 )
-from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.dialect import MavMessage, mavlink
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, heading_from_yaw
@@ -29,7 +29,7 @@ UNKNOWN_16 = 65535
 FRESH_S = 1.0
 """s after which a sensor's sample is out of date."""
 NAN = math.nan
-Builder = Callable[["Telemetry"], Any]
+Builder = Callable[["Telemetry"], MavMessage]
 
 
 class Telemetry:
@@ -47,11 +47,6 @@ class Telemetry:
                 self._streams.setdefault(info.message, info)
 
     @property
-    def ms(self) -> int:
-        """ms since boot."""
-        return self.system.now_ns // 1_000_000 % (1 << 32)
-
-    @property
     def us(self) -> int:
         return self.system.now_ns // 1000
 
@@ -67,42 +62,42 @@ class Telemetry:
         return record in self._streams
 
 
-def attitude(of: Telemetry) -> Any:
+def attitude(of: Telemetry) -> MavMessage:
     state = of.system.state
     # FLU roll equals FRD roll; pitch and yaw change sign, and north is a quarter turn from east
     roll, pitch, yaw = euler_from_quat(state.quat_wxyz)
     rates = frd_from_flu(state.angular_velocity_body)
-    return mavlink.MAVLink_attitude_message(of.ms, roll, -pitch, heading_from_yaw(float(yaw)), *rates)
+    return mavlink.MAVLink_attitude_message(of.system.ms, roll, -pitch, heading_from_yaw(float(yaw)), *rates)
 
 
-def attitude_quaternion(of: Telemetry) -> Any:
+def attitude_quaternion(of: Telemetry) -> MavMessage:
     state = of.system.state
     quat = quat_ned_frd_from_enu_flu(state.quat_wxyz)
     quat = -quat if quat[0] < 0.0 else quat
-    return mavlink.MAVLink_attitude_quaternion_message(of.ms, *quat, *frd_from_flu(state.angular_velocity_body))
+    return mavlink.MAVLink_attitude_quaternion_message(of.system.ms, *quat, *frd_from_flu(state.angular_velocity_body))
 
 
-def local_position_ned(of: Telemetry) -> Any:
+def local_position_ned(of: Telemetry) -> MavMessage:
     system = of.system
     if not system.port.knows_where:
         return None
-    place, speed = system.geography.local_ned(system.state.position), ned_from_enu(system.state.velocity_world)
-    return mavlink.MAVLink_local_position_ned_message(of.ms, *place, *speed)
+    position, speed = system.geography.local_ned(system.state.position), ned_from_enu(system.state.velocity_world)
+    return mavlink.MAVLink_local_position_ned_message(of.system.ms, *position, *speed)
 
 
-def global_position_int(of: Telemetry) -> Any:
+def global_position_int(of: Telemetry) -> MavMessage:
     system = of.system
     if not system.port.knows_where:
         return None
     latitude, longitude, altitude = system.geography.global_int(system.state.position)
     velocity = [clamp(round(100 * v), 32767) for v in ned_from_enu(system.state.velocity_world)]
     return mavlink.MAVLink_global_position_int_message(
-        of.ms, latitude, longitude, round(1000 * altitude), round(1000 * (altitude - system.home_altitude)), *velocity,
-        compass_cdeg(system.yaw),
+        of.system.ms, latitude, longitude, round(1000 * altitude), round(1000 * (altitude - system.home_altitude)),
+        *velocity, compass_cdeg(system.yaw),
     )  # fmt: skip
 
 
-def gps_raw_int(of: Telemetry) -> Any:
+def gps_raw_int(of: Telemetry) -> MavMessage:
     system = of.system
     found = of.sample("GnssFix")
     if found is None and of.has("GnssFix"):
@@ -127,7 +122,7 @@ def gps_raw_int(of: Telemetry) -> Any:
     )  # fmt: skip
 
 
-def vfr_hud(of: Telemetry) -> Any:
+def vfr_hud(of: Telemetry) -> MavMessage:
     system = of.system
     if not system.port.knows_where:
         return None
@@ -141,7 +136,7 @@ def vfr_hud(of: Telemetry) -> Any:
     )
 
 
-def altitude(of: Telemetry) -> Any:
+def altitude(of: Telemetry) -> MavMessage:
     system = of.system
     if not system.port.knows_where:
         return None
@@ -155,7 +150,7 @@ def altitude(of: Telemetry) -> Any:
     )
 
 
-def home_position(of: Telemetry) -> Any:
+def home_position(of: Telemetry) -> MavMessage:
     system = of.system
     if system.home is None:
         return None
@@ -166,12 +161,12 @@ def home_position(of: Telemetry) -> Any:
     )  # fmt: skip
 
 
-def gps_global_origin(of: Telemetry) -> Any:
+def gps_global_origin(of: Telemetry) -> MavMessage:
     latitude, longitude, above_sea = of.system.geography.global_int(of.system.geography.origin)
     return mavlink.MAVLink_gps_global_origin_message(latitude, longitude, round(1000 * above_sea), of.us)
 
 
-def highres_imu(of: Telemetry) -> Any:
+def highres_imu(of: Telemetry) -> MavMessage:
     found = of.sample("ImuSample")
     if found is None:
         return None
@@ -191,15 +186,15 @@ def highres_imu(of: Telemetry) -> Any:
     )
 
 
-def scaled_pressure(of: Telemetry) -> Any:
+def scaled_pressure(of: Telemetry) -> MavMessage:
     found = of.sample("BarometerSample")
     if found is None:
         return None
     centigrade = round(100 * (found[1].temperature - 273.15))
-    return mavlink.MAVLink_scaled_pressure_message(of.ms, found[1].pressure / 100, 0.0, centigrade)
+    return mavlink.MAVLink_scaled_pressure_message(of.system.ms, found[1].pressure / 100, 0.0, centigrade)
 
 
-def odometry(of: Telemetry) -> Any:
+def odometry(of: Telemetry) -> MavMessage:
     system = of.system
     if not system.port.knows_where:
         return None
@@ -213,7 +208,7 @@ def odometry(of: Telemetry) -> Any:
     )  # fmt: skip
 
 
-def position_target_local_ned(of: Telemetry) -> Any:
+def position_target_local_ned(of: Telemetry) -> MavMessage:
     system = of.system
     target = system.port.setpoint
     if not isinstance(target, Position | Goal):
@@ -221,7 +216,7 @@ def position_target_local_ned(of: Telemetry) -> Any:
     velocity = ned_from_enu(target.velocity) if isinstance(target, Position) else np.zeros(3)
     yaw = system.yaw if target.yaw is None else target.yaw
     return mavlink.MAVLink_position_target_local_ned_message(
-        of.ms, mavlink.MAV_FRAME_LOCAL_NED, 0x1C0, *system.geography.local_ned(target.position), *velocity,
+        of.system.ms, mavlink.MAV_FRAME_LOCAL_NED, 0x1C0, *system.geography.local_ned(target.position), *velocity,
         0.0, 0.0, 0.0, heading_from_yaw(yaw), 0.0,
     )  # fmt: skip
 

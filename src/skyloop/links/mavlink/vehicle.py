@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from skyloop.links.mavlink.absent_services import AbsentServices
-from skyloop.links.mavlink.command_context import Commanded
-from skyloop.links.mavlink.command_table import COMMANDS
-from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.file_transfer import FileServer
-from skyloop.links.mavlink.flight_log import FlightLog
+from skyloop.links.mavlink.command_context import Commanded, Handler
+from skyloop.links.mavlink.dialect import MavMessage, Send, field_of, mavlink, sender_of
+from skyloop.links.mavlink.failures import FAILURE_COMMANDS
+from skyloop.links.mavlink.flight_commands import FLIGHT_COMMANDS
 from skyloop.links.mavlink.incoming_command import DENIED, UNSUPPORTED, command_from
-from skyloop.links.mavlink.listener import Channel
-from skyloop.links.mavlink.message_commands import request_stream
-from skyloop.links.mavlink.missions import FENCE, MISSION, Item, Missions
+from skyloop.links.mavlink.listener import ClientChannel
+from skyloop.links.mavlink.message_commands import MESSAGE_COMMANDS, PAYLOAD_COMMANDS, request_stream
+from skyloop.links.mavlink.missions import FENCE, MISSION, Item, MissionProtocol
 from skyloop.links.mavlink.modes import Modes
 from skyloop.links.mavlink.parameters import Parameters
 from skyloop.links.mavlink.payload import Payload
+from skyloop.links.mavlink.run_folder import FileServer, FlightLogs
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.telemetry import Telemetry
 from skyloop.links.mavlink.telemetry_table import BUILDERS, DEFAULTS_NS
@@ -32,6 +31,68 @@ from skyloop.links.mavlink.wire import (
 from skyloop_client.errors import SetpointError
 from skyloop_client.streams import NS_PER_S
 
+NO_RTK = "RTK corrections are not used"
+NO_VISION = "positions from outside are not used; the scenario says what the vehicle flies on (state)"
+ABSENT = {
+    "PLAY_TUNE": "there is no buzzer",
+    "GPS_RTCM_DATA": NO_RTK,
+    "GPS_INJECT_DATA": NO_RTK,
+    "RC_CHANNELS_OVERRIDE": "there is no radio control; steer with MANUAL_CONTROL",
+    "LOG_ERASE": "logs are not erased; they are in the run folder",
+    "SETUP_SIGNING": "MAVLink signing is not supported",
+    "SET_ACTUATOR_CONTROL_TARGET": "actuators cannot be set; give attitudes or rates with SET_ATTITUDE_TARGET",
+    "VISION_POSITION_ESTIMATE": NO_VISION,
+    "ODOMETRY": NO_VISION,
+    "ATT_POS_MOCAP": NO_VISION,
+}
+"""What is said, by message."""
+QUIET_NS = 30 * NS_PER_S
+"""Simulated ns before the same is said again, because some of these come many times a second."""
+NO_SHELL = b"skyloop has no shell\n"
+SHELL_DATA = 70
+"""Bytes of data in SERIAL_CONTROL."""
+
+
+class AbsentServices:
+    """Refuses what one vehicle cannot do. It runs in the simulation's thread."""
+
+    def __init__(self, system: System, say: Callable[[int, str], None]) -> None:
+        self._system = system
+        self._say = say
+        self._quiet_until_ns: dict[str, int] = {}
+
+    def take(self, message: MavMessage, send: Send) -> bool:
+        """Returns True if the message asks for such a service."""
+        kind = message.get_type()
+        if kind == "SERIAL_CONTROL":
+            self._answer_shell(message, send)
+        elif kind in ABSENT:
+            text, now = ABSENT[kind], self._system.now_ns
+            if now >= self._quiet_until_ns.get(text, 0):
+                self._quiet_until_ns[text] = now + QUIET_NS
+                self._say(mavlink.MAV_SEVERITY_WARNING, f"{kind}: {text}")
+        else:
+            return False
+        return True
+
+    def restart(self) -> None:
+        """Time has jumped."""
+        self._quiet_until_ns.clear()
+
+    @staticmethod
+    def _answer_shell(message: MavMessage, send: Send) -> None:
+        """A console shows the answer where a shell would print. Consoles also poll with nothing typed."""
+        if message.flags & mavlink.SERIAL_CONTROL_FLAG_RESPOND and message.count:
+            data = list(NO_SHELL.ljust(SHELL_DATA, b"\0"))
+            reply = mavlink.SERIAL_CONTROL_FLAG_REPLY
+            send(mavlink.MAVLink_serial_control_message(message.device, reply, 0, 0, len(NO_SHELL), data))
+
+
+# ---- the vehicle
+
+
+COMMANDS: dict[int, Handler] = {**FLIGHT_COMMANDS, **MESSAGE_COMMANDS, **FAILURE_COMMANDS, **PAYLOAD_COMMANDS}
+"""All supported commands by number. Others are answered with UNSUPPORTED."""
 COMPONENT = mavlink.MAV_COMP_ID_AUTOPILOT1
 TEXT_LENGTH = 50
 PARAMETERS_PER_TICK = 5
@@ -85,13 +146,13 @@ class MavlinkVehicle:
     def __init__(self, system: System, folder: Path | None = None) -> None:
         """`folder` is where recordings are saved."""
         self.system = system
-        self.channels: list[Channel] = []
+        self.channels: list[ClientChannel] = []
         self.payload = Payload(system, folder, self.broadcast)
         self.modes = Modes(system, self._reached, self.payload.do)
         self.parameters = Parameters(system)
-        self.missions = Missions(self._take_plan)
+        self.missions = MissionProtocol(self._take_plan)
         self.files = FileServer(folder)
-        self.log = FlightLog(system, folder)
+        self.log = FlightLogs(system, folder)
         self.telemetry = Telemetry(
             system, self.modes, has_files=folder is not None, has_gimbals=bool(self.payload.gimbals.devices)
         )
@@ -102,17 +163,18 @@ class MavlinkVehicle:
         """Wall s when the last message of a UDP client came."""
         self._shows_life = False
         """A client uses TCP or sends heartbeats, so that its absence can be noticed."""
-        self._lists: list[tuple[Channel, list[Any]]] = []
+        self._lists: list[tuple[ClientChannel, list[MavMessage]]] = []
         self._text_number = 0
         self._last_refusal = ("", 0)
         self._passed_on = (-1, 0)
         """The simulated second of the last text of a client, and how many texts there were in it."""
         self._absent = AbsentServices(system, self.say)
+        self._handlers = self._handlers_by_kind()
         system.on_text = self.say
 
     # ---- outgoing
 
-    def broadcast(self, message: Any, component: int = COMPONENT) -> None:
+    def broadcast(self, message: MavMessage, component: int = COMPONENT) -> None:
         for channel in self.channels:
             channel.send(message, component)
 
@@ -126,7 +188,7 @@ class MavlinkVehicle:
         for k, part in enumerate(parts):
             self.broadcast(mavlink.MAVLink_statustext_message(severity, part, number, k))
 
-    def send_now(self, number: int, channel: Channel | None = None) -> bool:
+    def send_now(self, number: int, channel: ClientChannel | None = None) -> bool:
         """Send one telemetry message. False if there is no data."""
         message = BUILDERS[number](self.telemetry)
         if message is None:
@@ -181,14 +243,14 @@ class MavlinkVehicle:
 
     # ---- incoming
 
-    def take(self, message: Any, channel: Channel) -> None:
+    def take(self, message: MavMessage, channel: ClientChannel) -> None:
         """Handle a message for this vehicle. Invalid ones are answered, reported or ignored, and never raise."""
-        target = getattr(message, "target_system", getattr(message, "target", 0))
+        target = field_of(message, "target_system", field_of(message, "target"))
         # companions are components of the vehicle's own system
-        own = (message.get_srcSystem(), message.get_srcComponent()) == (self.system.system_id, COMPONENT)
+        own = sender_of(message) == (self.system.system_id, COMPONENT)
         if target not in (0, self.system.system_id) or own:
             return
-        kind, component = message.get_type(), getattr(message, "target_component", 0)
+        kind, component = message.get_type(), field_of(message, "target_component")
         camera = self.payload.cameras.get(component)
         if component not in (0, COMPONENT) and (camera is None or kind not in ("COMMAND_LONG", "COMMAND_INT")):
             return
@@ -208,56 +270,68 @@ class MavlinkVehicle:
             self._last_refusal = (text, now)
             self.say(mavlink.MAV_SEVERITY_ERROR, text)
 
-    def _take(self, kind: str, message: Any, channel: Channel) -> None:
-        system = self.system
+    def _take(self, kind: str, message: MavMessage, channel: ClientChannel) -> None:
         if any(part.take(message, channel.send) for part in (self.missions, self.log, self._absent)):
             return
-        match kind:
-            case "HEARTBEAT":
-                self._shows_life = True
-            case "COMMAND_LONG" | "COMMAND_INT":
-                self._command(message, channel)
-            case "SET_POSITION_TARGET_LOCAL_NED":
-                self.modes.follow(setpoint_from_local(message, system.geography))
-            case "SET_POSITION_TARGET_GLOBAL_INT":
-                self.modes.follow(setpoint_from_global(message, system.geography, system.home_altitude))
-            case "SET_ATTITUDE_TARGET":
-                self.modes.follow(setpoint_from_attitude(message, system.port.geometry.max_thrust))
-            case "MANUAL_CONTROL":
-                limits = system.port.limits
-                self.modes.steer(velocity_from_sticks(message, limits.cruise_speed, limits.climb, STICK_YAW_RATE))
-            case "GIMBAL_MANAGER_SET_PITCHYAW" | "GIMBAL_MANAGER_SET_ATTITUDE":
-                self.payload.gimbals.take(message)
-            case "FOLLOW_TARGET":
-                self.modes.see_target(message)
-            case "PARAM_REQUEST_LIST":
-                self._lists = [entry for entry in self._lists if entry[0] is not channel]
-                self._lists.append((channel, self.parameters.all_values()))
-            case "PARAM_REQUEST_READ":
-                for value in self.parameters.read(message):
-                    channel.send(value)
-            case "PARAM_SET":
-                for value in self.parameters.put(message):
-                    self.broadcast(value)
-            case "MISSION_SET_CURRENT":
-                if message.seq < len(self.modes.flight.items):
-                    self.modes.flight.jump_to(message.seq)
-                self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
-            case "SET_MODE":
-                self._set_mode(message)
-            case "REQUEST_DATA_STREAM":
-                request_stream(message, channel)
-            case "FILE_TRANSFER_PROTOCOL":
-                self.files.take(message, channel.send)
-            case "STATUSTEXT":
-                self._pass_on(message, channel)
-            case "TIMESYNC" if message.tc1 == 0:
-                channel.send(mavlink.MAVLink_timesync_message(system.now_ns, message.ts1))
-            case "PING" if message.target_system == 0:
-                peer = message.get_srcSystem(), message.get_srcComponent()
-                channel.send(mavlink.MAVLink_ping_message(message.time_usec, message.seq, *peer))
+        if kind in self._handlers:
+            self._handlers[kind](message, channel)
 
-    def _pass_on(self, message: Any, origin: Channel) -> None:
+    def _handlers_by_kind(self) -> dict[str, Callable[[MavMessage, ClientChannel], None]]:
+        """Of the messages that no protocol of several messages takes."""
+        system, modes = self.system, self.modes
+        return {
+            "HEARTBEAT": lambda message, channel: self._show_life(),
+            "COMMAND_LONG": self._command,
+            "COMMAND_INT": self._command,
+            "SET_POSITION_TARGET_LOCAL_NED": lambda message, channel: modes.follow(
+                setpoint_from_local(message, system.geography)
+            ),
+            "SET_POSITION_TARGET_GLOBAL_INT": lambda message, channel: modes.follow(
+                setpoint_from_global(message, system.geography, system.home_altitude)
+            ),
+            "SET_ATTITUDE_TARGET": lambda message, channel: modes.follow(
+                setpoint_from_attitude(message, system.port.geometry.max_thrust)
+            ),
+            "MANUAL_CONTROL": lambda message, channel: modes.steer(
+                velocity_from_sticks(message, system.port.limits.cruise_speed, system.port.limits.climb, STICK_YAW_RATE)
+            ),
+            "GIMBAL_MANAGER_SET_PITCHYAW": lambda message, channel: self.payload.gimbals.take(message),
+            "GIMBAL_MANAGER_SET_ATTITUDE": lambda message, channel: self.payload.gimbals.take(message),
+            "FOLLOW_TARGET": lambda message, channel: modes.see_target(message),
+            "PARAM_REQUEST_LIST": lambda message, channel: self._list_parameters(channel),
+            "PARAM_REQUEST_READ": lambda message, channel: channel.send(self.parameters.read(message)),
+            "PARAM_SET": lambda message, channel: self.broadcast(self.parameters.put(message)),
+            "MISSION_SET_CURRENT": lambda message, channel: self._go_on_with(message.seq),
+            "SET_MODE": lambda message, channel: self._set_mode(message),
+            "REQUEST_DATA_STREAM": request_stream,
+            "FILE_TRANSFER_PROTOCOL": lambda message, channel: self.files.take(message, channel.send),
+            "STATUSTEXT": self._pass_on,
+            "TIMESYNC": self._answer_timesync,
+            "PING": self._answer_ping,
+        }
+
+    def _show_life(self) -> None:
+        self._shows_life = True
+
+    def _list_parameters(self, channel: ClientChannel) -> None:
+        self._lists = [entry for entry in self._lists if entry[0] is not channel]
+        self._lists.append((channel, self.parameters.all_values()))
+
+    def _go_on_with(self, item: int) -> None:
+        if item < len(self.modes.flight.items):
+            self.modes.flight.jump_to(item)
+        self.send_now(mavlink.MAVLINK_MSG_ID_MISSION_CURRENT)
+
+    def _answer_timesync(self, message: MavMessage, channel: ClientChannel) -> None:
+        if message.tc1 == 0:
+            channel.send(mavlink.MAVLink_timesync_message(self.system.now_ns, message.ts1))
+
+    @staticmethod
+    def _answer_ping(message: MavMessage, channel: ClientChannel) -> None:
+        if message.target_system == 0:
+            channel.send(mavlink.MAVLink_ping_message(message.time_usec, message.seq, *sender_of(message)))
+
+    def _pass_on(self, message: MavMessage, origin: ClientChannel) -> None:
         """A text of one client to all others, as from its sender. A client that floods must not fill their links."""
         second, count = self.system.now_ns // NS_PER_S, 0
         if second == self._passed_on[0]:
@@ -267,13 +341,13 @@ class MavlinkVehicle:
             if channel is not origin:
                 channel.pass_on(message)
 
-    def _set_mode(self, message: Any) -> None:
+    def _set_mode(self, message: MavMessage) -> None:
         mode = mode_named(message.custom_mode >> 16 & 255, message.custom_mode >> 24 & 255)
         if mode is None or not message.base_mode & mavlink.MAV_MODE_FLAG_CUSTOM_MODE_ENABLED:
             raise SetpointError(f"no custom mode {message.custom_mode:#x} here")
         self.modes.choose(mode)
 
-    def _command(self, message: Any, channel: Channel) -> None:
+    def _command(self, message: MavMessage, channel: ClientChannel) -> None:
         camera = self.payload.cameras.get(message.target_component)
         component = COMPONENT if camera is None else camera.component
         command, handler = command_from(message, channel), COMMANDS.get(message.command)

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer, ThreadingMixIn
-from typing import Any
 
 from PIL import Image
 
 from skyloop.core.bus import Bus
+from skyloop.links.sockets import reason_of
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message
 
@@ -73,15 +73,14 @@ class VideoServer:
             def do_GET(self) -> None:
                 server._serve(self)
 
-            def log_message(self, *arguments: Any) -> None:
+            def log_message(self, *arguments: object) -> None:
                 """Requests are not logged."""
 
         try:
             self._http = _Server((host, port), Handler)
         except (OSError, OverflowError) as error:
-            why = getattr(error, "strerror", None) or error
             raise LinkError(
-                f"cannot open TCP port {port} on {host} for video: {why}; choose another --port-offset"
+                f"cannot open TCP port {port} on {host} for video: {reason_of(error)}; choose another --port-offset"
             ) from None
         self.port = int(self._http.server_address[1])
         self._host = shown or host

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +19,7 @@ from skyloop.core.frames import (
     ned_from_enu,
     quat_enu_flu_from_ned_frd,
 )
-from skyloop.links.mavlink.dialect import mavlink
+from skyloop.links.mavlink.dialect import MavMessage, mavlink
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, Attitude, Position, Rates, Setpoint, Velocity
 
@@ -79,20 +78,20 @@ def mode_named(main: int, sub: int) -> str | None:
     return next((name for name, numbers in PX4_MODES.items() if numbers == (main, sub)), None)
 
 
-def available_modes() -> list[Any]:
+def available_modes() -> list[MavMessage]:
     """AVAILABLE_MODES, one message per mode."""
-    made = []
+    built = []
     for number, name in enumerate(PX4_MODES):
         # an orbit needs a command that gives its centre
         properties = mavlink.MAV_MODE_PROPERTY_NOT_USER_SELECTABLE if name == "orbit" else 0
         properties |= mavlink.MAV_MODE_PROPERTY_ADVANCED if name == "offboard" else 0
         standard = STANDARD_MODES.get(name, mavlink.MAV_STANDARD_MODE_NON_STANDARD)
-        made.append(
+        built.append(
             mavlink.MAVLink_available_modes_message(
                 len(PX4_MODES), number + 1, standard, custom_mode(name), properties, LABELS[name].encode()
             )
         )
-    return made
+    return built
 
 
 def heading_from_yaw(yaw: float) -> float:
@@ -144,11 +143,11 @@ def _near(vector: Array, what: str) -> Array:
     return vector
 
 
-def _vector(message: Any, names: tuple[str, str, str], what: str) -> Array:
+def _vector(message: MavMessage, names: tuple[str, str, str], what: str) -> Array:
     return _near(np.array([getattr(message, name) for name in names], np.float64), what)
 
 
-def setpoint_from_local(message: Any, geography: Geography) -> Setpoint:
+def setpoint_from_local(message: MavMessage, geography: Geography) -> Setpoint:
     """From SET_POSITION_TARGET_LOCAL_NED: a position with its feedforward terms, or a velocity."""
     frame = message.coordinate_frame
     if frame not in (mavlink.MAV_FRAME_LOCAL_NED, *FRAMES_BODY):
@@ -161,7 +160,7 @@ def setpoint_from_local(message: Any, geography: Geography) -> Setpoint:
     return _setpoint(message, position, body=frame in FRAMES_BODY)
 
 
-def setpoint_from_global(message: Any, geography: Geography, home_altitude: float) -> Setpoint:
+def setpoint_from_global(message: MavMessage, geography: Geography, home_altitude: float) -> Setpoint:
     """From SET_POSITION_TARGET_GLOBAL_INT. `home_altitude` is the zero of the frames relative to home."""
     frame = message.coordinate_frame
     if frame not in FRAMES_GLOBAL + FRAMES_ABOVE_HOME:
@@ -173,7 +172,7 @@ def setpoint_from_global(message: Any, geography: Geography, home_altitude: floa
     return _setpoint(message, position, body=False)
 
 
-def _setpoint(message: Any, position: Array | None, *, body: bool) -> Setpoint:
+def _setpoint(message: MavMessage, position: Array | None, *, body: bool) -> Setpoint:
     mask = message.type_mask
     for part, what in ((IGNORE_POSITION, "position"), (IGNORE_VELOCITY, "velocity")):
         if mask & part not in (0, part):
@@ -196,7 +195,7 @@ def _setpoint(message: Any, position: Array | None, *, body: bool) -> Setpoint:
     return Velocity(enu_from_ned(extra["velocity"]), "world", yaw, yaw_rate)
 
 
-def setpoint_from_attitude(message: Any, max_thrust: float) -> Setpoint:
+def setpoint_from_attitude(message: MavMessage, max_thrust: float) -> Setpoint:
     """From SET_ATTITUDE_TARGET. `max_thrust` is the force in N at thrust 1."""
     if message.type_mask & IGNORE_THRUST or not math.isfinite(message.thrust):
         raise SetpointError("SET_ATTITUDE_TARGET without a thrust")
@@ -210,7 +209,7 @@ def setpoint_from_attitude(message: Any, max_thrust: float) -> Setpoint:
     return Attitude(quat_enu_flu_from_ned_frd(quat / np.linalg.norm(quat)), thrust)
 
 
-def velocity_from_sticks(message: Any, speed: float, climb: float, yaw_rate: float) -> Velocity:
+def velocity_from_sticks(message: MavMessage, speed: float, climb: float, yaw_rate: float) -> Velocity:
     """From MANUAL_CONTROL. Full deflections mean m/s, m/s and rad/s; z is 0 to 1000 with 500 in the middle."""
     x, y, r = (min(max(value, -1000), 1000) / 1000 for value in (message.x, message.y, message.r))
     z = (min(max(message.z, 0), 1000) - 500) / 500
@@ -226,7 +225,7 @@ class Inlet:
         self._decoder = mavlink.MAVLink(None)
         self._left = bytearray()
 
-    def feed(self, data: bytes) -> Iterator[Any]:
+    def feed(self, data: bytes) -> Iterator[MavMessage]:
         """The messages that are complete now."""
         left = self._left
         left += data

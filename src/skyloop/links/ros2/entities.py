@@ -1,4 +1,4 @@
-"""Vehicles and things of the world as simulation_interfaces's entities."""
+"""Vehicles and objects of the world as simulation_interfaces's entities."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Entities:
     def __init__(self, port: SimulationPort) -> None:
         self._port = port
         self.spawned: list[str] = []
-        """Things, in the order in which they came."""
+        """Objects, in the order in which they came."""
         self._starts = {name: vehicle.modes() for name, vehicle in port.vehicles.items()}
 
     # ---- finding
 
     def names(self, filters: RosMessage) -> list[str]:
-        """Of vehicles and things that pass the filters."""
+        """Of vehicles and objects that pass the filters."""
         if filters.tags.tags:
             raise Wrong(UNSUPPORTED, "entities have no tags")
         kind = filters.bounds.type
@@ -74,7 +74,7 @@ class Entities:
     def category(self, name: str) -> int:
         if name in self._port.vehicles:
             return ROBOT
-        is_a = self._port.editor.class_of(self._thing(name))
+        is_a = self._port.editor.class_of(self._object(name))
         return HUMAN if is_a == "person" else DYNAMIC if is_a in MOVING else STATIC
 
     def _overlaps(self, name: str, kind: int, points: list[Array]) -> bool:
@@ -86,10 +86,10 @@ class Entities:
         return bool(np.all(low <= upper) and np.all(high >= lower))
 
     def box(self, name: str) -> tuple[Array, Array]:
-        corners = self._port.editor.box_of(self._thing(name))
+        corners = self._port.editor.box_of(self._object(name))
         return corners.min(axis=0), corners.max(axis=0)
 
-    def _thing(self, name: str) -> int:
+    def _object(self, name: str) -> int:
         things = self._port.editor.things()
         if name not in things:
             raise Wrong(NOT_FOUND, f"no entity named '{name[:LONGEST_NAME]}'")
@@ -105,7 +105,7 @@ class Entities:
             speeding = rotate(state.quat_wxyz, state.angular_acceleration_body)
             motion = (state.velocity_world, turning), (state.acceleration_world, speeding)
             return entity_state(self._port.now_ns, state.position, state.quat_wxyz, *motion)
-        position, turn, _ = self._port.editor.place_of(self._thing(name))
+        position, turn, _ = self._port.editor.place_of(self._object(name))
         return entity_state(self._port.now_ns, position, turn)
 
     def set_state(self, name: str, state: RosMessage, *, pose: bool, twist: bool) -> None:
@@ -119,7 +119,7 @@ class Entities:
             rates = rotate_inverse(turn, angular) if twist else now.angular_velocity_body
             self._port.editor.put(vehicle.index, position, turn, linear if twist else now.velocity_world, rates)
             return
-        number = self._thing(name)
+        number = self._object(name)
         if twist and (linear.any() or angular.any()):
             raise Wrong(FAILED, f"'{name}' has no motion of its own: leave its twist zero")
         if pose and not self._port.editor.put_thing(number, position, turn):
@@ -138,7 +138,7 @@ class Entities:
         name = self._free_name(asked.name, renaming=asked.allow_renaming)
         uri = resource.uri
         if uri.startswith(VEHICLE):
-            raise Wrong(UNSUPPORTED_FORMAT, "vehicles are in the scenario; things of the world can be spawned")
+            raise Wrong(UNSUPPORTED_FORMAT, "vehicles are in the scenario; objects of the world can be spawned")
         if uri not in editor.shapes():
             raise Wrong(UNSUPPORTED_FORMAT, f"no resource '{uri[:LONGEST_NAME]}'; GetSpawnables lists them")
         editor.add_thing(name, uri, position, turn, np.ones(3))
@@ -162,7 +162,7 @@ class Entities:
     def delete(self, name: str) -> None:
         if name in self._port.vehicles:
             raise Wrong(FAILED, f"'{name}' is a vehicle of the scenario and stays")
-        if not self._port.editor.remove_thing(self._thing(name)):
+        if not self._port.editor.remove_thing(self._object(name)):
             raise Wrong(FAILED, f"'{name}' cannot be removed")
         self._port.editor.refresh()
         if name in self.spawned:

@@ -7,19 +7,18 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skyloop.core.plugins import Registry
 from skyloop.links.inbox import Inbox
-from skyloop.links.link_gate import Link, LinkConfig, LinkGate
+from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Summary
 from skyloop.links.ros2.orders import VehicleOrders
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.publications import Publications
 from skyloop.links.ros2.services import Services
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
-from skyloop.links.ros2.stamps import stamp_of
-from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed
+from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed, stamp_of
 from skyloop.recording.ros2.frames import topic_of
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
@@ -122,7 +121,7 @@ class Ros2Link(Link):
         self.lockstep = Lockstep(topic, rate, lambda: self.participant.is_heard(topic), lost)
         keep = self.lockstep
 
-        def answered(data: bytes, sender: Any) -> None:
+        def answered(data: bytes, sender: object) -> None:
             keep.answer(stamp_of(kind, data), self._port.now_ns)
 
         self.participant.also(topic, self._queued(answered))
@@ -161,8 +160,8 @@ class Ros2Link(Link):
         self._is_open = False
         self.participant.close()
 
-    def summary(self) -> dict[str, Any]:
-        whole: dict[str, Any] = {
+    def summary(self) -> Summary:
+        whole: Summary = {
             "sent": self.participant.sent, "lost": self.participant.lost, "dropped": self.dropped,
             "calls": self.services.calls,
         }  # fmt: skip
@@ -172,7 +171,7 @@ class Ros2Link(Link):
 
     # ---- what comes in
 
-    def taker(self, handler: Taken, data: bytes, sender: Any) -> None:
+    def taker(self, handler: Taken, data: bytes, sender: object) -> None:
         """In the simulation's thread."""
         if self._is_open:
             handler(data, sender)
@@ -180,7 +179,7 @@ class Ros2Link(Link):
     def _queued(self, handler: Taken) -> Taken:
         """A function for the reading thread, which hands messages to the simulation's thread."""
 
-        def put(data: bytes, sender: Any) -> None:
+        def put(data: bytes, sender: object) -> None:
             if self._inbox.qsize() >= MOST_WAITING:
                 self.dropped += 1
             else:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
+from skyloop.links.ros2.dds_types import Quality
 from skyloop.links.ros2.participant import Participant, Taken
-from skyloop.links.ros2.qualities import Quality
 from skyloop.links.ros2.services import Fields, Services, refusal
-from skyloop.links.ros2.trajectories import trajectory_from
 from skyloop.recording.ros2.frames import WORLD
 from skyloop.recording.ros2.types import RosMessage, decode
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop.vehicle.behaviours import Track
+from skyloop.vehicle.behaviours import Cubics, Track
 from skyloop_client.messages import (
     Arm,
     Array,
@@ -27,10 +25,54 @@ from skyloop_client.messages import (
     Hover,
     Land,
     Position,
+    Request,
+    Setpoint,
     TakeOff,
     Velocity,
 )
 from skyloop_client.streams import NS_PER_S, Rate
+
+MOST_POINTS = 10_000
+
+
+def trajectory_from(message: RosMessage) -> Cubics:
+    """Raises ValueError with one line if it cannot be flown."""
+    points = message.points
+    if not 0 < len(points) <= MOST_POINTS:
+        raise ValueError(f"a trajectory has 1 to {MOST_POINTS} points, not {len(points)}")
+    if any(not point.transforms for point in points):
+        raise ValueError("every point of a trajectory needs a transform")
+    transforms = [point.transforms[0] for point in points]
+    times = np.array([p.time_from_start.sec + p.time_from_start.nanosec / NS_PER_S for p in points])
+    positions = np.array(
+        [[transform.translation.x, transform.translation.y, transform.translation.z] for transform in transforms]
+    )
+    turns = np.array([[turn.w, turn.x, turn.y, turn.z] for turn in (transform.rotation for transform in transforms)])
+    if np.any(np.diff(times) <= 0.0) or times[0] < 0.0:
+        raise ValueError("time_from_start must rise from point to point")
+    velocities = _velocities(points, times, positions)
+    if not (np.isfinite(positions).all() and np.isfinite(velocities).all() and np.isfinite(turns).all()):
+        raise ValueError("a trajectory contains a number that is not finite")
+    if np.any(np.abs(np.linalg.norm(turns, axis=1) - 1.0) > 1e-2):
+        raise ValueError("a rotation of a trajectory is no unit quaternion")
+    yaws = np.unwrap([float(yaw_from_quat(turn)) for turn in turns])
+    return Cubics(times, positions, velocities, np.asarray(yaws))
+
+
+def _velocities(points: list[RosMessage], times: Array, positions: Array) -> Array:
+    """As given, or from the neighbouring points."""
+    if all(point.velocities for point in points):
+        linear = [point.velocities[0].linear for point in points]
+        return np.array([[velocity.x, velocity.y, velocity.z] for velocity in linear])
+    if len(points) == 1:
+        return np.zeros((1, 3))
+    found = np.gradient(positions, times, axis=0)
+    found[0] = found[-1] = 0.0
+    return np.asarray(found)
+
+
+# ---- commands to a vehicle
+
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +84,7 @@ MOST_TOLD = 50
 """Different complaints in the log. A flood of wrong messages must not fill a disk."""
 ACCEPTED, FAILED = 0, 4
 """MAVLink's results of a command."""
-MODES = {
+MODES: dict[str, Request] = {
     "AUTO.LAND": Land(), "AUTO.RTL": GoHome(), "AUTO.LOITER": Hover(), "AUTO.TAKEOFF": TakeOff(),
 }  # fmt: skip
 """MAVROS's modes that are requests here. OFFBOARD needs none: a setpoint is enough."""
@@ -81,17 +123,16 @@ class VehicleOrders:
         for stream, outside in self._port.user_streams.outside.items():
             if outside.setup.vehicle == self._vehicle.name:
                 listen(f"/{stream}", "nav_msgs/msg/Odometry", "estimate", self._estimator(stream, outside.sender))
-        for name, request in (("takeoff", TakeOff()), ("land", Land()), ("hover", Hover()), ("go_home", GoHome())):
-            order = self._order(request)
-            listen(f"{own}/{name}", "std_msgs/msg/Empty", "order", lambda _, order=order: order())  # type: ignore[misc]
-            self._services.simple(
-                f"{own}/{name}",
-                "std_srvs/srv/Trigger",
-                lambda _, order=order: _said(order()),  # type: ignore[misc]
-            )
+        requests: dict[str, Request] = {"takeoff": TakeOff(), "land": Land(), "hover": Hover(), "go_home": GoHome()}
+        for name, request in requests.items():
+            self._open_order(f"{own}/{name}", self._order(request))
         listen(f"{own}/arm", "std_msgs/msg/Bool", "order", lambda message: self._arm(message.data))
         self._services.simple(f"{own}/arm", "std_srvs/srv/SetBool", lambda request: _said(self._arm(request.data)))
         self._open_mavros(mavros)
+
+    def _open_order(self, name: str, order: Callable[[], str]) -> None:
+        self._listen(name, "std_msgs/msg/Empty", "order", lambda _: order())
+        self._services.simple(name, "std_srvs/srv/Trigger", lambda _: _said(order()))
 
     def _open_mavros(self, mavros: str) -> None:
         serve = self._services.simple
@@ -101,7 +142,7 @@ class VehicleOrders:
         serve(f"{mavros}/set_mode", "mavros_msgs/srv/SetMode", self._set_mode)
 
     def _listen(self, topic: str, kind: str, quality: Quality, act: Callable[[RosMessage], str]) -> None:
-        def taken(data: bytes, sender: Any) -> None:
+        def taken(data: bytes, sender: object) -> None:
             try:
                 why = refusal(lambda: act(decode(kind, data)))
             except ValueError as error:
@@ -118,11 +159,11 @@ class VehicleOrders:
 
     # ---- orders
 
-    def _send(self, *items: Any) -> str:
+    def _send(self, *items: Setpoint | Request) -> str:
         """Why it was refused; empty if it was not."""
         return self._vehicle.send(*items, by=NAME)
 
-    def _order(self, request: Any) -> Callable[[], str]:
+    def _order(self, request: Request) -> Callable[[], str]:
         def give() -> str:
             self._track = None
             arming = [Arm()] if isinstance(request, TakeOff) and not self._vehicle.status.armed else []
@@ -247,7 +288,7 @@ def estimate_from(message: RosMessage, now_ns: int) -> Estimate:
 def vector(values: RosMessage) -> Array:
     found = np.array([values.x, values.y, values.z], float)
     if not np.isfinite(found).all():
-        raise ValueError("a vector holds a number that is not finite")
+        raise ValueError("a vector contains a number that is not finite")
     return found
 
 

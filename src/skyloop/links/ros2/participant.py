@@ -11,11 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from skyloop.links.ros2.idl_types import idl_class
-from skyloop.links.ros2.qualities import Quality, qos
-from skyloop.links.ros2.rtps.graph import Graph
+from skyloop.links.ros2.dds_types import Quality, idl_class, qos
 from skyloop.links.ros2.rtps.participant import RtpsParticipant
-from skyloop.links.ros2.rtps.server import ServiceServer
+from skyloop.links.ros2.rtps.server import Graph, ServiceServer
 from skyloop.links.ros2.settings import Ros2Settings
 from skyloop.recording.ros2.types import type_hash
 from skyloop_client.errors import LinkError
@@ -41,7 +39,7 @@ BREATH_S = 0.001
 WAIT_NS = 200_000_000
 WRITE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)(("dds_write", DomainParticipant._dll_handle))
 """Takes bytes as they are. The package's own `write` encodes, and holds the interpreter."""
-Taken = Callable[[bytes, Any], None]
+Taken = Callable[[bytes, object], None]
 """Called in a reading thread with a message and who sent it, as far as somebody needs to know."""
 
 
@@ -105,17 +103,17 @@ class Participant:
         """Of a topic such as /tf."""
         with self._lock:
             if topic not in self._writers:
-                made = DataWriter(self._participant, self._topic(topic, kind), qos(quality, _about(kind)))
-                self._writers[topic] = Writer(made)
+                built = DataWriter(self._participant, self._topic(topic, kind), qos(quality, _about(kind)))
+                self._writers[topic] = Writer(built)
             return self._writers[topic]
 
     def reader(self, topic: str, kind: str, quality: Quality, taken: Taken) -> None:
         with self._lock:
-            made = DataReader(self._participant, self._topic(topic, kind), qos(quality, _about(kind)))
+            built = DataReader(self._participant, self._topic(topic, kind), qos(quality, _about(kind)))
             takers = [taken]
-            self._readers.append((made, takers))
-            self.topics_read[topic] = (kind, made, takers)
-            self._waitset.attach(ReadCondition(made, ANYTHING))
+            self._readers.append((built, takers))
+            self.topics_read[topic] = (kind, built, takers)
+            self._waitset.attach(ReadCondition(built, ANYTHING))
 
     def kind_read(self, topic: str) -> str | None:
         return self.topics_read[topic][0] if topic in self.topics_read else None

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from skyloop.links.ros2.idl_types import dds_name
+from skyloop.links.ros2.dds_types import dds_name
 from skyloop.links.ros2.participant import Taken
 from skyloop.links.ros2.rtps.server import Caller, ServiceServer
 from skyloop.recording.ros2.types import STORE, RosMessage, decode, encode, type_hash
@@ -30,7 +30,7 @@ class Services:
     def serve(self, name: str, kind: str, answer: Answer) -> None:
         """A service such as /drone/arm of a kind such as std_srvs/srv/SetBool."""
         kinds = (f"{kind}_Request", f"{kind}_Response")
-        made = STORE.types[kinds[1]]
+        built = STORE.types[kinds[1]]
 
         def asked(data: bytes, caller: Caller) -> None:
             self.calls += 1
@@ -40,7 +40,7 @@ class Services:
                 self.failed += 1
                 log.debug("ROS 2: %s: %s", name, error)
                 return
-            answer(request, lambda values: self._server.reply(name, caller, bytes(encode(made(*values)))))
+            answer(request, lambda values: self._server.reply(name, caller, bytes(encode(built(*values)))))
 
         # Cyclone's clients find the two ends of one server by the same serviceid
         about = (f"serviceid={name};typehash={type_hash(one)};" for one in kinds)

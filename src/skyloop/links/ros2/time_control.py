@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from skyloop.recording.ros2.types import STORE, decode
 from skyloop_client.errors import LinkError, ScenarioError
 from skyloop_client.streams import NS_PER_S, Rate
 
@@ -115,3 +116,17 @@ def parsed(text: str) -> tuple[str, Rate]:
     except (ValueError, ZeroDivisionError, ScenarioError):
         raise LinkError(f"--ros2-lockstep {text}: '{hz}' is no rate; give TOPIC or TOPIC@HZ") from None
     return topic, rate
+
+
+# ---- stamps
+
+
+def stamp_of(kind: str, data: bytes) -> int | None:
+    """ns, or None where there is none: without a header, with an empty stamp, or in bytes that are no message."""
+    if STORE.fielddefs[kind][1][0][0] != "header":
+        return None
+    try:
+        stamp = decode(kind, data).header.stamp
+    except ValueError:
+        return None
+    return int(stamp.sec * NS_PER_S + stamp.nanosec) or None

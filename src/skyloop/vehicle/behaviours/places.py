@@ -185,7 +185,7 @@ class Track(Behaviour):
         self.trajectory = trajectory
         self.started_ns: int | None = None
 
-    def update(self, now: Situation) -> Order | None:
+    def update(self, now: Situation) -> Order:
         self.started_ns = now.t_ns if self.started_ns is None else self.started_ns
         elapsed = seconds_between(self.started_ns, now.t_ns)
         setpoint = self.trajectory.at(elapsed)

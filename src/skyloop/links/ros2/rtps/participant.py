@@ -57,7 +57,7 @@ class LocalReader:
 
 
 @dataclass(slots=True)
-class Peer:
+class RemoteParticipant:
     about: pl.ParticipantData
     until: float
 
@@ -68,7 +68,7 @@ class RtpsParticipant:
         self._sockets = Sockets(settings)
         self._is_alone = settings.reach == "OFF"
         self._lock = threading.RLock()
-        self._peers: dict[bytes, Peer] = {}
+        self._peers: dict[bytes, RemoteParticipant] = {}
         self._writers: dict[str, LocalWriter] = {}
         self._readers: dict[str, LocalReader] = {}
         """By topic."""
@@ -98,8 +98,8 @@ class RtpsParticipant:
         with self._lock:
             entity = (len(self._writers) + 1).to_bytes(3, "big") + WRITER
             self._writers[topic] = LocalWriter(kind, ReliableWriter(self.prefix, entity, keeps=False), met)
-            told = pl.endpoint_payload(self.prefix + entity, topic, kind, user_data, latched=latched)
-            self._send(self._tellers["writers"].write(told, time.monotonic()))
+            payload = pl.endpoint_payload(self.prefix + entity, topic, kind, user_data, latched=latched)
+            self._send(self._tellers["writers"].write(payload, time.monotonic()))
             self._match_known(topic)
         return self.prefix + entity
 
@@ -110,8 +110,8 @@ class RtpsParticipant:
         with self._lock:
             entity = (len(self._readers) + 1).to_bytes(3, "big") + READER
             self._readers[topic] = LocalReader(kind, ReliableReader(self.prefix, entity), taken)
-            told = pl.endpoint_payload(self.prefix + entity, topic, kind, user_data)
-            self._send(self._tellers["readers"].write(told, time.monotonic()))
+            payload = pl.endpoint_payload(self.prefix + entity, topic, kind, user_data)
+            self._send(self._tellers["readers"].write(payload, time.monotonic()))
             self._match_known(topic)
         return self.prefix + entity
 
@@ -181,37 +181,37 @@ class RtpsParticipant:
     def _all_writers(self) -> list[ReliableWriter]:
         return [self._liveliness, *self._tellers.values(), *(one.writer for one in self._writers.values())]
 
-    def _handle(self, told: wire.Received, found: list[Callable[[], None]]) -> None:
+    def _handle(self, received: wire.Received, found: list[Callable[[], None]]) -> None:
         """`found` gets what is to be called when the lock is free again."""
-        if told.prefix == self.prefix:
+        if received.prefix == self.prefix:
             return
         now = time.monotonic()
-        peer = self._peers.get(told.prefix)
+        peer = self._peers.get(received.prefix)
         if peer is not None:
             peer.until = now + peer.about.lease_s
-        for part in told.parts:
+        for part in received.parts:
             if isinstance(part, wire.Data) and part.writer == SPDP_WRITER:
-                self._meet(told.prefix, part, now)
-            elif told.prefix not in self._peers:
+                self._meet(received.prefix, part, now)
+            elif received.prefix not in self._peers:
                 continue
             elif isinstance(part, wire.AckNack | wire.NackFragments):
                 for writer in self._all_writers():
                     if writer.entity == part.writer:
-                        self._send(writer.told(told.prefix + part.reader, part, now))
+                        self._send(writer.acknowledged(received.prefix + part.reader, part, now))
             else:
-                self._hear(told, part, found)
+                self._hear(received, part, found)
 
     def _hear(
-        self, told: wire.Received, part: wire.Data | wire.Heartbeat | wire.Gap, found: list[Callable[[], None]]
+        self, received: wire.Received, part: wire.Data | wire.Heartbeat | wire.Gap, found: list[Callable[[], None]]
     ) -> None:
-        guid = told.prefix + part.writer
+        guid = received.prefix + part.writer
         for what, hearer in self._hearers.items():
             for sample in self._samples(hearer, guid, part):
                 with suppress(ValueError):
-                    self._learn(what, told.prefix, sample)
+                    self._learn(what, received.prefix, sample)
         for one in self._readers.values():
             for sample in self._samples(one.reader, guid, part):
-                found.append(partial(one.taken, told.vendor, guid, sample))
+                found.append(partial(one.taken, received.vendor, guid, sample))
 
     def _samples(
         self, reader: ReliableReader, guid: bytes, part: wire.Data | wire.Heartbeat | wire.Gap
@@ -240,7 +240,7 @@ class RtpsParticipant:
         known = sender in self._peers
         if not known and len(self._peers) >= MOST_PARTNERS:
             return
-        self._peers[sender] = Peer(about, now + about.lease_s)
+        self._peers[sender] = RemoteParticipant(about, now + about.lease_s)
         if not known:
             self._sockets.send(about.meta, self._about_us())
             log.debug("ROS 2: a participant at %s", about.meta)

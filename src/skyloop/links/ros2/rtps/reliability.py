@@ -93,7 +93,7 @@ class ReliableWriter:
         return self._send(reader, wanted, reader.sent + 1, now)
 
     def _send(self, reader: RemoteReader, numbers: list[int], start: int, now: float) -> list[Outgoing]:
-        """Samples in order. Numbers between them, from `start` on, are told to be of no interest."""
+        """Samples in order. Numbers between them, from `start` on, are of no interest."""
         entity = reader.guid[12:]
         parts: list[bytes] = []
         for number in numbers:
@@ -126,23 +126,25 @@ class ReliableWriter:
             size += len(part)
         return [(reader.addresses, wire.datagram(self._mine, reader.guid[:12], group)) for group in groups]
 
-    def told(self, guid: bytes, told: wire.AckNack | wire.NackFragments, now: float) -> list[Outgoing]:
+    def acknowledged(self, guid: bytes, message: wire.AckNack | wire.NackFragments, now: float) -> list[Outgoing]:
         """A reader confirms or complains."""
-        if isinstance(told, wire.AckNack):
-            return self._acknack(guid, told, now)
-        return self._nack_fragments(guid, told, now)
+        if isinstance(message, wire.AckNack):
+            return self._acknack(guid, message, now)
+        return self._nack_fragments(guid, message, now)
 
-    def _acknack(self, guid: bytes, told: wire.AckNack, now: float) -> list[Outgoing]:
+    def _acknack(self, guid: bytes, message: wire.AckNack, now: float) -> list[Outgoing]:
         reader = self.readers.get(guid)
-        if reader is None or told.count < reader.count:
+        if reader is None or message.count < reader.count:
             return []
-        reader.count = told.count
-        if told.base > reader.confirmed:
-            reader.confirmed, reader.beats = min(told.base, self._last + 1), 0
-        if told.missing:
-            return self._send_again(reader, told.missing, now)
+        reader.count = message.count
+        if message.base > reader.confirmed:
+            reader.confirmed, reader.beats = min(message.base, self._last + 1), 0
+        if message.missing:
+            return self._send_again(reader, message.missing, now)
         # a first question of a reader that has just found us
-        return [] if told.final or told.base > self._last else self._packed(reader, [self._heartbeat(reader, now)])
+        return (
+            [] if message.final or message.base > self._last else self._packed(reader, [self._heartbeat(reader, now)])
+        )
 
     def _send_again(self, reader: RemoteReader, missing: tuple[int, ...], now: float) -> list[Outgoing]:
         wanted: list[int] = []
@@ -159,12 +161,12 @@ class ReliableWriter:
         end = min(missing[-1], self._last) + 1
         return self._packed(reader, [wire.gap(reader.guid[12:], self.entity, missing[0], max(end, missing[0] + 1))])
 
-    def _nack_fragments(self, guid: bytes, told: wire.NackFragments, now: float) -> list[Outgoing]:
-        reader, change = self.readers.get(guid), self._history.get(told.number)
+    def _nack_fragments(self, guid: bytes, message: wire.NackFragments, now: float) -> list[Outgoing]:
+        reader, change = self.readers.get(guid), self._history.get(message.number)
         if reader is None or change is None or not self._concerns(change, guid):
             return []
-        made = wire.fragments(guid[12:], self.entity, told.number, change.inline, change.payload)
-        again = [made[k - 1] for k in told.missing if 0 < k <= len(made)]
+        built = wire.fragments(guid[12:], self.entity, message.number, change.inline, change.payload)
+        again = [built[k - 1] for k in message.missing if 0 < k <= len(built)]
         return self._packed(reader, [*again, self._heartbeat(reader, now)])
 
     def due(self, now: float) -> Iterator[Outgoing]:
@@ -266,14 +268,14 @@ class ReliableReader:
                 found.append(sample)
         return found
 
-    def gap(self, guid: bytes, told: wire.Gap) -> list[wire.Data]:
+    def gap(self, guid: bytes, message: wire.Gap) -> list[wire.Data]:
         writer = self.writers.get(guid)
         if writer is None:
             return []
         found: list[wire.Data] = []
-        if told.start <= writer.next:
-            found = self._skip_to(writer, told.base)
-        for number in told.more:
+        if message.start <= writer.next:
+            found = self._skip_to(writer, message.base)
+        for number in message.more:
             if number >= writer.next and len(writer.held) < MOST_HELD:
                 writer.held.setdefault(number, None)
         return found + self._turn(writer)
@@ -286,20 +288,20 @@ class ReliableReader:
         writer.next = max(writer.next, number)
         return [sample for sample in found if sample is not None]
 
-    def heartbeat(self, guid: bytes, told: wire.Heartbeat) -> tuple[list[wire.Data], list[Outgoing]]:
+    def heartbeat(self, guid: bytes, message: wire.Heartbeat) -> tuple[list[wire.Data], list[Outgoing]]:
         """Samples whose turn it is, and our answer."""
         writer = self.writers.get(guid)
-        if writer is None or told.count <= writer.beat:
+        if writer is None or message.count <= writer.beat:
             return [], []
-        writer.beat = told.count
-        found = self._skip_to(writer, told.first) + self._turn(writer)
-        end = min(told.last, writer.next + wire.MOST_BITS - 1)
+        writer.beat = message.count
+        found = self._skip_to(writer, message.first) + self._turn(writer)
+        end = min(message.last, writer.next + wire.MOST_BITS - 1)
         missing = tuple(k for k in range(writer.next, end + 1) if k not in writer.held)
-        if told.final and not missing:
+        if message.final and not missing:
             return found, []
         return found, [self._acknack(writer, missing, final=True)]
 
     def _acknack(self, writer: RemoteWriter, missing: tuple[int, ...], *, final: bool) -> Outgoing:
         writer.count += 1
-        told = wire.acknack(self.entity, writer.guid[12:], writer.next, missing, writer.count, final=final)
-        return writer.addresses, wire.datagram(self._mine, writer.guid[:12], [told])
+        message = wire.acknack(self.entity, writer.guid[12:], writer.next, missing, writer.count, final=final)
+        return writer.addresses, wire.datagram(self._mine, writer.guid[:12], [message])

@@ -1,17 +1,75 @@
-"""Answers ROS 2 services over RTPS, to clients of Fast DDS and of Cyclone DDS alike.
+"""What ROS 2 adds to RTPS: the graph that `ros2 node list` shows, and services.
 
-Fast DDS's clients know their reply by the related sample identity in its inline parameters. Cyclone's put an identity
-and a number before the fields of the question, and look for them before those of the reply. The vendor's number in the
-datagram of the question tells which one asks."""
+Identities have 24 bytes in the graph until Humble, and 16 since Iron. A reader of Iron or later has the hash of its
+type in its user data, so each one gets what it understands.
+
+Fast DDS's clients of services know their reply by the related sample identity in its inline parameters. Cyclone's put
+an identity and a number before the fields of the question, and look for them before those of the reply. The vendor's
+number in the datagram of the question tells which one asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from skyloop.links.ros2.rtps import parameters as pl
 from skyloop.links.ros2.rtps import wire
+from skyloop.links.ros2.rtps.parameters import EndpointData
 from skyloop.links.ros2.rtps.participant import RtpsParticipant
+from skyloop.links.ros2.rtps.reliability import MOST_PARTNERS
+from skyloop.recording.ros2.types import encode, rmw_dds_common, type_hash
+
+TOPIC = "ros_discovery_info"
+KIND = "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_"
+FORMATS = {
+    16: (rmw_dds_common.Gid, rmw_dds_common.NodeEntitiesInfo, rmw_dds_common.ParticipantEntitiesInfo),
+    24: (rmw_dds_common.Gid24, rmw_dds_common.NodeEntitiesInfo24, rmw_dds_common.ParticipantEntitiesInfo24),
+}
+"""By the length of an identity."""
+MOST_KNOWN = 2 * MOST_PARTNERS
+"""Readers, some of which are gone."""
+NODE, NAMESPACE = "skyloop", "/"
+
+
+class Graph:
+    def __init__(self, participant: RtpsParticipant) -> None:
+        self._participant = participant
+        self._readers: dict[bytes, int] = {}
+        """How many bytes an identity has for each."""
+        self._told: dict[int, bytes] = {}
+        about = f"typehash={type_hash(FORMATS[16][2].__msgtype__)};"
+        participant.add_writer(TOPIC, KIND, about, latched=True, met=self._met)
+
+    def tell(self, owner: bytes, readers: Sequence[bytes], writers: Sequence[bytes]) -> None:
+        """`owner`: the participant of the node, by which others find it for an endpoint."""
+        built = {}
+        for size, (gid, node, whole) in FORMATS.items():
+            mine, heard, said = (
+                [gid(np.frombuffer(one.ljust(size, b"\0"), np.uint8)) for one in ids]
+                for ids in ((owner,), readers, writers)
+            )
+            built[size] = bytes(encode(whole(mine[0], [node(NAMESPACE, NODE, heard, said)])))
+        if built != self._told:
+            self._told = built
+            for reader in list(self._readers):
+                self._send(reader)
+
+    def _met(self, about: EndpointData) -> None:
+        self._readers[about.guid] = 16 if b"typehash=" in about.user_data else 24
+        if len(self._readers) > MOST_KNOWN:
+            del self._readers[next(iter(self._readers))]
+        self._send(about.guid)
+
+    def _send(self, reader: bytes) -> None:
+        if self._told:
+            data = self._told[self._readers[reader]]
+            self._participant.write(TOPIC, data + bytes(-len(data) % 4), b"", to=reader)
+
+
+# ---- services
+
 
 HEAD, ASKED = 4, 16
 """Bytes of CDR's header, and of Cyclone's who asks and which question."""

@@ -58,21 +58,21 @@ class Sockets:
 
     def _multicast(self) -> socket.socket | None:
         """None: this machine has no multicast. Then others are found by their ports."""
-        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        built = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            built.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             with suppress(OSError, AttributeError):
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            made.bind(self._group)
+                built.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            built.bind(self._group)
             with suppress(OSError):
-                made.setsockopt(socket.IPPROTO_IP, MULTICAST_ALL, 0)
+                built.setsockopt(socket.IPPROTO_IP, MULTICAST_ALL, 0)
             joined = socket.inet_aton(GROUP) + socket.inet_aton(self.host)
-            made.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, joined)
-            made.setblocking(False)
+            built.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, joined)
+            built.setblocking(False)
         except OSError:
-            made.close()
+            built.close()
             return None
-        return made
+        return built
 
     def announce(self, datagram: bytes, *, probing: bool) -> None:
         """To whoever listens to multicast; `probing`: to the ports of this machine and of the given peers too."""

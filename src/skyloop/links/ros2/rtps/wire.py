@@ -263,12 +263,12 @@ def data(reader: bytes, writer: bytes, number: int, inline: bytes, payload: byte
 
 def fragments(reader: bytes, writer: bytes, number: int, inline: bytes, payload: bytes) -> list[bytes]:
     """One submessage per fragment; each wants a datagram of its own."""
-    made = []
+    built = []
     for k in range(0, len(payload), FRAGMENT):
         head = struct.pack("<HH", 0, 28) + reader + writer + _sequence(number)
         head += struct.pack("<IHHI", k // FRAGMENT + 1, 1, FRAGMENT, len(payload))
-        made.append(_submessage(DATA_FRAG, HAS_QOS if inline else 0, head + inline + payload[k : k + FRAGMENT]))
-    return made
+        built.append(_submessage(DATA_FRAG, HAS_QOS if inline else 0, head + inline + payload[k : k + FRAGMENT]))
+    return built
 
 
 def heartbeat(reader: bytes, writer: bytes, first: int, last: int, count: int) -> bytes:

@@ -1,35 +1,36 @@
-"""The AirSim server as a link behind the link gate. Every call is handled in the simulation's thread.
+"""AirSim's clients as a link: `--link airsim[:[HOST:]PORT]`, and behind `skyloop serve`.
 
-The methods are in separate files by group; docs/how-to/airsim.md lists them all."""
+Every call is handled in the simulation's thread. The methods are in separate files by group; docs/how-to/airsim.md
+lists them all."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import ClassVar, Literal
 
+from pydantic import Field
+
+from skyloop.links.airsim.calls import LATER, Methods, Reply, RpcListener, RpcPeer
 from skyloop.links.airsim.cameras import CameraMethods, CameraSet
-from skyloop.links.airsim.detections import Detections
-from skyloop.links.airsim.dialect import dialect_of
-from skyloop.links.airsim.flight import Flight
-from skyloop.links.airsim.images import Images, ImageTaker
-from skyloop.links.airsim.listener import LATER, Reply, RpcListener, RpcPeer
-from skyloop.links.airsim.methods import Methods
-from skyloop.links.airsim.multirotor_state import MultirotorState
-from skyloop.links.airsim.options import AirSimOptions
+from skyloop.links.airsim.flight import FlightMethods
+from skyloop.links.airsim.images import DetectionMethods, Images, ImageTaker
+from skyloop.links.airsim.options import AirSimOptions, SensorOptions, VehicleOptions
 from skyloop.links.airsim.plot_markers import PlotMethods, Plots
-from skyloop.links.airsim.recording import Recording
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
-from skyloop.links.airsim.sensors import Sensors
+from skyloop.links.airsim.sensors import MultirotorState, Sensors
 from skyloop.links.airsim.server_state import ServerState
-from skyloop.links.airsim.session_methods import SessionMethods
-from skyloop.links.airsim.weather import WeatherMethods
-from skyloop.links.airsim.wire import Call
-from skyloop.links.airsim.world import WorldMethods
-from skyloop.links.link_gate import Link, LinkGate
+from skyloop.links.airsim.session_methods import AirSimRecording, SessionMethods
+from skyloop.links.airsim.wire import Call, dialect_of
+from skyloop.links.airsim.world import WeatherMethods, WorldMethods
+from skyloop.links.inbox import Inbox
+from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Summary, all_vehicles
+from skyloop.links.registry import Address
+from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.streams import Rate
+from skyloop_client.messages import Message
+from skyloop_client.streams import NS_PER_S, Rate
 
 TICK = Rate(50)
 """The period of running moves."""
@@ -69,11 +70,11 @@ class AirSimServer(Link):
         taker, weather = ImageTaker(state, cameras, segmentation, plots), WeatherMethods(state)
         if self.options.time_of_day:
             weather.simSetTimeOfDay(**self.options.time_of_day)
-        self._recording = Recording(state, taker)
+        self._recording = AirSimRecording(state, taker)
         return [
-            SessionMethods(state), Flight(state), MultirotorState(state), CameraMethods(cameras),
+            SessionMethods(state), FlightMethods(state), MultirotorState(state), CameraMethods(cameras),
             Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
-            SegmentationMethods(state, segmentation), Detections(state, cameras), PlotMethods(state, plots),
+            SegmentationMethods(state, segmentation), DetectionMethods(state, cameras), PlotMethods(state, plots),
             self._recording,
         ]  # fmt: skip
 
@@ -114,7 +115,7 @@ class AirSimServer(Link):
     def close(self) -> None:
         self.listener.close()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         return {
             "calls": self.calls, "failed": self.state.failed, "busy_s": self.state.busy_s,
             "painting_s": self.state.painting_s, "notes": self.state.notes,
@@ -138,7 +139,7 @@ class AirSimServer(Link):
         reply.give_what(lambda: self._do(message, reply))
         self.state.busy_s += time.perf_counter() - began
 
-    def _do(self, call: Call, reply: Reply) -> Any:
+    def _do(self, call: Call, reply: Reply) -> object:
         method = self.methods.find(call.method)
         result = method.call(reply, call.params)
         return LATER if method.answers_later else result
@@ -165,3 +166,81 @@ class AirSimServer(Link):
             except Exception as error:
                 # a full disk or a wrong system clock must not end the simulation
                 self.state.note(f"{type(error).__name__}: {error}")
+
+
+# ---- options, and the link of a scenario
+
+
+PORT = 41451
+READY_NS = NS_PER_S // 2
+"""Simulated ns after which every sensor has a sample: one of the GNSS takes 0.2 s to arrive."""
+SENSOR_KINDS = ("imu", "gnss", "barometer", "magnetometer", "rangefinder", "lidar")
+"""Of a scenario, that AirSim has too."""
+
+
+def _say_nothing(line: str) -> None:
+    pass
+
+
+class AirSimConfig(LinkConfig):
+    """Scripts for AirSim fly, without Unreal."""
+
+    kind: ClassVar[str] = "airsim"
+    bare: ClassVar[str] = "address"
+    invitation: ClassVar[str] = "AirSim clients may connect to %s"
+
+    address: Address = ("127.0.0.1", PORT)
+    paused: bool = False
+    """Time waits until a client continues it, so that a script that steps time gives the same results every time."""
+    quality: Literal["low", "medium", "high", "epic", "cinematic"] = "medium"
+    """Of images."""
+    options: AirSimOptions | None = Field(default=None, exclude=True)
+    """Of a settings.json. None: those that fit the scenario."""
+    say: Callable[[str], None] = Field(default=_say_nothing, exclude=True)
+    """Gets lines for people."""
+    ends: Callable[[], bool] = Field(default=lambda: False, exclude=True)
+    """Asked regularly whether the server shall end."""
+
+    def flown(self, scenario: Scenario) -> frozenset[str]:
+        # an autopilot outside may fly vehicles of a settings.json
+        return frozenset() if self.options is not None else all_vehicles(scenario)
+
+    def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
+        options = self.options or AirSimOptions(
+            {vehicle.name: _options_of(vehicle) for vehicle in scenario.vehicles}, quality=self.quality
+        )
+        listener = RpcListener(inbox, self.address[0], (self.address[1],))
+        return [ServedAirSim(listener, options, self)]
+
+
+class ServedAirSim(AirSimServer):
+    """Accepts clients when the sensors have samples, and tells people what happens on other links."""
+
+    def __init__(self, listener: RpcListener, options: AirSimOptions, config: AirSimConfig) -> None:
+        super().__init__(listener, options, config.say, config.ends)
+        self._config = config
+
+    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        super().attach(port, folder, link_gate)
+        # links that are attached later announce theirs later
+        port.bus.on_new(lambda info: port.bus.on(info.name, self._tell) if info.name.startswith("link/") else None)
+        port.editor.expect_views()
+        port.at(port.now_ns + READY_NS, self._open)
+
+    def _open(self) -> None:
+        self.state.time.pause(self._config.paused)
+        self.listener.open()
+        self._config.announce(f"{self.listener.host}:{self.listener.ports[0]}")
+
+    def _tell(self, message: Message) -> None:
+        event = message.data
+        self._config.say(f"{message.stream.removeprefix('link/')} {event.kind}: {event.text}")
+
+
+def _options_of(vehicle: Vehicle) -> VehicleOptions:
+    sensors = {
+        name: SensorOptions(config.kind, name)
+        for name, config in vehicle.sensors.items()
+        if config.kind in SENSOR_KINDS
+    }
+    return VehicleOptions(vehicle.name, sensors=sensors)

@@ -1,19 +1,68 @@
-"""Flies a mission: each item becomes behaviours and requests to the autopilot, one item after another."""
+"""What a plan makes the vehicle do: the geofence that it keeps, and the mission that it flies item after item."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.missions import PASSED_OVER, PLACES, Item
+from skyloop.links.mavlink.missions import PASSED_OVER, WITH_POSITION, Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
-from skyloop.vehicle.behaviours import Arrival, Behaviour, GoTo, Once, Situation, Wait, yaw_towards
+from skyloop.vehicle.behaviours import Arrival, Behaviour, Fence, GoTo, Once, Situation, Wait, yaw_towards
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, EventKind, GoHome, Land, TakeOff
+
+INCLUSIONS = (
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION,
+    mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION,
+)
+POLYGONS = (
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION,
+    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION,
+)
+
+
+class PlannedFence:
+    """Reports whether a position breaks the fence."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._fence = Fence()
+
+    def load(self, items: list[Item]) -> None:
+        """Items were checked one by one. A polygon that lacks corners is refused here, and the old fence stays."""
+        fence = Fence()
+        waiting = list(items)
+        while waiting:
+            first = waiting[0]
+            inside, count = first.command in INCLUSIONS, 1
+            if first.command in POLYGONS:
+                count = int(first.params[0])
+                corners = [self._position_of(item) for item in waiting[:count] if item.command == first.command]
+                if count < 3 or len(corners) < count:
+                    raise SetpointError(f"a fence polygon of {count} corners has {len(corners)}; give 3 or more")
+                fence.polygons.append((corners, inside))
+            elif first.params[0] > 0.0:
+                fence.circles.append((self._position_of(first), first.params[0], inside))
+            del waiting[:count]
+        self._fence = fence
+
+    def _position_of(self, item: Item) -> Array:
+        system = self._system
+        return system.geography.enu_from_global(item.x / E7, item.y / E7, system.home_altitude)[:2]
+
+    def breaches(self, position: Array) -> Iterator[str]:
+        """The rules that a world position breaks, as texts."""
+        settings = self._system.settings
+        self._fence.distance, self._fence.height = settings.fence_distance, settings.fence_height
+        return self._fence.breaches(position, self._system.home)
+
+
+# ---- missions
+
 
 MOST_AT_ONCE = 50
 """Most items in one tick that take no time. The limit is needed because jumps may form a loop."""
@@ -47,9 +96,9 @@ class MissionFlight:
     def load(self, items: list[Item]) -> None:
         """Raises SetpointError and keeps the old mission if an item is too far away."""
         for number, item in enumerate(items):
-            if item.command in PLACES:
+            if item.command in WITH_POSITION:
                 try:
-                    self._place(item)
+                    self._position_of(item)
                 except SetpointError as error:
                     raise SetpointError(f"mission item {number}: {error}") from None
         self.items = items
@@ -129,7 +178,7 @@ class MissionFlight:
         # like PX4, it takes off by itself if the mission has no take-off item
         height, self._climbs = self._system.settings.takeoff_altitude, True
         if command == mavlink.MAV_CMD_NAV_TAKEOFF:
-            height = float(self._place(item)[2] - now.state.position[2])
+            height = float(self._position_of(item)[2] - now.state.position[2])
         return [Once(TakeOff(max(height, 0.5)))]
 
     def _head_for(self, item: Item, now: Situation) -> list[Behaviour]:
@@ -141,7 +190,7 @@ class MissionFlight:
             return []
         if command == mavlink.MAV_CMD_NAV_DELAY:
             return [Wait(wait)]
-        target, yaw, settings = self._place(item), item.params[3], self._system.settings
+        target, yaw, settings = self._position_of(item), item.params[3], self._system.settings
         heading = yaw_from_heading(math.radians(yaw)) if math.isfinite(yaw) else yaw_towards(now, target)
         start = np.array(now.state.position) if self._corner is None else self._corner
         if command == mavlink.MAV_CMD_NAV_LAND:
@@ -158,11 +207,11 @@ class MissionFlight:
         arrival = Arrival(radius, settings.acceptance_height, turn=turn)
         return [GoTo(target, heading, self._speed, arrival=arrival, stay=wait, start=start)]
 
-    def _place(self, item: Item) -> Array:
+    def _position_of(self, item: Item) -> Array:
         """World position of an item."""
         system = self._system
         above = system.home_altitude if item.frame in FRAMES_ABOVE_HOME else 0.0
-        if item.has_place:
+        if item.has_position:
             return system.geography.enu_from_global(item.x / E7, item.y / E7, item.z + above)
         here = np.array(system.state.position)
         here[2] += item.z + above - system.geography.global_int(here)[2]

@@ -1,12 +1,11 @@
-"""Converts the sensors of settings.json into sensors of a scenario."""
+"""Sensors and autopilots of a vehicle in settings.json, as sensors of a scenario and as the port of an autopilot."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from skyloop.links.airsim.options import SensorOptions
-from skyloop.links.airsim.settings_keys import (
+from skyloop.links.airsim.options import ForeignAutopilot, SensorOptions
+from skyloop.links.airsim.settings_reader import (
     BAROMETER,
     DISTANCE,
     GPS,
@@ -15,11 +14,14 @@ from skyloop.links.airsim.settings_keys import (
     LIDAR,
     MAGNETOMETER,
     SENSOR,
+    Keys,
+    SettingsReader,
 )
-from skyloop.links.airsim.settings_reader import Reader
+from skyloop.links.autopilots import ardupilot, px4
+from skyloop.links.sockets import BAUD
 from skyloop_client.errors import ScenarioError
 
-DEFAULT_SENSORS: dict[str, dict[str, Any]] = {
+DEFAULT_SENSORS: dict[str, Keys] = {
     "imu": {"SensorType": 2},
     "magnetometer": {"SensorType": 4},
     "gps": {"SensorType": 3},
@@ -32,14 +34,12 @@ IMU_HZ = 200.0
 OTHERS = {7: "Echo", 10: "UWB", 11: "WiFi"}
 """Sensors of Cosys-AirSim that skyloop lacks."""
 
-Config = dict[str, Any]
-
 
 def sensor_settings(
-    reader: Reader, sensors: dict[str, Any], where: str
-) -> tuple[dict[str, Config], dict[str, SensorOptions]]:
+    reader: SettingsReader, sensors: Keys, where: str
+) -> tuple[dict[str, Keys], dict[str, SensorOptions]]:
     """By the scenario's names, and by AirSim's names."""
-    made: dict[str, Config] = {}
+    built: dict[str, Keys] = {}
     names: dict[str, SensorOptions] = {}
     for name, value in sensors.items():
         at = f"{where}.{name}"
@@ -55,19 +55,19 @@ def sensor_settings(
             raise ScenarioError(f"{reader.place}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
         keys, stream_kind, make = _MAKERS[kind]
         own = reader.part(value, (*SENSOR, *keys), at, IDLE_WITH_SENSORS.get(stream_kind, ()))
-        slug = _slug(name, stream_kind, made)
+        slug = _slug(name, stream_kind, built)
         x, y, z = reader.numbers(own, "X Y Z", at)
         roll, pitch, yaw = reader.numbers(own, "Roll Pitch Yaw", at)
         mount = {"position": [x, -y, -z], "rotation_deg": [roll, -pitch, -yaw]}
         config = {"kind": stream_kind, "mount": mount, **make(reader, own, at)}
-        made[slug] = {key: entry for key, entry in config.items() if entry is not None}
+        built[slug] = {key: entry for key, entry in config.items() if entry is not None}
         local = str(own.get("DataFrame", "VehicleInertialFrame")) == "SensorLocalFrame"
         is_drawn = bool(own.get("DrawDebugPoints", False))
         names[name] = SensorOptions("gpu lidar" if kind == 8 else stream_kind, slug, local or kind == 8, is_drawn)
-    return made, names
+    return built, names
 
 
-def _slug(name: str, kind: str, taken: dict[str, Any]) -> str:
+def _slug(name: str, kind: str, taken: Keys) -> str:
     letters = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name.lower())
     slug = letters if letters[:1].isalpha() else f"{kind}_{letters}"
     k, free = 1, slug
@@ -77,11 +77,11 @@ def _slug(name: str, kind: str, taken: dict[str, Any]) -> str:
     return free
 
 
-def _given(reader: Reader, own: Config, key: str, at: str, factor: float = 1.0) -> float | None:
+def _given(reader: SettingsReader, own: Keys, key: str, at: str, factor: float = 1.0) -> float | None:
     return factor * reader.number(own, key, 0.0, at) if key in own else None
 
 
-def _imu(reader: Reader, own: Config, at: str) -> Config:
+def _imu(reader: SettingsReader, own: Keys, at: str) -> Keys:
     """AirSim's units are degrees per root hour, degrees per hour, milli-g per root Hz and micro-g."""
     gyro = _given(reader, own, "GyroBiasStability", at, math.radians(1.0) / 3600.0)
     accel = _given(reader, own, "AccelBiasStability", at, 1e-6 * GRAVITY)
@@ -97,7 +97,7 @@ def _imu(reader: Reader, own: Config, at: str) -> Config:
     }
 
 
-def _gps(reader: Reader, own: Config, at: str) -> Config:
+def _gps(reader: SettingsReader, own: Keys, at: str) -> Keys:
     tau = "EPH_TimeConstant" if "EPH_TimeConstant" in own else "EphTimeConstant"
     final = reader.number(own, "EphFinal", 0.1, at), reader.number(own, "EpvFinal", 0.1, at)
     return {
@@ -112,7 +112,7 @@ def _gps(reader: Reader, own: Config, at: str) -> Config:
     }
 
 
-def _barometer(reader: Reader, own: Config, at: str) -> Config:
+def _barometer(reader: SettingsReader, own: Keys, at: str) -> Keys:
     return {
         "rate_hz": reader.number(own, "UpdateFrequency", 50.0, at),
         "latency": _given(reader, own, "UpdateLatency", at),
@@ -123,7 +123,7 @@ def _barometer(reader: Reader, own: Config, at: str) -> Config:
     }
 
 
-def _magnetometer(reader: Reader, own: Config, at: str) -> Config:
+def _magnetometer(reader: SettingsReader, own: Keys, at: str) -> Keys:
     scale = _given(reader, own, "ScaleFactor", at)
     return {
         "rate_hz": reader.number(own, "UpdateFrequency", 50.0, at),
@@ -136,7 +136,7 @@ def _magnetometer(reader: Reader, own: Config, at: str) -> Config:
     }
 
 
-def _distance(reader: Reader, own: Config, at: str) -> Config:
+def _distance(reader: SettingsReader, own: Keys, at: str) -> Keys:
     return {
         "rate_hz": reader.number(own, "UpdateFrequency", 50.0, at),
         "latency": _given(reader, own, "UpdateLatency", at),
@@ -147,7 +147,7 @@ def _distance(reader: Reader, own: Config, at: str) -> Config:
     }
 
 
-def _lidar(reader: Reader, own: Config, at: str) -> Config:
+def _lidar(reader: SettingsReader, own: Keys, at: str) -> Keys:
     """AirSim's horizontal angles run clockwise from forward."""
     start = reader.number(own, "HorizontalFOVStart", 0.0, at)
     end = reader.number(own, "HorizontalFOVEnd", 359.0, at)
@@ -176,7 +176,7 @@ def _lidar(reader: Reader, own: Config, at: str) -> Config:
     }
 
 
-def _gpu_lidar(reader: Reader, own: Config, at: str) -> Config:
+def _gpu_lidar(reader: SettingsReader, own: Keys, at: str) -> Keys:
     """Cosys-AirSim's LiDAR with intensities."""
     return {**_lidar(reader, own, at), "intensity": True}
 
@@ -190,3 +190,43 @@ _MAKERS = {
     6: (LIDAR, "lidar", _lidar),
     8: (LIDAR, "lidar", _gpu_lidar),
 }
+
+
+# ---- autopilots
+
+
+KINDS = {"PX4Multirotor": "px4", "ArduCopter": "ardupilot"}
+
+
+def foreign_autopilot(
+    reader: SettingsReader, vehicle: Keys, kind: str, number: int, where: str
+) -> ForeignAutopilot | None:
+    """None for the built-in controller. `number` counts the earlier vehicles of the same kind."""
+    if kind not in KINDS:
+        return None
+    host, lockstep = str(vehicle.get("LocalHostIp") or "127.0.0.1"), bool(vehicle.get("LockStep", True))
+    if kind == "ArduCopter":
+        usual = ardupilot.PORT + ardupilot.PORTS_APART * number
+        port = _port(reader, vehicle, "ControlPort", usual, where)
+        return ForeignAutopilot("ardupilot", host, port, lockstep=lockstep)
+    if vehicle.get("Parameters"):
+        reader.warnings.append(
+            f"{reader.place}: {where}.Parameters are PX4's own; set them there, e.g. PX4_PARAM_NAME=value"
+        )
+    if vehicle.get("UseSerial", False):
+        device = str(vehicle.get("SerialPort") or "*")
+        if device == "*":
+            raise ScenarioError(f"{reader.place}: {where}.SerialPort: name the board's device, e.g. /dev/ttyACM0")
+        baud = int(reader.number(vehicle, "SerialBaudRate", BAUD, where))
+        return ForeignAutopilot("px4-serial", device=device, baud=baud, lockstep=False)
+    if vehicle.get("UseTcp", True) is False:
+        reader.warnings.append(f"{reader.place}: {where}.UseTcp is false; PX4 is awaited on TCP all the same")
+    port = _port(reader, vehicle, "TcpPort", px4.PORT + number, where)
+    return ForeignAutopilot("px4", host, port, lockstep=lockstep)
+
+
+def _port(reader: SettingsReader, vehicle: Keys, key: str, usual: int, where: str) -> int:
+    port = reader.number(vehicle, key, usual, where)
+    if not (0 <= port < 65536 and port == int(port)):
+        raise ScenarioError(f"{reader.place}: {where}.{key} is {port:g}; give a port, or 0 for any free one")
+    return int(port)
