@@ -12,13 +12,13 @@ from skyloop_landing.vision.control import (
     GIVEN_UP,
     LAND,
     STAGES,
-    Command,
+    LandingCommand,
     LandingControlConfig,
     LandingMemory,
     advance,
     measured,
 )
-from skyloop_landing.vision.figures import SQUARE, Figure, Marker
+from skyloop_landing.vision.figures import SQUARE, Figure, SeenMarker
 
 DT = 1.0 / 60.0
 LAG = 0.5
@@ -26,13 +26,13 @@ LAG = 0.5
 ALTITUDE, AHEAD, RIGHT, HEADING = 8.0, 2.0, -1.5, 70.0
 
 
-def marker_at(ahead: float, right: float, heading_deg: float, altitude: float, *, rectangle: bool = True) -> Marker:
+def marker_at(ahead: float, right: float, heading_deg: float, altitude: float, *, rectangle: bool = True) -> SeenMarker:
     """As seen by a camera that is level."""
     x = round(16.0 * (639.5 + 640.0 * right / altitude))
     y = round(16.0 * (359.5 - 640.0 * ahead / altitude))
     heading = round(heading_deg * 65536.0 / 360.0)
     square = Figure(0, SQUARE, 1000, x, y, 0, 0, 0, 0)
-    return Marker(x, y, heading, square, 0, -100, 100, 1 if rectangle else -1)
+    return SeenMarker(x, y, heading, square, 0, -100, 100, 1 if rectangle else -1)
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Drop:
         self.config = LandingControlConfig(**self.options)
         self.memory = LandingMemory()
         self.velocity = np.zeros(3)
-        self.commands: list[Command] = []
+        self.commands: list[LandingCommand] = []
         self.altitudes: list[float] = []
         self.believed: list[float] = []
         self.t = 0.0
@@ -94,7 +94,7 @@ class Drop:
         c, s = math.cos(turned), math.sin(turned)
         self.ahead, self.right = c * self.ahead + s * self.right, c * self.right - s * self.ahead
 
-    def _seen(self) -> Marker | None:
+    def _seen(self) -> SeenMarker | None:
         if self.hidden[0] <= self.t < self.hidden[1]:
             return None
         ahead, right, altitude = self.ahead - self.camera_ahead, self.right, max(self.altitude, 0.05)

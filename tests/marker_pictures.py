@@ -10,7 +10,7 @@ import numpy as np
 from scipy import ndimage
 
 from skyloop.world.scenery.landing_marker import LandingMarker
-from skyloop_landing.vision.figures import Detection, Marker, Rules, find_marker, min_area
+from skyloop_landing.vision.figures import MarkerDetection, Rules, SeenMarker, find_marker, min_area
 from skyloop_landing.vision.object_list import HEIGHT, WIDTH, ObjectFinder
 
 FOCAL_PX = 640.0
@@ -69,7 +69,9 @@ def as_pixels(image: np.ndarray) -> np.ndarray:
     return np.clip(np.round(image), 0.0, 255.0).astype(np.uint8)
 
 
-def detect(image: np.ndarray, altitude: float, rules: Rules = "touchdown", prior: Marker | None = None) -> Detection:
+def detect(
+    image: np.ndarray, altitude: float, rules: Rules = "touchdown", prior: SeenMarker | None = None
+) -> MarkerDetection:
     """In a picture that stands still: the one before it was the same."""
     pixels, altitude_cm = as_pixels(image), round(100.0 * altitude)
     finder = ObjectFinder(image.shape[1], image.shape[0], **({"min_contrast": 0} if rules == "published" else {}))

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop_detect.classes import CLASSES
-from skyloop_detect.finding import Found
-from skyloop_detect.samples import Sample
+from skyloop_detect.finding import FoundBoxes
+from skyloop_detect.samples import CLASSES, Sample
 from skyloop_detect.training_data.people_set import read_people
 from skyloop_papers.detection.experiment import EXPERIMENT, TRAINING, job_name, score_jobs, speed_jobs
 from skyloop_papers.detection.plan import PARTS, PLAIN, QUICK, SHOWN, WAYS, DetectionPlan
@@ -61,7 +60,7 @@ def test_persons_are_counted_by_condition() -> None:
         Path("a.jpg"), (320, 240), boxes, ("person",) * 3, np.array([0.3, 0.0, 0.0], np.float32), np.zeros(3, np.bool_)
     )
     # the second is found, the first only faintly, the third is too small to count
-    found = Found(boxes[:2].astype(float), np.zeros(2, np.int64), np.array([0.1, 0.9]))
+    found = FoundBoxes(boxes[:2].astype(float), np.zeros(2, np.int64), np.array([0.1, 0.9]))
     about = {"world": "park", "air": "fog", "light": "day", "quality": "low", "width": 320, "height": 240}
     assert recalls([sample], [found], {"a.jpg": about}, CLASSES) == {
         "air fog": [2, 1],

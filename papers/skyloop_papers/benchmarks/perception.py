@@ -19,15 +19,15 @@ from skyloop.rendering.client import Renderer
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.worlds.landing import Landing
-from skyloop_autonomy.vio.opencv import cv2
+from skyloop_autonomy.vio.lens import cv2
 from skyloop_detect.commands.train import PARTS, score_model
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import Detector, load_detector, model_file
-from skyloop_detect.image_files import read_image
+from skyloop_detect.samples import read_image
 from skyloop_detect.training_data.people_set import make_people, plan_tests
+from skyloop_landing.vision.components import TILE
 from skyloop_landing.vision.figures import find_marker, min_area
 from skyloop_landing.vision.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
-from skyloop_landing.vision.pixel_kernels import TILE
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, StepTimes, lower, seconds_each
 
 Pixels = NDArray[np.uint8]

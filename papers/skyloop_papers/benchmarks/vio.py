@@ -18,11 +18,10 @@ from typing import Any
 import numpy as np
 
 from skyloop_autonomy.evaluation.estimate_log import Estimates, Truths, errors_from_start
-from skyloop_autonomy.evaluation.flown_sources import flown
 from skyloop_autonomy.evaluation.localisation_scores import scores
-from skyloop_autonomy.evaluation.localising import Source, localise, open_source
+from skyloop_autonomy.evaluation.localising import MessageSource, localise, open_source
 from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
-from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight
+from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight, flown
 from skyloop_autonomy.vio import VioSettings
 from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.errors import DatasetError, SkyloopError
@@ -169,7 +168,7 @@ class Compared:
 
 
 def compare(
-    source: Source, messages: Iterable[Message], config: SmootherConfig | None = None, name: str = ""
+    source: MessageSource, messages: Iterable[Message], config: SmootherConfig | None = None, name: str = ""
 ) -> Compared:
     """Runs both back ends in one pass. The tracks are those of the filter's own front end."""
     beside: list[SmootherBeside] = []

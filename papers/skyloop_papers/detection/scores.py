@@ -13,9 +13,8 @@ import numpy as np
 from skyloop.core.boxes import overlaps
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import LEAST_SCORE, load_detector
-from skyloop_detect.finding import Found
-from skyloop_detect.image_files import read_image
-from skyloop_detect.samples import Sample
+from skyloop_detect.finding import FoundBoxes
+from skyloop_detect.samples import Sample, read_image
 from skyloop_detect.scoring import MOST_HIDDEN, OVERLAP, counts, scored
 
 FAINTEST = 0.02
@@ -54,7 +53,7 @@ def facts_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def recalls(
-    samples: list[Sample], found: list[Found], facts: dict[str, dict[str, Any]], classes: tuple[str, ...]
+    samples: list[Sample], found: list[FoundBoxes], facts: dict[str, dict[str, Any]], classes: tuple[str, ...]
 ) -> dict[str, list[int]]:
     """By condition: how many persons count, and how many of them were found at the usual least score."""
     out: dict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -72,7 +71,7 @@ def recalls(
 
 
 def failures(
-    samples: list[Sample], found: list[Found], facts: dict[str, dict[str, Any]], classes: tuple[str, ...]
+    samples: list[Sample], found: list[FoundBoxes], facts: dict[str, dict[str, Any]], classes: tuple[str, ...]
 ) -> list[dict[str, Any]]:
     """The tallest persons that count and were not found, and the surest boxes where no person is, as many of each."""
     missed, wrong = [], []

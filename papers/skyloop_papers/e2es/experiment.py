@@ -14,10 +14,10 @@ import numpy as np
 
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
-from skyloop_autonomy.evaluation.consistency import band
 from skyloop_autonomy.evaluation.hard_cases import CASES, SEED
 from skyloop_autonomy.evaluation.hard_cases import table as case_table
 from skyloop_autonomy.evaluation.localisation_scores import nees_over_runs
+from skyloop_autonomy.evaluation.trajectory_error import band
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS
 from skyloop_papers.e2es.flights import flight_on_estimate, flown_case, sensor_cases
 from skyloop_papers.e2es.plan import (

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from skyloop.sim.assembly import build
-from skyloop_autonomy.evaluation.flown_sources import flown, source_of
 from skyloop_autonomy.evaluation.hard_cases import CASES, SHORT, case_scenario, case_scores, on_recording
 from skyloop_autonomy.evaluation.localisation_report import write_all
 from skyloop_autonomy.evaluation.localisation_scores import nees_over_time, scores
 from skyloop_autonomy.evaluation.localising import localise, open_source
-from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, ON_THE_ESTIMATE, checked_flight, record_flight
+from skyloop_autonomy.evaluation.vio_flights import (
+    FLIGHTS,
+    ON_THE_ESTIMATE,
+    checked_flight,
+    flown,
+    record_flight,
+    source_of,
+)
 from skyloop_client.errors import SkyloopError
 from skyloop_papers.e2es.plan import LAND_WITHIN
 

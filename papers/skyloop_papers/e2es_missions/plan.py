@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop_autonomy.evaluation.click_missions import FARTHEST, GOAL_CLEARANCE, GOALS, NEAREST, WORLDS
+from skyloop_autonomy.evaluation.navigation_troubles import FARTHEST, GOAL_CLEARANCE, GOALS, NEAREST, WORLDS
 from skyloop_autonomy.mapping import MapperSettings
 from skyloop_autonomy.planning.replanning import NavigatorConfig
 from skyloop_papers.experiment import ExperimentPlan

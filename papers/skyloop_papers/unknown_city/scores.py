@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
-from skyloop_autonomy.grid_slam.ways import Ways
 from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
 from skyloop_autonomy.mapping.judging import Agreement, compared
+from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.messages import Array, GridMap
 from skyloop_papers.unknown_city.plan import BAND, GOAL, HEIGHT, LOOSE, TOUCHING
 
@@ -61,7 +61,7 @@ class TrueCity:
         shape = tuple(math.ceil((GOAL[axis] + 2.0 * AROUND) / cell) for axis in (0, 1))
         self.occupied, _ = true_cells(model, corner, shape, cell, 0.0)
         self.corner, self.cell = corner, cell
-        self._ways = Ways(self.occupied, corner, cell, BAND, crowded=0.0)
+        self._ways = ClearanceGrid(self.occupied, corner, cell, BAND, crowded=0.0)
 
     def optimum(self) -> Array:
         """(n, 2) m, the shortest way that keeps as far from walls as the pilot does."""

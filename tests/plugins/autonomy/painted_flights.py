@@ -12,7 +12,7 @@ from vio_flights import GRAVITY, IMU_HZ, Flight, flown_along
 from skyloop.sensors.camera import Camera, CameraConfig
 from skyloop.sensors.imu import Imu, ImuConfig
 from skyloop_autonomy.vio import StereoCalibration, VioSettings, VisualInertialOdometry
-from skyloop_autonomy.vio.opencv import cv2
+from skyloop_autonomy.vio.lens import cv2
 from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import CameraImage, Estimate, ImuSample, Message, StartConditions

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from walled_city import motion_between, sweep
 
-from skyloop_autonomy.grid_slam.particle_filter import Belief, GridParticleFilter, PoseFix
-from skyloop_autonomy.grid_slam.settings import FilterSettings, GridSettings
+from skyloop_autonomy.grid_slam.particle_filter import GridParticleFilter, PoseBelief, PoseFix
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, GridSettings
 from skyloop_client.messages import Array
 
 pytestmark = pytest.mark.flights
@@ -42,7 +42,7 @@ def flight(seconds: float = 12.0) -> Array:
 
 def flown(
     settings: FilterSettings, *, drift: Array = NO_MOTION, fixes: bool = False, seed: int = 5, sweeps: int = 120
-) -> tuple[GridParticleFilter, list[Belief], Array]:
+) -> tuple[GridParticleFilter, list[PoseBelief], Array]:
     """The oval, on odometry with noise and a drift per sweep."""
     rng, poses = np.random.default_rng(seed), flight()[:sweeps]
     slam, beliefs = GridParticleFilter(settings, poses[0]), []

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, quat_from_euler
-from skyloop_autonomy.grid_slam.level_sweep import Motion, Slab, levelled
+from skyloop_autonomy.grid_slam.level_sweep import SweepMotion, SweepSlab, levelled
 from skyloop_client.messages import Array
 
-SLAB = Slab(-0.75, 0.75, 0.5, 60.0)
+SLAB = SweepSlab(-0.75, 0.75, 0.5, 60.0)
 STILL = np.zeros(3)
 WALL = 8.0
 """m north of the vehicle's place at the end of the sweep."""
@@ -18,14 +18,14 @@ WALL = 8.0
 
 def motion(
     roll: float = 0.0, pitch: float = 0.0, yaw: float = 0.0, rates: Array = STILL, velocity: Array = STILL
-) -> Motion:
+) -> SweepMotion:
     rotation = np.ascontiguousarray(matrix_from_quat(quat_from_euler(roll, pitch, yaw)))
     mount = np.array([0.1, 0.05, 0.12])
     turned = np.ascontiguousarray(matrix_from_quat(quat_from_euler(0.0, 0.0, 0.4)))
-    return Motion(rotation, rates, velocity, yaw, turned, mount)
+    return SweepMotion(rotation, rates, velocity, yaw, turned, mount)
 
 
-def seen_wall(m: Motion, offsets: Array) -> tuple[Array, Array]:
+def seen_wall(m: SweepMotion, offsets: Array) -> tuple[Array, Array]:
     """Points on a wall along east, each in the sensor's axes at its firing, and their true places in the world."""
     east, up = np.meshgrid(np.linspace(-10.0, 10.0, 60), np.linspace(-0.6, 0.6, 7))
     places = np.stack([east.ravel(), np.full(east.size, WALL), up.ravel()], axis=1)
@@ -64,20 +64,20 @@ def test_motion_during_the_sweep_is_taken_out() -> None:
 
 
 def test_ground_roofs_the_vehicle_itself_and_far_returns_are_left_out() -> None:
-    m = Motion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
+    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
     points = np.array([(5.0, 0.0, -1.0), (5.0, 1.0, 0.9), (0.3, 0.0, 0.0), (61.0, 0.0, 0.0), (5.0, 2.0, 0.1)])
     found = levelled(points, np.zeros(5, np.int64), m, SLAB)
     assert np.allclose(found, [(5.0, 2.0)])
 
 
 def test_of_several_returns_in_one_direction_the_one_in_the_middle_of_the_slab_stays() -> None:
-    m = Motion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
+    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
     points = np.array([(5.0, 0.0, 0.6), (5.2, 0.0, 0.1), (4.8, 0.0, -0.5)])
     assert np.allclose(levelled(points, np.zeros(3, np.int64), m, SLAB), [(5.2, 0.0)])
 
 
 def test_returns_that_are_not_numbers_are_left_out() -> None:
-    m = Motion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
+    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
     points = np.array([(math.nan, 0.0, 0.0), (5.0, math.nan, 0.0), (5.0, 0.0, math.nan), (math.inf, 0.0, 0.0)])
     assert len(levelled(points, np.zeros(4, np.int64), m, SLAB)) == 0
 

@@ -7,9 +7,8 @@ import pytest
 from scipy.ndimage import distance_transform_edt
 from walled_city import placed, sweep
 
-from skyloop_autonomy.grid_slam.settings import GridSettings
 from skyloop_autonomy.grid_slam.tile_kernels import REACH, SPREAD
-from skyloop_autonomy.grid_slam.tiled_maps import TiledMaps
+from skyloop_autonomy.grid_slam.tiled_maps import GridSettings, TiledMaps
 from skyloop_client.messages import Array
 
 SETTINGS = GridSettings(half_extent=32.0)

@@ -21,9 +21,9 @@ from skyloop_autonomy.evaluation.hard_cases import (
     lost_seconds,
     recovered_after,
     table,
+    with_faults,
 )
 from skyloop_autonomy.evaluation.localising import Localised
-from skyloop_autonomy.evaluation.recorded_faults import with_faults
 from skyloop_autonomy.evaluation.vio_flights import flight_scenario
 from skyloop_autonomy.vio import StereoCalibration, VioSettings
 from skyloop_autonomy.vio.tracking import StereoTracker, Work

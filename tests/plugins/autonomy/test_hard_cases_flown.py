@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from skyloop.sensors.faults import Fault
-from skyloop_autonomy.evaluation.flown_sources import flown
 from skyloop_autonomy.evaluation.hard_cases import (
+    CAMERAS,
     CASES,
-    EYES,
     SHORT,
     WHITE_WALL,
     case_changes,
@@ -20,14 +19,14 @@ from skyloop_autonomy.evaluation.hard_cases import (
     case_scores,
     on_recording,
 )
-from skyloop_autonomy.evaluation.localising import Source, localise, open_source
-from skyloop_autonomy.evaluation.vio_flights import corners_of, flight_scenario, record_flight
+from skyloop_autonomy.evaluation.localising import MessageSource, localise, open_source
+from skyloop_autonomy.evaluation.vio_flights import corners_of, flight_scenario, flown, record_flight
 
 ON_ONE = [name for name, case in CASES.items() if case.flight is None]
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+def source(tmp_path_factory: pytest.TempPathFactory) -> MessageSource:
     folder = tmp_path_factory.mktemp("hard-cases") / "recording"
     record_flight(SHORT, 1, folder, workers=2)
     return open_source(folder)
@@ -35,7 +34,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
 
 @pytest.mark.slow("localises a recorded flight once for each case")
 @pytest.mark.parametrize("name", ON_ONE)
-def test_a_case_ends_with_finite_numbers_and_a_valid_estimate(name: str, source: Source) -> None:
+def test_a_case_ends_with_finite_numbers_and_a_valid_estimate(name: str, source: MessageSource) -> None:
     localised = on_recording(name, source, source.messages())
     row = case_scores(name, localised)
     assert row["finite"]
@@ -46,7 +45,7 @@ def test_a_case_ends_with_finite_numbers_and_a_valid_estimate(name: str, source:
 
 
 @pytest.mark.slow("localises a recorded flight twice")
-def test_a_case_gives_the_same_numbers_twice(source: Source) -> None:
+def test_a_case_gives_the_same_numbers_twice(source: MessageSource) -> None:
     first, second = (on_recording("lights out", source, source.messages()).estimates for _ in range(2))
     np.testing.assert_array_equal(first.position, second.position)
     np.testing.assert_array_equal(first.covariance, second.covariance)
@@ -59,7 +58,7 @@ def test_a_case_is_a_scenario(name: str) -> None:
     # a way that needs no search: what the case changes is the same on every way
     flight = replace(case.flight or SHORT, points=((0.0, 0.0), (1.0, 0.0)))
     vehicle = flight_scenario(flight, 1, case_changes(name)).vehicles[0]
-    for sensor in ("imu0", *EYES):
+    for sensor in ("imu0", *CAMERAS):
         told = [Fault(**fault) for fault in case.faults.get(sensor, [])]
         assert list(vehicle.sensors[sensor].faults) == told, sensor
     trajectory = vehicle.pilot.trajectory

@@ -12,10 +12,9 @@ from walled_city import WALLS, motion_between, sweep
 from skyloop.sim.assembly import build
 from skyloop.sim.estimator_assembly import UserEstimatorPart
 from skyloop.sim.scenario import load_scenario
-from skyloop_autonomy.grid_slam.kiss_localiser import KissLocaliser
-from skyloop_autonomy.grid_slam.kiss_odometry import KissOdometry, KissSettings
+from skyloop_autonomy.grid_slam.kiss_localiser import KissLocaliser, KissOdometry, KissSettings
 from skyloop_autonomy.grid_slam.particle_filter import GridParticleFilter
-from skyloop_autonomy.grid_slam.settings import FilterSettings, GridSettings
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, GridSettings
 from skyloop_client.errors import MissingExtra, ScenarioError
 from skyloop_client.messages import Array
 

@@ -11,10 +11,8 @@ from people_scenes import CAMERA, RADAR, STATE, Scene, followed, setup
 
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import TrackerConfig
-from skyloop_autonomy.people.depth_of_boxes import depth_of
-from skyloop_autonomy.people.people_tracker import PeopleTracker
-from skyloop_autonomy.people.radar_points import moving_points
-from skyloop_autonomy.people.sightings import CameraEye, RadarEye, Sighting
+from skyloop_autonomy.people.people_tracker import PeopleTracker, depth_of, moving_points
+from skyloop_autonomy.people.sightings import CameraMeasurements, RadarMeasurements, Sighting
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import Array, Message, Movers
@@ -24,8 +22,9 @@ OTHER = (np.array([10.0, -2.0, 0.86]), np.array([0.3, 0.6, 0.0]))
 CONFIG = TrackerConfig()
 
 
-def eyes() -> tuple[CameraEye, RadarEye]:
-    return CameraEye(CAMERA, CONFIG.camera, CONFIG.person), RadarEye(RADAR, CONFIG.radar, CONFIG.person)
+def sensors() -> tuple[CameraMeasurements, RadarMeasurements]:
+    camera = CameraMeasurements(CAMERA, CONFIG.camera, CONFIG.person)
+    return camera, RadarMeasurements(RADAR, CONFIG.radar, CONFIG.person)
 
 
 def off(scene: Scene, said: Movers, k: int = 0) -> tuple[float, float]:
@@ -49,7 +48,7 @@ def slopes_by_differences(sighting: Sighting, state: Array) -> Array:
 def test_slopes_are_those_of_differences() -> None:
     carrier = Carrier.of(Scene([WALKER]).estimate(1.0))
     state = np.array([7.0, 1.2, -2.4, -0.7, 0.3, 0.05, 1.8])
-    camera, radar = eyes()
+    camera, radar = sensors()
     box = np.array([150.0, 90.0, 162.0, 130.0])
     for sighting in (
         camera.sighting(box, carrier),
@@ -61,7 +60,7 @@ def test_slopes_are_those_of_differences() -> None:
 
 def test_an_uncertain_attitude_makes_a_measurement_uncertain_and_a_position_does_not() -> None:
     """A turn by 0.02 rad moves a pixel by 0.02 f, and the person is as far away as before."""
-    camera, _ = eyes()
+    camera, _ = sensors()
     state, box = np.array([8.0, 0.0, -2.1, 0.0, 0.0, 0.0, 1.72]), np.array([155.0, 100.0, 165.0, 140.0])
     spreads = []
     for sd in (0.0, 0.02):
@@ -117,13 +116,13 @@ def test_the_ground_is_nobody() -> None:
     history.add(scene.estimate(1.0))
     carrier, found = history.at(1_000_000_000), scene.points(1.0)
     assert carrier is not None and len(found.ranges) == 5
-    assert len(moving_points(found, eyes()[1], carrier, CONFIG.radar)) == 0
+    assert len(moving_points(found, sensors()[1], carrier, CONFIG.radar)) == 0
     moving = Scene([WALKER]).points(1.0)
-    assert len(moving_points(moving, eyes()[1], carrier, CONFIG.radar)) == 1
+    assert len(moving_points(moving, sensors()[1], carrier, CONFIG.radar)) == 1
 
 
 def test_nobody_behind_a_sensor_is_measured_by_it() -> None:
-    camera, radar = eyes()
+    camera, radar = sensors()
     carrier = Carrier.of(Scene([WALKER]).estimate(1.0))
     behind = np.array([-5.0, 0.0, -2.0, 0.0, 0.0, 0.0, 1.72])
     assert not camera.sighting(np.array([150.0, 90.0, 162.0, 130.0]), carrier).possible(behind)

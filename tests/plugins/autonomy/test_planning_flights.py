@@ -11,7 +11,14 @@ import pytest
 
 from skyloop_autonomy.planning.global_planner import find_way
 from skyloop_autonomy.planning.local_planner import NO_MOVERS
-from skyloop_autonomy.planning.replanning import Aim, Flight, Memory, NavigatorConfig, Surroundings, advance
+from skyloop_autonomy.planning.replanning import (
+    FlightState,
+    Memory,
+    NavigationSetpoint,
+    NavigatorConfig,
+    Surroundings,
+    advance,
+)
 from skyloop_papers.benchmarks.plan import CELL, BoxWorld, box_world
 
 pytestmark = pytest.mark.flights
@@ -28,7 +35,7 @@ class Track:
 
     places: list[np.ndarray] = field(default_factory=list)
     speeds: list[float] = field(default_factory=list)
-    aims: list[Aim] = field(default_factory=list)
+    aims: list[NavigationSetpoint] = field(default_factory=list)
 
     @property
     def modes(self) -> list[str]:
@@ -59,7 +66,9 @@ def fly(
         if tick % 5 == 0:
             seen = see(place, tick * STEP)
         yaw = track.aims[-1].yaw if track.aims else 0.0
-        memory, aim = advance(memory, seen, Flight(place, velocity, yaw), goal(tick * STEP), tick * 20_000_000, config)
+        memory, aim = advance(
+            memory, seen, FlightState(place, velocity, yaw), goal(tick * STEP), tick * 20_000_000, config
+        )
         push = aim.acceleration + 6.0 * (aim.position - place) + 4.5 * (aim.velocity - velocity)
         velocity = velocity + STEP * push
         place = place + STEP * velocity
@@ -94,7 +103,7 @@ def test_the_same_inputs_give_the_same_setpoints_and_memory_is_never_changed() -
     world = box_world(3)
     see, memory = seen_in(world), Memory()
     seen = see(world.start, 0.0)
-    flight = Flight(world.start, np.zeros(3), 0.5)
+    flight = FlightState(world.start, np.zeros(3), 0.5)
     for tick in range(40):
         before = copy.deepcopy(memory)
         after, aim = advance(memory, seen, flight, world.goal, tick * 20_000_000, CONFIG)
@@ -162,9 +171,9 @@ def test_a_vehicle_that_was_blown_away_plans_from_where_it_is() -> None:
     see, goal, memory = seen_in(world), np.array([10.0, 2.0, 1.5]), Memory()
     for tick in range(100):
         memory, aim = advance(
-            memory, see(world.start, 0.0), Flight(world.start, np.zeros(3), 0.0), goal, tick * 20_000_000, CONFIG
+            memory, see(world.start, 0.0), FlightState(world.start, np.zeros(3), 0.0), goal, tick * 20_000_000, CONFIG
         )
-    blown = Flight(world.start + np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.5, 0.0]), 0.0)
+    blown = FlightState(world.start + np.array([0.0, 3.0, 0.0]), np.array([0.0, 0.5, 0.0]), 0.0)
     memory, aim = advance(memory, see(blown.position, 2.0), blown, goal, 2_000_000_000, CONFIG)
     assert np.allclose(aim.position, blown.position) and np.allclose(aim.velocity, blown.velocity)
 

@@ -9,10 +9,9 @@ import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig, Way, bezier, find_way, sub_goal
+from skyloop_autonomy.planning.global_planner import GlobalPlannerConfig, PlannedWay, bezier, find_way, sub_goal
 from skyloop_autonomy.planning.grid import Grid, grid_from_distance, inflated, path_length
-from skyloop_autonomy.planning.jump_search import jump_point_search
-from skyloop_autonomy.planning.space_search import space_search
+from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
 
 CONFIG = GlobalPlannerConfig()
 
@@ -88,7 +87,7 @@ def test_search_in_space_is_as_short_as_dijkstra(share: float) -> None:
         blocked = chance.random(tuple(chance.integers(4, 13, 3))) < share
         start, goal = (0, 0, 0), tuple(n - 1 for n in blocked.shape)
         blocked[start] = blocked[goal] = False
-        answer, expected = space_search(blocked, start, goal), shortest_length(blocked, start, goal)
+        answer, expected = cheapest_way(blocked, start, goal), shortest_length(blocked, start, goal)
         assert (answer is None) == np.isinf(expected), f"seed {seed}"
         if answer is not None:
             cells, length = answer
@@ -208,7 +207,7 @@ def test_the_sub_goal_is_within_the_look_ahead_and_in_sight_where_it_is_far() ->
         assert grid.sees(here, aim) or away <= CONFIG.skip_nearer
     near = np.array([8.8, 1.1, 1.0])
     assert np.allclose(sub_goal(grid, find_way(grid, near, way.points[-1], CONFIG), near, CONFIG), way.points[-1])
-    assert np.array_equal(sub_goal(grid, Way(near[None]), near, CONFIG), near)
+    assert np.array_equal(sub_goal(grid, PlannedWay(near[None]), near, CONFIG), near)
 
 
 def test_bezier_begins_and_ends_at_its_control_points() -> None:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from test_planning_flights import STEP, fly, seen_in
 
-from skyloop_autonomy.planning.global_planner import find_way
+from skyloop_autonomy.planning.global_planner import find_way, through_the_middle
 from skyloop_autonomy.planning.grid import inflated
 from skyloop_autonomy.planning.local_planner import LocalPlannerConfig, plan_motion
-from skyloop_autonomy.planning.narrow_places import through_the_middle
 from skyloop_autonomy.planning.replanning import NavigatorConfig, best_way
 from skyloop_papers.benchmarks.plan import CELL, BoxWorld
 

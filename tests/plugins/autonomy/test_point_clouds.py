@@ -9,7 +9,7 @@ import pytest
 from depth_scenes import HEIGHT, LENS, WIDTH, camera_at, person, wall
 
 from skyloop_autonomy.mapping import DepthLens, Sight, points_from_depth
-from skyloop_autonomy.mapping.sight import trusted_range
+from skyloop_autonomy.mapping.point_clouds import trusted_range
 from skyloop_client.errors import ScenarioError
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from skyloop_autonomy.grid_slam.ways import Ways
 from skyloop_autonomy.pilots.unknown_city import CityPilot
+from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, GridMap, Land, Path, TakeOff, Velocity
 from skyloop_client.streams import StreamInfo
@@ -87,7 +87,7 @@ def test_around_a_wall_to_the_goal_at_the_speed_it_was_given() -> None:
     track = np.array(flight.track)
     assert np.hypot(*(track[-1, :2] - GOAL)) < 1.0
     assert flight.pilot.reached
-    ways = Ways(city(WALL) == 100, CORNER, CELL, 1.5)
+    ways = ClearanceGrid(city(WALL) == 100, CORNER, CELL, 1.5)
     assert min(ways.clearance(point) for point in track) > 1.2
     speeds = np.hypot(*np.diff(track[:, :2], axis=0).T) / 0.1
     assert 2.9 < speeds.max() < 3.0 + 1e-6
@@ -108,7 +108,7 @@ def test_a_wall_that_appears_late_changes_the_way() -> None:
     flight.go(1.8)
     flight.cells = city(WALL)
     assert isinstance(flight.go(60.0), Land)
-    ways = Ways(city(WALL) == 100, CORNER, CELL, 1.5)
+    ways = ClearanceGrid(city(WALL) == 100, CORNER, CELL, 1.5)
     assert min(ways.clearance(point) for point in flight.track) > 0.8
 
 

@@ -11,9 +11,9 @@ from vio_flights import TRUE_NOISE, Corners, Flight, TrackDrivenOdometry, WithWa
 
 from skyloop.core.frames import Transform
 from skyloop_autonomy.evaluation.estimate_log import Truths
-from skyloop_autonomy.evaluation.trajectory_error import Track
+from skyloop_autonomy.evaluation.trajectory_error import Trajectory
 from skyloop_autonomy.vio import VioSettings
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_client.errors import MissingExtra, SetupError
 from skyloop_papers.benchmarks import smoother_inputs
 from skyloop_papers.benchmarks.fixed_lag_smoother import FixedLagBackend
@@ -38,7 +38,7 @@ def truths_of(flown: Flight) -> Truths:
     stamps = np.round(flown.times * 1e9).astype(np.int64)
     quats = Rotation.from_matrix(flown.rotations).as_quat()[:, [3, 0, 1, 2]]
     none = np.zeros((0, 3))
-    return Truths(Track(stamps, flown.positions, quats), flown.velocities, np.zeros(0, np.int64), none, none)
+    return Truths(Trajectory(stamps, flown.positions, quats), flown.velocities, np.zeros(0, np.int64), none, none)
 
 
 def off(beside: SmootherBeside, flown: Flight) -> np.ndarray:
@@ -70,7 +70,7 @@ def test_it_follows_a_flight_to_centimetres(usual: tuple[SmootherBeside, Flight]
 
 def test_corners_are_what_makes_it_exact() -> None:
     class Blind(Corners):
-        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
             return super().tracks(rotation, place, most).kept(slice(0, 0))
 
     beside, flown = both_on(3, Blind(3))

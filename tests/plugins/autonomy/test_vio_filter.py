@@ -8,7 +8,7 @@ from vio_flights import TRUE_NOISE, Corners, Errors, TrackDrivenOdometry, WithWa
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop_autonomy.vio import VioSettings, VisualInertialOdometry
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 
 pytestmark = pytest.mark.flights
 
@@ -102,9 +102,9 @@ def test_in_the_dark_it_says_so_and_recovers() -> None:
     class Dark(Corners):
         count = 0
 
-        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
             self.count += 1
-            return super().tracks(rotation, place, most) if not 60 < self.count < 130 else Tracks()
+            return super().tracks(rotation, place, most) if not 60 < self.count < 130 else CornerTracks()
 
     odometry, errors = fly(3, 8.0, corners=Dark(3), blind_time=2.0)
     dark = (errors.times > 5.5) & (errors.times < 6.4)

@@ -13,8 +13,8 @@ from vio_flights import IMU_HZ, PAIRS_HZ, REST_S, TRUE_NOISE, Corners, TrackDriv
 from skyloop.core import jit
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform, matrix_from_quat
 from skyloop_autonomy.vio import VioSettings
-from skyloop_autonomy.vio.landmarks import KeyPoses, Place, landmarks
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.landmarks import KeyPoses, MapPose, landmarks
+from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.estimator import EstimatorSetup, answers_of
 from skyloop_client.messages import Estimate, ImuSample, KeyPose, Message, PointCloud, StartConditions
@@ -31,9 +31,9 @@ class Numbered(Corners):
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.truth: dict[int, np.ndarray] = {}
-        self.seen: list[Tracks] = []
+        self.seen: list[CornerTracks] = []
 
-    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
         found = super().tracks(rotation, place, most)
         followed = np.flatnonzero(self.numbers >= 0)
         self.truth |= {int(self.numbers[k]): self.points[k].copy() for k in followed}
@@ -98,7 +98,7 @@ def test_landmarks_are_where_the_points_are_within_their_sigmas(flown: Flown) ->
 
 def test_the_sigmas_are_what_the_filters_covariance_makes_of_its_points(flown: Flown) -> None:
     """Against a sample: the state is moved as the filter moves it, and the points are computed anew."""
-    backend, place = flown.odometry.backend, Place(np.array([5.0, -3.0, 1.0]), Transform.identity())
+    backend, place = flown.odometry.backend, MapPose(np.array([5.0, -3.0, 1.0]), Transform.identity())
     small = 1e-3
     expected = landmarks(backend, place, small)
     root = np.linalg.cholesky(backend.filter.covariance + 1e-14 * np.eye(len(backend.filter.covariance)))
@@ -107,7 +107,7 @@ def test_the_sigmas_are_what_the_filters_covariance_makes_of_its_points(flown: F
         moved = copy.deepcopy(backend)
         moved.filter._shift(small * root @ rng.normal(size=len(root)))
         # single precision would hide the small motion
-        sample.append(landmarks(moved, Place(np.zeros(3), Transform.identity()), 1.0).points.astype(np.float64))
+        sample.append(landmarks(moved, MapPose(np.zeros(3), Transform.identity()), 1.0).points.astype(np.float64))
     # float32 of some metres is exact to 5e-7 m
     variance = np.var(sample, axis=0).mean(axis=1)
     seen = np.sqrt(variance)
@@ -127,8 +127,8 @@ def test_the_mount_of_the_imu_is_taken_out(flown: Flown) -> None:
     poses.stepped(backend, flown.corners.seen[-1])
     f.add_pose()
     f.pose_t_ns[-1] = newest + 50_000_000
-    poses.stepped(backend, Tracks())
-    (pose,) = poses.news(backend, Place(np.array([7.0, 8.0, 9.0]), mount))
+    poses.stepped(backend, CornerTracks())
+    (pose,) = poses.news(backend, MapPose(np.array([7.0, 8.0, 9.0]), mount))
     slot = f.pose_t_ns.index(newest)
     imu = np.eye(4)
     imu[:3, :3], imu[:3, 3] = f.pose_rotations[slot], f.pose_places[slot] + [7.0, 8.0, 9.0]
@@ -139,10 +139,13 @@ def test_the_mount_of_the_imu_is_taken_out(flown: Flown) -> None:
 
 def test_a_window_that_was_thrown_away_keeps_nothing(flown: Flown) -> None:
     poses, backend = KeyPoses(), copy.deepcopy(flown.odometry.backend)
-    poses.stepped(backend, Tracks())
+    poses.stepped(backend, CornerTracks())
     backend.restart()
-    poses.stepped(backend, Tracks())
-    assert not poses.unread and landmarks(backend, Place(np.zeros(3), Transform.identity()), 1.0).points.shape == (0, 3)
+    poses.stepped(backend, CornerTracks())
+    assert not poses.unread and landmarks(backend, MapPose(np.zeros(3), Transform.identity()), 1.0).points.shape == (
+        0,
+        3,
+    )
 
 
 def localiser() -> VisualLocaliser:

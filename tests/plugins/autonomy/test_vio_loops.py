@@ -7,10 +7,9 @@ import pytest
 from vio_flights import BASELINE, FOCAL, calibration
 
 from skyloop_autonomy.vio import VioSettings
-from skyloop_autonomy.vio.loop_closing import LoopCloser, corrected
-from skyloop_autonomy.vio.opencv import cv2
+from skyloop_autonomy.vio.lens import cv2
+from skyloop_autonomy.vio.loop_closing import Edge, LoopCloser, corrected, fitted, step_between
 from skyloop_autonomy.vio.places import all_corners, key_picture, recognised
-from skyloop_autonomy.vio.pose_graph import Edge, fitted, step_between
 from skyloop_autonomy.vio.tracking import StereoTracker, Work
 
 # looking along x: the camera's right is -y, its down -z

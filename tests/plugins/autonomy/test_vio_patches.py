@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop_autonomy.vio.opencv import cv2
+from skyloop_autonomy.vio.lens import cv2
 from skyloop_autonomy.vio.patches import ReferencePatches
 
 SIDE = 15

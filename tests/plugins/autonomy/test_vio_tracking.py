@@ -9,8 +9,8 @@ import pytest
 from vio_flights import BASELINE, FOCAL, calibration
 
 from skyloop_autonomy.vio import VioSettings
+from skyloop_autonomy.vio.lens import cv2
 from skyloop_autonomy.vio.measurement_kernels import LEFT_ONLY, STEREO
-from skyloop_autonomy.vio.opencv import cv2
 from skyloop_autonomy.vio.tracking import StereoTracker, Work
 
 SETTINGS = VioSettings(features=80)

@@ -13,7 +13,7 @@ from skyloop_autonomy.vio.calibration import CameraModel, ImuModel, StereoCalibr
 from skyloop_autonomy.vio.measurement_kernels import STEREO
 from skyloop_autonomy.vio.odometry import VisualInertialOdometry
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 
 GRAVITY = 9.80665
 BASELINE = 0.05
@@ -108,7 +108,7 @@ class Corners:
         self.numbers = np.full(count, -1)
         self.next_id = 0
 
-    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
         c, s = np.cos(0.004 / PAIRS_HZ), np.sin(0.004 / PAIRS_HZ)
         self.points[: self.clouds, :2] = self.points[: self.clouds, :2] @ np.array([[c, s], [-s, c]])
         eye = place + rotation @ [0.12, 0.0, 0.0]
@@ -126,7 +126,7 @@ class Corners:
         noise = self.pixel_sd / FOCAL * self.rng.normal(size=(len(index), 3))
         rows = np.column_stack([tangents[index], BASELINE / depth[index]]) + noise
         n = len(index)
-        return Tracks(
+        return CornerTracks(
             self.numbers[index].astype(np.int64), (FOCAL * rows[:, :2]).astype(np.float32), rows,
             np.full(n, STEREO, np.uint8), 1.0 / depth[index], np.zeros(n, np.int64),
         )  # fmt: skip
@@ -137,7 +137,7 @@ class WithWalker(Corners):
 
     walked = 0.0
 
-    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> Tracks:
+    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
         self.walked += 0.05
         tracks = super().tracks(rotation, place, most)
         tracks.rows[tracks.ids % 3 == 0, 0] += 0.3 * np.sin(0.8 * self.walked)
@@ -172,7 +172,7 @@ TRUE_NOISE: dict[str, Any] = {
 class TrackDrivenOdometry(VisualInertialOdometry):
     """The odometry, with corners given in place of images."""
 
-    def corners(self, t_ns: int, tracks: Tracks) -> None:
+    def corners(self, t_ns: int, tracks: CornerTracks) -> None:
         f = self.backend.filter
         self._stillness.see(t_ns, tracks)
         if self._starting is not None or t_ns <= f.t_ns:

@@ -13,8 +13,8 @@ from skyloop.cli.verbs import execute
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_detect.commands.board_detector import board_command
+from skyloop_detect.exporting import onnx_model
 from skyloop_detect.network import Network
-from skyloop_detect.onnx_graph import onnx_model
 
 OPTIONS = "vehicles.drone.estimators.detect.options"
 

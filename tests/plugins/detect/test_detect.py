@@ -15,8 +15,8 @@ from PIL import Image
 from skyloop.cli.verbs import execute
 from skyloop_client.errors import DatasetError, UnknownNameError
 from skyloop_detect.detector import load_detector
+from skyloop_detect.exporting import onnx_model
 from skyloop_detect.network import Network
-from skyloop_detect.onnx_graph import onnx_model
 from skyloop_detect.weights import save_network
 
 

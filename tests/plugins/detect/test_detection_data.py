@@ -12,10 +12,10 @@ from drawn_people import PER_IMAGE, drawn, write_both
 
 from skyloop_client.errors import DatasetError, UnknownNameError
 from skyloop_detect.dataset_reader import read_samples
-from skyloop_detect.event_log import EventLog, masked_crc, scalars
-from skyloop_detect.finding import Found, find, keep_best
+from skyloop_detect.finding import FoundBoxes, find, keep_best
 from skyloop_detect.samples import Sample, classes_of
 from skyloop_detect.scoring import counts, quick_ap50, scored
+from skyloop_detect.training_state import EventLog, masked_crc, scalars
 
 
 @pytest.fixture
@@ -94,8 +94,8 @@ def _sample(boxes: list[list[float]], hidden: list[float] | None = None, skipped
     )  # fmt: skip
 
 
-def _found(boxes: list[list[float]], scores: list[float]) -> Found:
-    return Found(np.array(boxes, float).reshape(-1, 4), np.zeros(len(boxes), np.int64), np.array(scores))
+def _found(boxes: list[list[float]], scores: list[float]) -> FoundBoxes:
+    return FoundBoxes(np.array(boxes, float).reshape(-1, 4), np.zeros(len(boxes), np.int64), np.array(scores))
 
 
 def test_what_counts() -> None:

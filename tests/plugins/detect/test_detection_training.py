@@ -24,7 +24,7 @@ from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import WEIGHTS as SHIPPED_WEIGHTS
 from skyloop_detect.detector import load_detector
 from skyloop_detect.exporting import FILES
-from skyloop_detect.image_store import Canvas, load_images
+from skyloop_detect.image_store import ImageBatch, load_images
 from skyloop_detect.samples import Sample
 from skyloop_detect.training import WEIGHTS, TrainingOptions
 from skyloop_detect.weights import begin_with, load_tensors
@@ -123,7 +123,7 @@ def test_eight_bits_cost_little(data: Path, trained: Path) -> None:
     assert whole > 0.95 and abs(whole - coarse) < 0.05
 
 
-def loaded(data: Path) -> dict[str, tuple[list[Sample], list[Canvas]]]:
+def loaded(data: Path) -> dict[str, tuple[list[Sample], list[ImageBatch]]]:
     samples = read_samples(data, "train")
     return dict.fromkeys(("train", "val"), (samples, load_images(samples, ("person",), CPU)))
 
@@ -132,7 +132,7 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(data: Path, t
     class Cut(Exception):
         pass
 
-    def stop(progress: training.Progress) -> None:
+    def stop(progress: training.TrainingProgress) -> None:
         if progress.epoch == 2:
             raise Cut
 

@@ -13,8 +13,7 @@ from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import CameraImage, Detections, ImageTruth, Label, Message
 from skyloop_client.streams import StreamInfo
-from skyloop_detect.detection_window import with_boxes
-from skyloop_detect.image_detector import ImageDetector
+from skyloop_detect.image_detector import ImageDetector, with_boxes
 from skyloop_detect.label_detector import LabelDetector, LabelDetectorConfig, contrast_of
 from virtual_screens import needs_screen, said_before_a_screen
 
@@ -137,7 +136,7 @@ def test_boxes_that_come_before_their_image_are_drawn_with_it() -> None:
 
 WINDOW = """
 import numpy as np
-from skyloop_detect.detection_window import DetectionWindow, with_boxes
+from skyloop_detect.image_detector import DetectionWindow, with_boxes
 from skyloop_client.messages import Detections
 image = np.full((60, 80, 3), 40, np.uint8)
 found = Detections(0, np.array([[10.0, 20.0, 30.0, 50.0]]), ("person",), np.ones(1))

@@ -10,11 +10,10 @@ import pytest
 
 from skyloop_client.errors import SetupError
 from skyloop_detect import detector as detector_module
-from skyloop_detect.classes import CLASSES
 from skyloop_detect.commands.train import score_model
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import MODELS, SHIPPED, load_detector, model_file
-from skyloop_detect.image_files import read_image
+from skyloop_detect.samples import CLASSES, read_image
 
 pytestmark = pytest.mark.flights
 

@@ -21,7 +21,7 @@ from skyloop_client.errors import ScenarioError, SetupError
 from skyloop_jax import DeviceEnv
 from skyloop_jax.episodes import Episode, judged, observed, started
 from skyloop_jax.flight import flight_from, motion_of
-from skyloop_jax.learning import Learner, Settings, applied, made_networks, save_policy
+from skyloop_jax.learning import Learner, LearningSettings, applied, made_networks, save_policy
 from skyloop_papers.benchmarks import gym as bench
 from skyloop_papers.benchmarks.measurement import Rounds
 
@@ -125,7 +125,7 @@ def test_gate_is_judged_as_by_the_kernels() -> None:
     assert ends[:2].min() > 5, ends
 
 
-def learned(env: DeviceEnv, settings: Settings, updates: int) -> tuple[Any, list[Any]]:
+def learned(env: DeviceEnv, settings: LearningSettings, updates: int) -> tuple[Any, list[Any]]:
     learner = Learner(env, settings, seed=3)
     told = list(learner.learn(updates * settings.steps_per_update))
     return jax.tree.leaves(learner.networks), told
@@ -133,7 +133,7 @@ def learned(env: DeviceEnv, settings: Settings, updates: int) -> tuple[Any, list
 
 @pytest.mark.slow("JAX compiles the learning")
 def test_ppo_learns_and_the_same_seed_gives_the_same_policy(hover: DeviceEnv) -> None:
-    settings = Settings(num_envs=VEHICLES, horizon=8, epochs=1, minibatches=2, hidden=(16,))
+    settings = LearningSettings(num_envs=VEHICLES, horizon=8, epochs=1, minibatches=2, hidden=(16,))
     before = jax.tree.leaves(made_networks(18, 4, (16,), seed=3))
     first, told = learned(hover, settings, 2)
     again, _ = learned(hover, settings, 2)
@@ -145,7 +145,7 @@ def test_ppo_learns_and_the_same_seed_gives_the_same_policy(hover: DeviceEnv) ->
 
 @pytest.mark.slow("fifteen updates, and their compilation")
 def test_ppo_improves(hover: DeviceEnv) -> None:
-    _, told = learned(hover, Settings(num_envs=VEHICLES, horizon=32, minibatches=4), 15)
+    _, told = learned(hover, LearningSettings(num_envs=VEHICLES, horizon=32, minibatches=4), 15)
     returns = [each.mean_return for each in told]
     assert np.nanmean(returns[-3:]) > np.nanmean(returns[:5]) + 8.0, returns
 
@@ -189,7 +189,7 @@ def test_an_action_that_is_no_number_ends_its_episode_only(hover: DeviceEnv) -> 
 
 def test_minibatches_must_divide() -> None:
     with pytest.raises(ScenarioError, match="3 vehicles x 5 steps do not divide into 4"):
-        Settings(num_envs=3, horizon=5, minibatches=4)
+        LearningSettings(num_envs=3, horizon=5, minibatches=4)
 
 
 @pytest.mark.slow("JAX compiles an environment")

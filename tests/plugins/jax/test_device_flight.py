@@ -21,8 +21,8 @@ from skyloop_jax import DeviceEnv
 from skyloop_jax.advance import flown
 from skyloop_jax.craft import craft_from
 from skyloop_jax.environment import KINDS
+from skyloop_jax.episodes import philox
 from skyloop_jax.flight import flight_from, motion_of
-from skyloop_jax.keyed_random import philox
 
 pytestmark = pytest.mark.flights
 

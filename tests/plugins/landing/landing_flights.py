@@ -15,7 +15,7 @@ from skyloop.sim.scenario import make_scenario
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import LandingStatus, Message
 from skyloop_landing.pilot import LandingPilot
-from skyloop_landing.vision.figures import SQUARE, Detection, Figure, Marker, heading_of
+from skyloop_landing.vision.figures import SQUARE, Figure, MarkerDetection, SeenMarker, heading_of
 
 MARKER_XY = (6.0, 0.0)
 BOARD = 0.03
@@ -36,20 +36,22 @@ class TruthEye(LandingPilot):
         self._bundle = bundle
         return super().__call__(bundle)
 
-    def _look(self, image: Any) -> Detection:
+    def _look(self, image: Any) -> MarkerDetection:
         since = (self._bundle.t_ns - self.began_ns) * 1e-9
         if self._gone[0] <= since < self._gone[1]:
-            return Detection(None, "hidden", ())
+            return MarkerDetection(None, "hidden", ())
         square, rectangle = (self._pixel(x) for x in (0.26, -0.26))
         side = 0.343 * 640.0 / max(self._height, 0.01)
         if not self._is_seen(square, 0.7 * side):
-            return Detection(None, "out of the image", ())
+            return MarkerDetection(None, "out of the image", ())
         sx, sy, rx, ry = (round(16.0 * value) for value in (*square, *rectangle))
         there = Figure(0, SQUARE, round(side * side), sx, sy, 0, 0, 0, 0)
         seen = 1 if self._is_seen(rectangle, 1.1 * side) else -1
         dx, dy = sx - rx, sy - ry
         middle = (sx + rx) >> 1, (sy + ry) >> 1
-        return Detection(Marker(*middle, heading_of(dx, dy), there, dx, dy, round(16 * side), seen), "", (SQUARE,))
+        return MarkerDetection(
+            SeenMarker(*middle, heading_of(dx, dy), there, dx, dy, round(16 * side), seen), "", (SQUARE,)
+        )
 
     def _pixel(self, along: float) -> tuple[float, float]:
         """Of a point on the marker's axis, x to the right, y down."""

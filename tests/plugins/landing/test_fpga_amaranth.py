@@ -15,7 +15,7 @@ from pixel_patterns import even_threshold, image_of
 from skyloop_client.errors import MissingExtra, ScenarioError
 from skyloop_landing.fpga.config import MIN_AREA_ADDRESS, FabricConfig, small_config
 from skyloop_landing.fpga.design import LandingFabric
-from skyloop_landing.fpga.yosys import run_yosys
+from skyloop_landing.fpga.synthesis import run_yosys
 from skyloop_landing.vision.object_list import ObjectFinder
 
 SHAPE = (9, 20)

@@ -23,7 +23,7 @@ from skyloop_landing.board.board_lines import SerialBoard, open_line
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.board.pc_procedure import PcProcedureConfig
-from skyloop_landing.board.simulated_uart import Stamped
+from skyloop_landing.board.simulated_uart import StampedBytes
 from skyloop_landing.land import landing_pilot, run_landing, start_of
 
 pytestmark = pytest.mark.flights
@@ -68,7 +68,7 @@ class Dumb:
 
     def advance(self, t_ns, received, words=None):
         triggered = any(part.data == b"T" for part in received)
-        return [Stamped(t_ns, self.answers.pop())] if triggered and self.answers else []
+        return [StampedBytes(t_ns, self.answers.pop())] if triggered and self.answers else []
 
     def summary(self):
         return {}

@@ -15,7 +15,7 @@ from skyloop_landing.board.board_turns import (
     TurningBoard,
 )
 from skyloop_landing.board.python_program import BLIND_AFTER_US, Decision, PythonProgram
-from skyloop_landing.board.simulated_uart import Stamped
+from skyloop_landing.board.simulated_uart import StampedBytes
 
 MS = 1_000_000
 WORDS = np.zeros(4, np.uint32)
@@ -46,17 +46,17 @@ def image(number: int):
 def test_an_image_is_looked_at_when_it_has_come_over_the_cable():
     program = Echo(30_000)
     board = TurningBoard(program)
-    assert board.advance(MS, [Stamped(MS, b"x")], image(1)) == []
+    assert board.advance(MS, [StampedBytes(MS, b"x")], image(1)) == []
     assert board.advance(MS + TRANSFER_NS - 1, []) == []
-    assert board.advance(MS + TRANSFER_NS, []) == [Stamped(MS + TRANSFER_NS + 30_000, b"<x>")]
+    assert board.advance(MS + TRANSFER_NS, []) == [StampedBytes(MS + TRANSFER_NS + 30_000, b"<x>")]
     assert program.starts == [(MS + TRANSFER_NS, 1)]
 
 
 def test_bytes_that_arrive_after_the_start_of_a_turn_wait_for_the_next():
     board = TurningBoard(Echo(), transfer_ns=10 * MS)
     board.advance(0, [], image(1))
-    sent = board.advance(30 * MS, [Stamped(9 * MS, b"a"), Stamped(11 * MS, b"b")], image(2))
-    assert sent == [Stamped(10 * MS, b"<a>"), Stamped(10 * MS + IDLE_NS, b"<b>")]
+    sent = board.advance(30 * MS, [StampedBytes(9 * MS, b"a"), StampedBytes(11 * MS, b"b")], image(2))
+    assert sent == [StampedBytes(10 * MS, b"<a>"), StampedBytes(10 * MS + IDLE_NS, b"<b>")]
 
 
 def test_without_images_it_turns_all_the_same():
@@ -77,11 +77,13 @@ def test_a_slow_board_misses_images_and_takes_the_newest():
 
 def test_throttled_takes_longer_and_late_only_answers_later():
     slow = TurningBoard(ThrottledProgram(Echo(2 * MS), 3.0), transfer_ns=0)
-    assert slow.advance(0, [Stamped(0, b"x")], image(1)) == [Stamped(6 * MS, b"<x>")]
+    assert slow.advance(0, [StampedBytes(0, b"x")], image(1)) == [StampedBytes(6 * MS, b"<x>")]
     program = Echo(2 * MS)
     late = LateBoard(TurningBoard(program, transfer_ns=0), 100 * MS)
-    sent = late.advance(0, [Stamped(0, b"x")], image(1)) + late.advance(16 * MS, [Stamped(16 * MS, b"y")], image(2))
-    assert sent == [Stamped(102 * MS, b"<x>"), Stamped(118 * MS, b"<y>")]
+    sent = late.advance(0, [StampedBytes(0, b"x")], image(1)) + late.advance(
+        16 * MS, [StampedBytes(16 * MS, b"y")], image(2)
+    )
+    assert sent == [StampedBytes(102 * MS, b"<x>"), StampedBytes(118 * MS, b"<y>")]
     assert [number for _, number in program.starts] == [1, 2]
     assert late.summary()["latency_ms"] == 100.0
 

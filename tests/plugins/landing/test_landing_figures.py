@@ -16,7 +16,7 @@ from skyloop_landing.vision.figures import (
     RECTANGLE,
     RING,
     SQUARE,
-    Marker,
+    SeenMarker,
     expected_sizes,
     heading_of,
     min_area,
@@ -25,12 +25,12 @@ from skyloop_landing.vision.figures import (
 MARKER = LandingMarker()
 
 
-def off_px(marker: Marker | None, at_px: tuple[float, float]) -> float:
+def off_px(marker: SeenMarker | None, at_px: tuple[float, float]) -> float:
     assert marker is not None
     return math.hypot(marker.x / 16.0 - 639.5 - at_px[0], marker.y / 16.0 - 359.5 - at_px[1])
 
 
-def degrees(marker: Marker | None) -> float:
+def degrees(marker: SeenMarker | None) -> float:
     assert marker is not None
     return marker.heading * 360.0 / 65536.0
 

@@ -13,7 +13,7 @@ import pytest
 
 from skyloop_client.errors import LinkEnded, LinkError
 from skyloop_landing.board.board_lines import SerialBoard, open_line
-from skyloop_landing.board.simulated_uart import Stamped
+from skyloop_landing.board.simulated_uart import StampedBytes
 
 
 def read_all(read, count: int) -> bytes:
@@ -41,13 +41,13 @@ def test_a_serial_device_at_57600_baud(device):
     settings = termios.tcgetattr(theirs)
     assert settings[4] == settings[5] == termios.B57600
     assert settings[2] & termios.CSIZE == termios.CS8 and not settings[2] & termios.PARENB
-    assert board.advance(0, [Stamped(0, b"T111"), Stamped(0, b"Am07")]) == []
+    assert board.advance(0, [StampedBytes(0, b"T111"), StampedBytes(0, b"Am07")]) == []
     assert read_all(lambda: os.read(ours, 100), 8) == b"T111Am07"
     # raw: neither echo nor line ends are changed
     os.write(ours, b"t:1\nv:1,2,3\r\n\x03\x04")
     select.select([theirs], [], [], 10.0)
     (heard,) = board.advance(5, [])
-    assert heard == Stamped(5, b"t:1\nv:1,2,3\r\n\x03\x04")
+    assert heard == StampedBytes(5, b"t:1\nv:1,2,3\r\n\x03\x04")
     assert board.has_own_line and board.summary()["bytes_heard"] == 15
     board.close()
     board.close()
@@ -60,7 +60,7 @@ def test_a_board_unplugged_in_flight(device):
     os.close(theirs)
     with pytest.raises(LinkEnded, match=rf"the landing board on {name} is gone .*plugged in"):
         for k in range(10):
-            board.advance(k, [Stamped(k, b"Am01")])
+            board.advance(k, [StampedBytes(k, b"Am01")])
     board.close()
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from skyloop_client.errors import LinkError
-from skyloop_landing.board.pc_procedure import Motion, PcProcedure, PcProcedureConfig, PcStep, figure_sizes
+from skyloop_landing.board.pc_procedure import HeadingVelocity, PcProcedure, PcProcedureConfig, PcStep, figure_sizes
 
 MS = 1_000_000
 S = 1000 * MS
@@ -77,9 +77,9 @@ def test_answers_each_question_once_per_read():
 def test_the_newest_command_moves_the_vehicle():
     line = Line().flying()
     step = line.step(b"v:9,9,9\nv:1.5,0.5,0.25\ny:90\n")
-    assert step.motion == Motion((1.5, -0.5, -0.25), -math.radians(90.0))
+    assert step.motion == HeadingVelocity((1.5, -0.5, -0.25), -math.radians(90.0))
     # the yaw rate came a little later than its velocity, and holds
-    assert line.step(b"v:1,0,0\n").motion == Motion((1.0, 0.0, 0.0), -math.radians(90.0))
+    assert line.step(b"v:1,0,0\n").motion == HeadingVelocity((1.0, 0.0, 0.0), -math.radians(90.0))
     assert line.step(b"y:5\n").motion is None
 
 
@@ -91,7 +91,7 @@ def test_hovers_once_after_a_second_of_silence_and_goes_on_afterwards():
     assert [k for k, step in enumerate(steps) if step.hovers] == [99]
     assert len(line.news) == 1 and "no command of the landing board for 1 s" in line.news[0]
     # the old yaw rate is no longer valid
-    assert line.step(b"v:1,0,0\n").motion == Motion((1.0, 0.0, 0.0), 0.0)
+    assert line.step(b"v:1,0,0\n").motion == HeadingVelocity((1.0, 0.0, 0.0), 0.0)
     assert [step.hovers for step in (line.step() for _ in range(120))].count(True) == 1
 
 

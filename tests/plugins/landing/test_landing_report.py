@@ -24,8 +24,7 @@ from skyloop_client.messages import (
 )
 from skyloop_client.streams import Rate, StreamInfo
 from skyloop_landing.landing_log import LandingLog, VehicleLanding
-from skyloop_landing.landing_pictures import draw_landing
-from skyloop_landing.report import binary_of, outcome
+from skyloop_landing.report import binary_of, draw_landing, outcome
 
 PAD = (np.array([6.0, 0.0, 0.0]), 0.0)
 IMAGES = [as_pixels(picture(LandingMarker(), 9.0 - 0.8 * k)) for k in range(10)]

@@ -57,10 +57,10 @@ def localise(
     if json_:
         print(json.dumps(summary, indent=2))
     else:
-        out.print("\n".join(told(summary)), highlight=False, markup=False)
+        out.print("\n".join(summary_lines(summary)), highlight=False, markup=False)
 
 
-def told(summary: dict[str, Any]) -> list[str]:
+def summary_lines(summary: dict[str, Any]) -> list[str]:
     """A summary in a few lines."""
     lines = [f"{summary['pairs']} pairs, {summary['imu_samples']} IMU samples, valid {summary['valid_share']:.1%}"]
     if "ape_m" in summary:

@@ -26,7 +26,7 @@ NOISE, NOISY, BLURRED, GREY = 0.04, 0.3, 0.12, 0.05
 """Largest sigma of the noise, and shares of images with noise, with blur, and without colours."""
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     images: Tensor
     """(b, 3, height, width) 0 to 1."""
     boxes: Tensor
@@ -37,29 +37,29 @@ class Batch(NamedTuple):
     """(b, m)."""
 
 
-def plain(pixels: Tensor, boxes: Tensor, kinds: Tensor, skipped: Tensor) -> Batch:
+def plain(pixels: Tensor, boxes: Tensor, kinds: Tensor, skipped: Tensor) -> TrainingBatch:
     """Images as they are."""
-    return Batch(pixels.permute(0, 3, 1, 2).float() / 255.0, boxes, kinds, skipped)
+    return TrainingBatch(pixels.permute(0, 3, 1, 2).float() / 255.0, boxes, kinds, skipped)
 
 
-def augmented(batch: Batch, size: tuple[int, int], chance: torch.Generator) -> Batch:
+def augmented(batch: TrainingBatch, size: tuple[int, int], chance: torch.Generator) -> TrainingBatch:
     """The batch at `size` (height, width), each image changed in its own way."""
     warped = _warped(batch, size, chance)
     return warped._replace(images=_coloured(warped.images, chance))
 
 
-def halved(batch: Batch) -> Batch:
+def halved(batch: TrainingBatch) -> TrainingBatch:
     """Half as many pixels each way; what gets too small is skipped."""
     boxes = batch.boxes * 0.5
     skipped = batch.skipped | (boxes[..., 3] - boxes[..., 1] < SMALLEST_PX)
-    return Batch(functional.avg_pool2d(batch.images, 2), boxes, batch.kinds, skipped)
+    return TrainingBatch(functional.avg_pool2d(batch.images, 2), boxes, batch.kinds, skipped)
 
 
 def _draw(shape: tuple[int, ...], low: float, high: float, like: Tensor, chance: torch.Generator) -> Tensor:
     return low + (high - low) * torch.rand(shape, generator=chance, device=like.device)
 
 
-def _warped(batch: Batch, size: tuple[int, int], chance: torch.Generator) -> Batch:
+def _warped(batch: TrainingBatch, size: tuple[int, int], chance: torch.Generator) -> TrainingBatch:
     images = batch.images
     count, height, width = len(images), images.shape[2], images.shape[3]
     out = torch.tensor([size[1], size[0]], dtype=torch.float32, device=images.device)
@@ -92,7 +92,7 @@ def _grid(corner: Tensor, zoom: Tensor, mirrored: Tensor, size: tuple[int, int],
     return torch.stack([at_x[:, None, :].expand(shape), at_y[:, :, None].expand(shape)], -1)
 
 
-def _cut(images: Tensor, boxes: Tensor, batch: Batch, out: Tensor) -> Batch:
+def _cut(images: Tensor, boxes: Tensor, batch: TrainingBatch, out: Tensor) -> TrainingBatch:
     """Boxes cut to the image."""
     limits = out.repeat(2)
     cut = torch.minimum(boxes.clamp(min=0.0), limits)
@@ -100,7 +100,7 @@ def _cut(images: Tensor, boxes: Tensor, batch: Batch, out: Tensor) -> Batch:
     inside = sides.prod(-1) / whole.prod(-1).clamp(min=1e-6)
     kinds = torch.where(inside < LOST, -1, batch.kinds)
     skipped = batch.skipped | (inside < INSIDE) | (sides[..., 1] < SMALLEST_PX)
-    return Batch(images, cut, kinds, skipped)
+    return TrainingBatch(images, cut, kinds, skipped)
 
 
 def _coloured(images: Tensor, chance: torch.Generator) -> Tensor:

@@ -29,7 +29,7 @@ def board_file(model: Path, size: tuple[int, int], least_score: float) -> bytes:
     """The model for images of (height, width) `size`."""
     read, classes = read_onnx(model)
     tape = _Tape(read, model)
-    told = {
+    contents = {
         "type": KIND,
         "size": list(size),
         "classes": list(classes),
@@ -44,7 +44,7 @@ def board_file(model: Path, size: tuple[int, int], least_score: float) -> bytes:
         "most": finding.MOST,
         "candidates": finding.CANDIDATES,
     }
-    return b"".join(bytes(part) for part in encode(told))
+    return b"".join(bytes(part) for part in encode(contents))
 
 
 class _Tape:

@@ -69,18 +69,18 @@ def train(
     folder = _training_folder(out_, resume)
     options = TrainingOptions(epochs=epochs, batch=batch, rate=rate, seed=seed, minutes=minutes, start=start)
     with _bars(json_) as bar:
-        loading = bar.add_task("loading", total=None, told="images")
-        training = bar.add_task("training", total=None, told="", visible=False)
+        loading = bar.add_task("loading", total=None, label="images")
+        training = bar.add_task("training", total=None, label="", visible=False)
 
         def load(done: int, of: int) -> None:
             bar.update(loading, completed=done, total=of)
 
         def tell(at: Any) -> None:
             text = f"epoch {min(at.epoch + 1, at.epochs)}/{at.epochs}, loss {at.loss:.3f}, AP50 {at.ap50:.3f}"
-            bar.update(training, completed=at.epoch + at.share, total=at.epochs, told=text, visible=True)
+            bar.update(training, completed=at.epoch + at.share, total=at.epochs, label=text, visible=True)
 
         summary = train_detector(data, folder, options, device=device, classes=names(classes), loading=load, tell=tell)
-    print(json.dumps(summary, indent=2) if json_ else told(summary))
+    print(json.dumps(summary, indent=2) if json_ else summary_text(summary))
 
 
 def _training_folder(given: Path | None, resume: bool) -> Path:
@@ -102,9 +102,9 @@ def _make_data(folder: Path, images: int, workers: int, json_: bool) -> None:
     total = sum(entry["images"] for entry in plan["places"])
     try:
         with _bars(json_) as bar:
-            task = bar.add_task("making images", total=total, told="")
+            task = bar.add_task("making images", total=total, label="")
             summary = make_people(
-                folder, workers, lambda done, rate: bar.update(task, completed=done, told=f"{rate:.1f}/s")
+                folder, workers, lambda done, rate: bar.update(task, completed=done, label=f"{rate:.1f}/s")
             )
     except Interrupted as interruption:
         raise Interrupted(f"{interruption}; the same command continues") from None
@@ -121,7 +121,7 @@ def _bars(quiet: bool) -> Iterator[Progress]:
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total} {task.fields[told]}"),
+        TextColumn("{task.completed:.0f}/{task.total} {task.fields[label]}"),
         TimeRemainingColumn(),
         console=err,
         transient=True,
@@ -131,7 +131,7 @@ def _bars(quiet: bool) -> Iterator[Progress]:
         yield bar
 
 
-def told(summary: dict[str, Any]) -> str:
+def summary_text(summary: dict[str, Any]) -> str:
     sizes = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in summary["sizes"].items())
     first = summary["classes"][0]
     tests = "".join(f"\n  {key} {scores[first]:.3f}" for key, scores in summary["test"].items() if first in scores)
@@ -174,7 +174,7 @@ def detect(
     folder = out_ or next_folder("detect")
     make_empty_folder(folder)
     with _bars(json_) as bar:
-        task = bar.add_task("looking", total=None, told="images")
+        task = bar.add_task("looking", total=None, label="images")
 
         def progress(done: int, of: int) -> None:
             bar.update(task, completed=done, total=of)

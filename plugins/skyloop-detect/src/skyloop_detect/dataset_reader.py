@@ -1,13 +1,26 @@
-"""Reads a dataset in COCO or Pascal VOC, whichever a folder holds."""
+"""Reads a dataset in COCO or Pascal VOC, whichever a folder holds.
+
+COCO is `annotations/instances_<split>*.json`, with images in `images/`, in a folder of the
+split, or beside them.
+
+Pascal VOC is `ImageSets/Main/<split>.txt`, `Annotations/*.xml` and `JPEGImages/*.jpg`.
+
+VOC counts pixels from 1 and includes the last one. It says only whether an object is occluded, not by how much; what it
+calls difficult is neither an example nor a counterexample.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
 
 from skyloop_client.errors import DatasetError
-from skyloop_detect.coco_reader import read_coco
-from skyloop_detect.samples import Sample
-from skyloop_detect.voc_reader import read_voc
+from skyloop_detect.samples import MOST_HIDDEN, SMALLEST_PX, Sample
 
 
 def read_samples(folder: Path, split: str) -> list[Sample]:
@@ -29,3 +42,88 @@ def _not_empty(samples: list[Sample], place: Path, split: str) -> list[Sample]:
     if not samples:
         raise DatasetError(f"the {split} split of '{place}' has no images")
     return samples
+
+
+def read_coco(folder: Path, split: str) -> list[Sample]:
+    files = sorted((folder / "annotations").glob(f"instances_{split}*.json"))
+    if not files:
+        raise DatasetError(f"'{folder}' has no annotations/instances_{split}.json")
+    try:
+        data = json.loads(files[0].read_text(encoding="utf-8"))
+        names = {int(entry["id"]): str(entry["name"]) for entry in data["categories"]}
+        by_image: dict[int, list[Any]] = defaultdict(list)
+        for entry in data["annotations"]:
+            by_image[int(entry["image_id"])].append(entry)
+        folders = _image_folders(folder, split)
+        return [_coco_sample(image, by_image[int(image["id"])], names, folders) for image in data["images"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{type(error).__name__}: {error}" if isinstance(error, (KeyError, TypeError)) else str(error)
+        raise DatasetError(f"'{files[0]}' is damaged or no COCO file ({reason})") from None
+
+
+def _image_folders(folder: Path, split: str) -> list[Path]:
+    """Where images may be, those of the split first; COCO's own are in train2017 and val2017."""
+    named = sorted(place for place in folder.glob(f"{split}*") if place.is_dir())
+    return [folder / "images" / split, *named, folder / "images", folder]
+
+
+def _coco_sample(image: dict[str, Any], entries: list[Any], names: dict[int, str], folders: list[Path]) -> Sample:
+    paths = [place / str(image["file_name"]) for place in folders]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise DatasetError(f"the image '{image['file_name']}' is in none of the folders of '{folders[-1]}'")
+    boxes = np.array([entry["bbox"] for entry in entries], np.float32).reshape(-1, 4)
+    boxes[:, 2:] += boxes[:, :2]
+    hidden = np.array([entry.get("occlusion", 0.0) for entry in entries], np.float32)
+    outside = np.array([entry.get("truncation", 0.0) for entry in entries], np.float32)
+    crowd = np.array([bool(entry.get("iscrowd", 0)) for entry in entries], np.bool_)
+    small = boxes[:, 3] - boxes[:, 1] < SMALLEST_PX
+    return Sample(
+        path,
+        (int(image["width"]), int(image["height"])),
+        boxes,
+        tuple(names[int(entry["category_id"])] for entry in entries),
+        hidden,
+        crowd | small | (hidden > MOST_HIDDEN) | (outside > MOST_HIDDEN),
+    )
+
+
+SUFFIXES = (".jpg", ".jpeg", ".png")
+
+
+def read_voc(folder: Path, split: str) -> list[Sample]:
+    path = folder / "ImageSets" / "Main" / f"{split}.txt"
+    try:
+        names = [line.split()[0] for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"'{path}' cannot be read: {error}") from None
+    return [_voc_sample(folder, name) for name in names]
+
+
+def _voc_sample(folder: Path, name: str) -> Sample:
+    path = folder / "Annotations" / f"{name}.xml"
+    try:
+        root = ElementTree.parse(path).getroot()
+        size = (int(_text(root, "size/width")), int(_text(root, "size/height")))
+        things = root.findall("object")
+        corners = [
+            [float(_text(thing, f"bndbox/{edge}")) for edge in ("xmin", "ymin", "xmax", "ymax")] for thing in things
+        ]
+        difficult = [(thing.findtext("difficult") or "0").strip() == "1" for thing in things]
+        names = tuple(_text(thing, "name") for thing in things)
+    except (OSError, ValueError, ElementTree.ParseError) as error:
+        raise DatasetError(f"'{path}' is damaged or no VOC file ({error})") from None
+    image = next((found for s in SUFFIXES if (found := folder / "JPEGImages" / f"{name}{s}").is_file()), None)
+    if image is None:
+        raise DatasetError(f"the image of '{path}' is missing")
+    boxes = np.array(corners, np.float32).reshape(-1, 4)
+    boxes[:, :2] -= 1.0
+    small = boxes[:, 3] - boxes[:, 1] < SMALLEST_PX
+    return Sample(image, size, boxes, names, np.zeros(len(boxes), np.float32), np.array(difficult, np.bool_) | small)
+
+
+def _text(root: ElementTree.Element, path: str) -> str:
+    text = root.findtext(path)
+    if text is None:
+        raise ValueError(f"no <{path}>")
+    return text.strip()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.files import CACHE_FOLDER, write_whole
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError, unknown_name
-from skyloop_detect.finding import Found, find
+from skyloop_detect.finding import FoundBoxes, find
 from skyloop_detect.runtimes import RUNTIMES, Runtime, start_runtime
 
 MODELS = Path(__file__).parent / "models"
@@ -62,7 +62,7 @@ class Detector:
         told = [k for k, name in enumerate(names) if not only or name in only]
         return Objects(found.boxes[told], tuple(names[k] for k in told), found.scores[told])
 
-    def find_numbers(self, image: NDArray[np.uint8], least_score: float) -> Found:
+    def find_numbers(self, image: NDArray[np.uint8], least_score: float) -> FoundBoxes:
         """The same with numbers of classes, down to a score of one's own; for scoring."""
         check_image(image)
         scores, offsets = self._runtime.answer(np.ascontiguousarray(image))

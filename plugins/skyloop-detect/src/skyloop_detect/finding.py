@@ -19,7 +19,7 @@ CANDIDATES = 300
 """Anchors that are looked at, best first."""
 
 
-class Found(NamedTuple):
+class FoundBoxes(NamedTuple):
     """The objects of one image, best first."""
 
     boxes: NDArray[np.float64]
@@ -30,7 +30,9 @@ class Found(NamedTuple):
     """(n,)."""
 
 
-def find(scores: NDArray[np.float32], offsets: NDArray[np.float32], size: tuple[int, int], least_score: float) -> Found:
+def find(
+    scores: NDArray[np.float32], offsets: NDArray[np.float32], size: tuple[int, int], least_score: float
+) -> FoundBoxes:
     """scores: (n, classes) and offsets: (n, 4) of all anchors of an image of (height, width) `size`."""
     flat = scores.reshape(-1)
     hits = np.flatnonzero(flat > least_score)
@@ -44,7 +46,7 @@ def find(scores: NDArray[np.float32], offsets: NDArray[np.float32], size: tuple[
 
 def keep_best(
     boxes: NDArray[np.float32], kinds: NDArray[np.int64], scores: NDArray[np.float32], size: tuple[int, int]
-) -> Found:
+) -> FoundBoxes:
     """Boxes given best first, cut to the image, without those that a better one of their class covers."""
     height, width = size
     limits = np.array([width, height, width, height], np.float64)
@@ -59,4 +61,4 @@ def keep_best(
             alive &= covers[k] <= OVERLAP
             if len(kept) == MOST:
                 break
-    return Found(boxes_px[kept], np.asarray(kinds[kept], np.int64), np.asarray(scores[kept], np.float64))
+    return FoundBoxes(boxes_px[kept], np.asarray(kinds[kept], np.int64), np.asarray(scores[kept], np.float64))

@@ -19,20 +19,62 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from skyloop.core.image_window import ImageWindow
 from skyloop.core.validation import validated
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
-from skyloop_client.messages import CameraImage, Detections, ImageTruth, Message
+from skyloop_client.messages import Array, CameraImage, Detections, ImageTruth, Message
 from skyloop_client.plugins import is_plugin, load_plugin
-from skyloop_detect.detection_window import DetectionWindow
 from skyloop_detect.label_detector import Found, LabelDetector, LabelDetectorConfig
+
+SCALE = 2
+"""Screen pixels per pixel of an image."""
+YELLOW = (255, 210, 40)
+
+
+class DetectionWindow:
+    """Opens with the first image. Closing the window ends the flight."""
+
+    def __init__(self, title: str) -> None:
+        self._title = f"skyloop: {title}"
+        self._window: ImageWindow | None = None
+
+    def show(self, image: NDArray[np.uint8], found: Detections) -> None:
+        if self._window is None:
+            size = image.shape[1], image.shape[0]
+            self._window = ImageWindow(self._title, size, instead="Or leave out window: true", scale=SCALE)
+        self._window.show(with_boxes(image, found.boxes_px))
+
+    def seen(self) -> NDArray[np.uint8]:
+        """What is on the screen, for tests: (rows, columns, 3), first row on top."""
+        assert self._window is not None
+        return self._window.seen()
+
+    def close(self) -> None:
+        """It may be called twice."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+
+def with_boxes(image: NDArray[np.uint8], boxes_px: Array) -> NDArray[np.uint8]:
+    """A copy with a line of one pixel around each box."""
+    drawn = image.copy()
+    height, width = image.shape[:2]
+    for left, top, right, bottom in np.round(boxes_px).astype(int).tolist():
+        x0, x1 = sorted((min(max(left, 0), width - 1), min(max(right - 1, 0), width - 1)))
+        y0, y1 = sorted((min(max(top, 0), height - 1), min(max(bottom - 1, 0), height - 1)))
+        drawn[[y0, y1], x0 : x1 + 1] = YELLOW
+        drawn[y0 : y1 + 1, [x0, x1]] = YELLOW
+    return drawn
+
 
 LABELS = "labels"
 NETWORK = "skyloop_detect.detector:load_detector"
 """The shipped network."""
 
 
-class Detector(Protocol):
+class BoxDetector(Protocol):
     def find(self, image: NDArray[np.uint8]) -> Found: ...
 
 
@@ -69,7 +111,7 @@ class ImageDetector:
         """The streams it publishes on."""
         (self._stream,) = self.products
         self._labels: LabelDetector | None = None
-        self._detector: Detector | None = None
+        self._detector: BoxDetector | None = None
         if config.detector == LABELS:
             if not truths:
                 raise PartError(
@@ -101,13 +143,15 @@ class ImageDetector:
 
     def _look(self, image: CameraImage) -> tuple[str, Detections] | None:
         if self._detector is not None:
-            return self._told(image, self._detector.find(colour_of(image)))
+            return self._message(image, self._detector.find(colour_of(image)))
         assert self._labels is not None
         truth = self._truths.get(image.t_ns)
         self._truths = {t_ns: kept for t_ns, kept in self._truths.items() if t_ns > image.t_ns}
-        return None if truth is None else self._told(image, self._labels.find(image.colour, truth.labels, image.t_ns))
+        return (
+            None if truth is None else self._message(image, self._labels.find(image.colour, truth.labels, image.t_ns))
+        )
 
-    def _told(self, image: CameraImage, found: Found) -> tuple[str, Detections]:
+    def _message(self, image: CameraImage, found: Found) -> tuple[str, Detections]:
         boxes, classes, scores = found
         record = Detections(image.t_ns, np.asarray(boxes, np.float64), tuple(classes), scores, source=self._source)
         if self._window is not None:
@@ -128,7 +172,7 @@ def colour_of(image: CameraImage) -> NDArray[np.uint8]:
     return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
 
 
-def detector_from(name: str, options: dict[str, Any]) -> Detector:
+def detector_from(name: str, options: dict[str, Any]) -> BoxDetector:
     """The object that a name stands for; anything without `find` is refused."""
     source = NETWORK if name == "network" else name
     if not is_plugin(source):
@@ -136,5 +180,5 @@ def detector_from(name: str, options: dict[str, Any]) -> Detector:
     detector = load_plugin(source)(**options)
     if not callable(getattr(detector, "find", None)):
         raise PartError(f"'{source}' returns a {type(detector).__name__} without find(image)")
-    made: Detector = detector
+    made: BoxDetector = detector
     return made

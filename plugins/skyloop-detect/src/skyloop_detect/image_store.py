@@ -18,8 +18,7 @@ from PIL import Image
 from torch import Tensor
 
 from skyloop_client.errors import DatasetError
-from skyloop_detect.image_files import read_image
-from skyloop_detect.samples import SMALLEST_PX, Sample
+from skyloop_detect.samples import SMALLEST_PX, Sample, read_image
 
 CANVASES = ((160, 120), (320, 240), (640, 480))
 """px: width, height."""
@@ -29,7 +28,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Canvas:
+class ImageBatch:
     """The images of one size, with their objects padded to equal numbers."""
 
     pixels: Tensor
@@ -58,7 +57,7 @@ class Canvas:
 
 def load_images(
     samples: Sequence[Sample], classes: Sequence[str], device: torch.device, progress: Progress = lambda done, of: None
-) -> list[Canvas]:
+) -> list[ImageBatch]:
     """One canvas of each size that occurs."""
     by_canvas: dict[tuple[int, int], list[int]] = {}
     for number, sample in enumerate(samples):
@@ -79,7 +78,7 @@ def load_images(
         place = device if _has_room(stored, device) else torch.device("cpu")
         boxes, kinds, skipped = (table.to(place) for table in tables)
         counts = np.array([len(samples[number].names) for number in numbers], np.int64)
-        out.append(Canvas(stored.to(place), boxes, kinds, skipped, np.array(numbers, np.int64), counts, scales))
+        out.append(ImageBatch(stored.to(place), boxes, kinds, skipped, np.array(numbers, np.int64), counts, scales))
     return out
 
 

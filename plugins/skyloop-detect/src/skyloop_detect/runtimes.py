@@ -143,8 +143,10 @@ def start_runtime(name: str, path: Path, threads: int) -> Runtime:
 
 
 def _no_model(path: Path, error: Exception) -> DatasetError:
-    told = str(error).strip().splitlines()
-    return DatasetError(f"'{path}' is no model that can be read ({told[-1].strip() if told else type(error).__name__})")
+    reason = str(error).strip().splitlines()
+    return DatasetError(
+        f"'{path}' is no model that can be read ({reason[-1].strip() if reason else type(error).__name__})"
+    )
 
 
 def _check_names(names: list[str], path: Path) -> None:

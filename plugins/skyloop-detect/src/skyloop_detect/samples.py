@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
 
 from skyloop_client.errors import DatasetError, unknown_name
-from skyloop_detect.classes import CLASSES
 
+CLASSES: Final = ("person", "car", "forklift", "bench", "marker")
+"""Person first: the class of the paper, and the one that is aimed at."""
 SPLITS = ("train", "val", "test")
 SMALLEST_PX = 8
 """px; an object less high is neither to be found nor wrong to find."""
@@ -53,3 +57,14 @@ def classes_of(samples: Sequence[Sample], wanted: Sequence[str] = ()) -> tuple[s
     if not there:
         raise DatasetError("no image of the dataset has a labelled object")
     return (*(name for name in CLASSES if name in there), *sorted(there - set(CLASSES)))
+
+
+def read_image(path: os.PathLike[str]) -> NDArray[np.uint8]:
+    """(height, width, 3) red, green, blue."""
+    try:
+        with Image.open(path) as image:
+            return np.asarray(image.convert("RGB"))
+    except FileNotFoundError:
+        raise DatasetError(f"'{path}' does not exist") from None
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError, SyntaxError) as error:
+        raise DatasetError(f"'{path}' is no image that can be read ({error})") from None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.boxes import overlaps
 from skyloop_client.errors import MissingExtra
-from skyloop_detect.finding import Found
+from skyloop_detect.finding import FoundBoxes
 from skyloop_detect.samples import Sample
 
 LEAST_PX, MOST_HIDDEN = 16, 0.5
@@ -46,7 +46,7 @@ def counts(sample: Sample) -> NDArray[np.bool_]:
     return np.asarray(~sample.skipped & (tall >= LEAST_PX) & (sample.hidden <= MOST_HIDDEN))
 
 
-def scored(samples: Sequence[Sample], found: Sequence[Found], classes: Sequence[str]) -> dict[str, ClassScore]:
+def scored(samples: Sequence[Sample], found: Sequence[FoundBoxes], classes: Sequence[str]) -> dict[str, ClassScore]:
     """By class, in the order of the classes. `found` has the detections of each sample, with numbers of `classes`."""
     try:
         from pycocotools.coco import COCO
@@ -100,7 +100,7 @@ def _dataset(samples: Sequence[Sample], classes: Sequence[str]) -> dict[str, Any
     }
 
 
-def _answers(found: Sequence[Found]) -> list[dict[str, Any]]:
+def _answers(found: Sequence[FoundBoxes]) -> list[dict[str, Any]]:
     return [
         {
             "image_id": number,
@@ -113,7 +113,7 @@ def _answers(found: Sequence[Found]) -> list[dict[str, Any]]:
     ]
 
 
-def quick_ap50(samples: Sequence[Sample], found: Sequence[Found], classes: Sequence[str], kind: int = 0) -> float:
+def quick_ap50(samples: Sequence[Sample], found: Sequence[FoundBoxes], classes: Sequence[str], kind: int = 0) -> float:
     """The same figure of one class without pycocotools, for the validations of a training."""
     scores: list[float] = []
     right: list[bool] = []

@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 
 from skyloop_client.errors import DatasetError
 from skyloop_detect.anchors import anchors
-from skyloop_detect.augmentation import Batch, augmented, halved, plain
-from skyloop_detect.event_log import EventLog
-from skyloop_detect.image_store import Canvas
+from skyloop_detect.augmentation import TrainingBatch, augmented, halved, plain
+from skyloop_detect.image_store import ImageBatch
 from skyloop_detect.matching import losses
 from skyloop_detect.network import Network, placed
 from skyloop_detect.samples import Sample
 from skyloop_detect.scoring import quick_ap50
-from skyloop_detect.training_state import Trained, load_state, save_state
+from skyloop_detect.training_state import EventLog, Trained, load_state, save_state
 from skyloop_detect.validation import find_all, settle_norms
 from skyloop_detect.weights import begin_with, save_network
 
@@ -70,7 +69,7 @@ class TrainingOptions:
     """`people` or a file of weights to begin with; empty: they are drawn by the seed."""
 
 
-class Progress(NamedTuple):
+class TrainingProgress(NamedTuple):
     """Where a training stands."""
 
     epoch: int
@@ -85,18 +84,18 @@ class Progress(NamedTuple):
 class Planned(NamedTuple):
     """One batch to be made."""
 
-    canvas: Canvas
+    canvas: ImageBatch
     rows: NDArray[np.int64]
     mode: str
 
 
 def train(
     folder: Path,
-    data: Mapping[str, tuple[Sequence[Sample], Sequence[Canvas]]],
+    data: Mapping[str, tuple[Sequence[Sample], Sequence[ImageBatch]]],
     classes: tuple[str, ...],
     device: torch.device,
     options: TrainingOptions,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    tell: Callable[[TrainingProgress], None] = lambda progress: None,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> dict[str, Any]:
     """`data` has samples and their images for train and val. Leaves the best weights in the folder, returns a summary.
@@ -130,7 +129,7 @@ def train(
     return _summary(folder, trained, classes, device, data)
 
 
-def one_epoch(canvases: Sequence[Canvas], n_classes: int, device: torch.device, options: TrainingOptions) -> None:
+def one_epoch(canvases: Sequence[ImageBatch], n_classes: int, device: torch.device, options: TrainingOptions) -> None:
     """Train a new network once over all images and forget it; to see how long it takes."""
     network = placed(_new_network(n_classes, options.seed), device)
     _epoch(Trained(network, _optimiser(network, options), options), canvases, device, 1, lambda progress: None)
@@ -163,7 +162,11 @@ def _fitting(options: TrainingOptions, spent_s: float, trained: Trained) -> int:
 
 
 def _epoch(
-    trained: Trained, canvases: Sequence[Canvas], device: torch.device, epochs: int, tell: Callable[[Progress], None]
+    trained: Trained,
+    canvases: Sequence[ImageBatch],
+    device: torch.device,
+    epochs: int,
+    tell: Callable[[TrainingProgress], None],
 ) -> tuple[float, float]:
     """Returns the mean losses of the scores and of the boxes."""
     options, network = trained.options, trained.network
@@ -185,15 +188,17 @@ def _epoch(
         if (step + 1) % max(1, len(planned) // TOLD) == 0:
             # seldom, because it waits for the GPU
             known = float(total.sum()) / (step + 1)
-            tell(Progress(trained.epoch, epochs, (step + 1) / len(planned), known, trained.best))
+            tell(TrainingProgress(trained.epoch, epochs, (step + 1) / len(planned), known, trained.best))
     mean = (total / max(len(planned), 1)).tolist()
     if not all(map(math.isfinite, mean)):
         raise DatasetError(f"the training diverged in epoch {trained.epoch + 1}; give a smaller --rate")
-    tell(Progress(trained.epoch + 1, epochs, 0.0, sum(mean), trained.best))
+    tell(TrainingProgress(trained.epoch + 1, epochs, 0.0, sum(mean), trained.best))
     return mean[0], mean[1]
 
 
-def _planned(canvases: Sequence[Canvas], options: TrainingOptions, chance: np.random.Generator) -> Iterator[Planned]:
+def _planned(
+    canvases: Sequence[ImageBatch], options: TrainingOptions, chance: np.random.Generator
+) -> Iterator[Planned]:
     """Every image once, in batches of one size, in random order; what is left over of a full batch waits for another
     epoch."""
     batches = []
@@ -216,7 +221,7 @@ def _planned(canvases: Sequence[Canvas], options: TrainingOptions, chance: np.ra
             yield batches[k]
 
 
-def _made(plan: Planned, device: torch.device, augment: bool, chance: torch.Generator) -> Batch:
+def _made(plan: Planned, device: torch.device, augment: bool, chance: torch.Generator) -> TrainingBatch:
     canvas, rows = plan.canvas, torch.from_numpy(plan.rows).to(plan.canvas.pixels.device)
     most = max(1, int(canvas.counts[plan.rows].max()))
     tables = (canvas.boxes, canvas.kinds, canvas.skipped)
@@ -229,7 +234,7 @@ def _made(plan: Planned, device: torch.device, augment: bool, chance: torch.Gene
     return augmented(batch, (height // 2, width // 2) if plan.mode == "cut" else (height, width), chance)
 
 
-def _loss(network: Network, batch: Batch, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+def _loss(network: Network, batch: TrainingBatch, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
     height, width = batch.images.shape[2:]
     starts = _anchors_on(height, width, device)
     images = batch.images.contiguous(memory_format=torch.channels_last)
@@ -248,7 +253,7 @@ def _anchors_on(height: int, width: int, device: torch.device) -> torch.Tensor:
 def _validate(
     folder: Path,
     trained: Trained,
-    data: Mapping[str, tuple[Sequence[Sample], Sequence[Canvas]]],
+    data: Mapping[str, tuple[Sequence[Sample], Sequence[ImageBatch]]],
     classes: tuple[str, ...],
     device: torch.device,
 ) -> float:
@@ -267,7 +272,7 @@ def _validate(
     return ap50
 
 
-def _some_images(trained: Trained, canvases: Sequence[Canvas], device: torch.device) -> Iterator[torch.Tensor]:
+def _some_images(trained: Trained, canvases: Sequence[ImageBatch], device: torch.device) -> Iterator[torch.Tensor]:
     """Batches as the training sees them."""
     key = [trained.options.seed, trained.epoch]
     chance = torch.Generator(device).manual_seed(trained.options.seed)
@@ -281,7 +286,7 @@ def _summary(
     trained: Trained,
     classes: tuple[str, ...],
     device: torch.device,
-    data: Mapping[str, tuple[Sequence[Sample], Sequence[Canvas]]],
+    data: Mapping[str, tuple[Sequence[Sample], Sequence[ImageBatch]]],
 ) -> dict[str, Any]:
     seconds = float(trained.history[-1]["seconds"]) if trained.history else 0.0
     summary = {

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from skyloop_detect.anchors import anchors, decoded
-from skyloop_detect.finding import CANDIDATES, Found, keep_best
-from skyloop_detect.image_store import Canvas
+from skyloop_detect.finding import CANDIDATES, FoundBoxes, keep_best
+from skyloop_detect.image_store import ImageBatch
 from skyloop_detect.network import Network
 
 PIXELS_AT_ONCE = 64 * 320 * 240
@@ -18,10 +18,10 @@ PIXELS_AT_ONCE = 64 * 320 * 240
 
 @torch.no_grad()
 def find_all(
-    network: Network, canvases: Sequence[Canvas], device: torch.device, least_score: float = 0.05
-) -> list[Found]:
+    network: Network, canvases: Sequence[ImageBatch], device: torch.device, least_score: float = 0.05
+) -> list[FoundBoxes]:
     """By the number of the sample, in pixels of its file."""
-    out: dict[int, Found] = {}
+    out: dict[int, FoundBoxes] = {}
     network.eval()
     for canvas in canvases:
         height, width = canvas.size

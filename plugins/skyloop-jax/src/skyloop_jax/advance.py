@@ -16,14 +16,14 @@ import jax.numpy as jnp
 
 from skyloop_jax.control import Setpoint, commanded
 from skyloop_jax.craft import Craft
-from skyloop_jax.flight import Flight, moved
+from skyloop_jax.flight import FlightArrays, moved
 
 GROUPS = 64
 LEAST_GROUP = 32
 """A group is this part of the batch, but not smaller than this number of vehicles."""
 
 
-def flown(craft: Craft, kind: int, flight: Flight, wanted: Setpoint, steps: int) -> Any:
+def flown(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint, steps: int) -> Any:
     """The `Flight` after `steps` physics steps, a whole number of calls of the controller; compile it with `jax.jit`.
 
     kind: one of `control.KINDS`.

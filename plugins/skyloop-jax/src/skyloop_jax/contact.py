@@ -4,10 +4,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
-from skyloop_jax.rotations import cross, to_body, to_world
+from skyloop.core import rotations
+
+_pieces: Any = rotations
+to_world, cross, multiply = _pieces.to_world.py_func, _pieces.cross.py_func, _pieces.multiply.py_func
+
+
+def to_body(w: Any, x: Any, y: Any, z: Any, *vector: Any) -> Any:
+    return to_world(w, -x, -y, -z, *vector)
 
 
 def _places(craft, dtype):

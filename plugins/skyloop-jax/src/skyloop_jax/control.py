@@ -20,9 +20,9 @@ from skyloop.vehicle.kernel_records import (
     SET_VELOCITY_BODY,
     SET_VELOCITY_WORLD,
 )
+from skyloop_jax.contact import cross, multiply, to_world
 from skyloop_jax.craft import Craft
-from skyloop_jax.flight import Flight, Vector
-from skyloop_jax.rotations import cross, multiply, to_world
+from skyloop_jax.flight import FlightArrays, Vector
 
 KINDS = (SET_POSITION, SET_VELOCITY_WORLD, SET_VELOCITY_BODY, SET_RATES, SET_MOTORS)
 SMOOTHING_S = 0.004
@@ -43,7 +43,7 @@ class Setpoint(NamedTuple):
     """None: the heading stays."""
 
 
-def commanded(craft: Craft, kind: int, flight: Flight, wanted: Setpoint) -> tuple[Vector, Flight]:
+def commanded(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint) -> tuple[Vector, FlightArrays]:
     """The rotor speed commands, and the state with the controller's new memory; as `fleet_kernels.control_vehicle`."""
     if kind == SET_MOTORS:
         return tuple(_throttle_to_speed(craft.p, throttle) for throttle in wanted.throttle), flight
@@ -51,7 +51,7 @@ def commanded(craft: Craft, kind: int, flight: Flight, wanted: Setpoint) -> tupl
     return command, flight
 
 
-def measured_motion(craft: Craft, flight: Flight) -> Vector:
+def measured_motion(craft: Craft, flight: FlightArrays) -> Vector:
     """The motion of the body origin."""
     m, place = flight.motion, craft.p.centre_of_mass
     if not any(place):

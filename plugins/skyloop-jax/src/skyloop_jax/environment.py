@@ -26,7 +26,7 @@ from skyloop_jax.advance import flown
 from skyloop_jax.control import Setpoint, measured_motion
 from skyloop_jax.craft import craft_from
 from skyloop_jax.episodes import Episode, distance_to_goal, judged, observed, started
-from skyloop_jax.flight import Flight, flight_from
+from skyloop_jax.flight import FlightArrays, flight_from
 
 KINDS = {
     "rates": SET_RATES,
@@ -44,11 +44,11 @@ MOST_ENVIRONMENTS = 1 << 26
 class DeviceState(NamedTuple):
     """All that changes, of all vehicles."""
 
-    flight: Flight
+    flight: FlightArrays
     episode: Episode
 
 
-class Outcome(NamedTuple):
+class StepOutcome(NamedTuple):
     """What a step gives, with one entry per vehicle."""
 
     observations: Any
@@ -121,7 +121,7 @@ class DeviceEnv:
         steps = jnp.zeros_like(episode.steps)
         return flight, episode._replace(steps=steps, position=at, distance=distance_to_goal(at))
 
-    def _step(self, state: DeviceState, actions: Any) -> tuple[DeviceState, Outcome]:
+    def _step(self, state: DeviceState, actions: Any) -> tuple[DeviceState, StepOutcome]:
         """Fly one control period. An action that is not a number ends its episode."""
         numbers = jnp.clip(actions.astype(self.dtype), -1.0, 1.0)
         wanted = self._setpoint([numbers[:, k] for k in range(self.meaning.size)], state.episode.position)
@@ -131,7 +131,7 @@ class DeviceEnv:
         following = self._start(episode._replace(episode=episode.episode + np.uint32(1)))
         new = jax.tree.map(lambda a, b: jnp.where(over, a, b), following, (flight, episode))
         begun = jnp.where(over[:, None], observed(self.craft, new[0]), final)
-        return DeviceState(*new), Outcome(begun, *verdict, episode.distance, final)
+        return DeviceState(*new), StepOutcome(begun, *verdict, episode.distance, final)
 
     def _setpoint(self, a, positions):
         """In units, as `ActionMeaning.write`."""

@@ -23,15 +23,14 @@ from skyloop.vehicle.kernel_records import (
 )
 from skyloop.vehicle.rigid_body import BOX_THRESHOLD, REFERENCE_DENSITY
 from skyloop.world import atmosphere
-from skyloop_jax.contact import contact_wrench, settle_anchors
+from skyloop_jax.contact import contact_wrench, cross, settle_anchors, to_body, to_world
 from skyloop_jax.craft import Craft
-from skyloop_jax.rotations import cross, to_body, to_world
 
 Vector = tuple[Any, ...]
 """Arrays of shape (n,), one per component."""
 
 
-class Flight(NamedTuple):
+class FlightArrays(NamedTuple):
     """The state of n vehicles; fields and units are those of `kernel_records.STATE`."""
 
     motion: Vector
@@ -54,7 +53,7 @@ class Flight(NamedTuple):
     crashed: Any
 
 
-def flight_from(states: Any, craft: Craft, dtype: Any) -> Flight:
+def flight_from(states: Any, craft: Craft, dtype: Any) -> FlightArrays:
     """The state of the kernels' records."""
 
     def numbers(field: str, size: int) -> Vector:
@@ -64,7 +63,7 @@ def flight_from(states: Any, craft: Craft, dtype: Any) -> Flight:
         return jnp.asarray(states[field] != 0)
 
     contacts = slice(0, craft.n_contacts)
-    return Flight(
+    return FlightArrays(
         motion=numbers("motion", 13),
         rotor_speed=numbers("rotor_speed", craft.p.n_rotors),
         velocity_integral=numbers("velocity_integral", 3),
@@ -210,7 +209,7 @@ def _by_stage(number, first, between, last):
     return jax.tree.map(lambda a, b, c: jnp.where(number < 1, a, jnp.where(number < 3, b, c)), first, between, last)
 
 
-def moved(craft: Craft, flight: Flight, command: Vector) -> Flight:
+def moved(craft: Craft, flight: FlightArrays, command: Vector) -> FlightArrays:
     """After one physics step with these rotor speed commands; as `rigid_body.step_vehicle`."""
     dt, y = craft.dt, flight.motion
     density_ratio = density_ratio_at(craft.p.home_altitude + y[2] + 0.5 * dt * y[5])
@@ -234,6 +233,6 @@ def moved(craft: Craft, flight: Flight, command: Vector) -> Flight:
     return settle_anchors(craft, flown, y) if craft.n_contacts else flown
 
 
-def motion_of(flight: Flight) -> Any:
+def motion_of(flight: FlightArrays) -> Any:
     """(n, 13), as in the kernels' records."""
     return np.stack([np.asarray(numbers) for numbers in flight.motion], axis=1)

@@ -21,7 +21,7 @@ LOG_2_PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LearningSettings:
     """The defaults learn to hover."""
 
     num_envs: int = 512
@@ -76,7 +76,7 @@ class Taken(NamedTuple):
     final_observations: Any
 
 
-class Progress(NamedTuple):
+class LearningProgress(NamedTuple):
     """After an update."""
 
     steps: int
@@ -90,9 +90,9 @@ class Progress(NamedTuple):
 class Learner:
     """Two tanh networks, one for the mean action and one for the value. The same seed gives the same policy."""
 
-    def __init__(self, env: DeviceEnv, settings: Settings | None = None, *, seed: int = 1) -> None:
+    def __init__(self, env: DeviceEnv, settings: LearningSettings | None = None, *, seed: int = 1) -> None:
         self.env = env
-        self.settings = settings or Settings()
+        self.settings = settings or LearningSettings()
         self.steps = 0
         self._key = jax.random.PRNGKey(seed)
         self._state, self._observations = env.reset(seed, self.settings.num_envs)
@@ -101,7 +101,7 @@ class Learner:
         nothing = jax.tree.map(jnp.zeros_like, self.networks)
         self._adam = Adam(jnp.zeros(()), nothing, nothing)
 
-    def learn(self, steps: int) -> Iterator[Progress]:
+    def learn(self, steps: int) -> Iterator[LearningProgress]:
         """Fly and learn until all vehicles together have done `steps` more steps, an update at a time."""
         updates = max(1, round(steps / self.settings.steps_per_update))
         for number in range(updates):
@@ -112,7 +112,7 @@ class Learner:
             self.networks, self._adam = _learned(self.settings, self.networks, self._adam, taken, key, rate)
             self.steps += self.settings.steps_per_update
             episodes, total = int(sum(count for count, _ in ended)), float(sum(total for _, total in ended))
-            yield Progress(self.steps, episodes, total / episodes if episodes else float("nan"))
+            yield LearningProgress(self.steps, episodes, total / episodes if episodes else float("nan"))
 
     def _fly(self) -> tuple[Taken, list[tuple[Any, Any]]]:
         taken, ended = [], []

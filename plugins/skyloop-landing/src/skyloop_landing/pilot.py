@@ -18,7 +18,7 @@ from skyloop_landing.vision.control import (
     GIVEN_UP,
     LAND,
     STAGES,
-    Command,
+    LandingCommand,
     LandingControlConfig,
     LandingMemory,
     advance,
@@ -26,7 +26,7 @@ from skyloop_landing.vision.control import (
     offset_of,
 )
 from skyloop_landing.vision.detector import LandingDetector
-from skyloop_landing.vision.figures import KINDS, Detection
+from skyloop_landing.vision.figures import KINDS, MarkerDetection
 
 _NEAR = 0.4
 """m from the start, within which the landing may begin."""
@@ -168,17 +168,17 @@ class LandingPilot(Sortie):
             self._image, self._image_ns = image, bundle.t_ns
             detection = self._look(image)
         elif bundle.t_ns - self._image_ns >= _NO_IMAGE_NS:
-            detection = Detection(None, "there is no image", ())
+            detection = MarkerDetection(None, "there is no image", ())
         else:
             return None
         self._memory, command = advance(self._memory, detection.marker, t, config.control)
         self._tell(bundle, detection, command)
         return self._obey(command)
 
-    def _look(self, image: Any) -> Detection:
+    def _look(self, image: Any) -> MarkerDetection:
         return self._detector.look(image.colour, self._memory.altitude)
 
-    def _obey(self, command: Command) -> Reply:
+    def _obey(self, command: LandingCommand) -> Reply:
         if command.stage == LAND:
             return self._finish()
         if command.stage == GIVEN_UP:
@@ -190,7 +190,7 @@ class LandingPilot(Sortie):
         velocity = np.array([command.vx, -command.vy, -command.vz])
         return Velocity(velocity, frame="body", yaw_rate=-math.radians(command.yaw_rate_deg))
 
-    def _tell(self, bundle: Bundle, detection: Detection, command: Command) -> None:
+    def _tell(self, bundle: Bundle, detection: MarkerDetection, command: LandingCommand) -> None:
         """Publishes what was seen and what is done, stamped as the image is."""
         t_ns = bundle.t_ns if self._image is None else self._image.t_ns
         altitude, marker = self._memory.altitude, detection.marker
@@ -207,7 +207,7 @@ class LandingPilot(Sortie):
         )  # fmt: skip
         bundle.publish("landing/figures", self._figures(t_ns, detection))
 
-    def _figures(self, t_ns: int, detection: Detection) -> Detections:
+    def _figures(self, t_ns: int, detection: MarkerDetection) -> Detections:
         """Boxes of all that looks like a figure; the score is 1 for those of the marker."""
         marker, listed = detection.marker, self._detector.listed
         chosen = () if marker is None else (marker.square.index, marker.rectangle, marker.ring)

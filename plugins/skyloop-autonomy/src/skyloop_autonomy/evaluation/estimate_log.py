@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import quat_from_matrix, quat_multiply
-from skyloop_autonomy.evaluation.consistency import STATES, nees, state_errors
-from skyloop_autonomy.evaluation.trajectory_error import Similarity, Track, align
+from skyloop_autonomy.evaluation.trajectory_error import STATES, Similarity, Trajectory, align, nees, state_errors
 from skyloop_client.messages import Array, Estimate, VehicleState
 from skyloop_client.streams import NS_PER_S
 
@@ -78,9 +77,9 @@ class Estimates:
         return np.asarray(self.t_ns / NS_PER_S)
 
     @property
-    def track(self) -> Track:
+    def track(self) -> Trajectory:
         """The valid poses."""
-        return Track(self.t_ns[self.valid], self.position[self.valid], self.quat_wxyz[self.valid])
+        return Trajectory(self.t_ns[self.valid], self.position[self.valid], self.quat_wxyz[self.valid])
 
     @property
     def is_finite(self) -> bool:
@@ -94,7 +93,7 @@ class Estimates:
 class Truths:
     """True states; and the true biases of the IMU, where they are known."""
 
-    track: Track
+    track: Trajectory
     velocity: Array
     bias_t_ns: NDArray[np.int64]
     gyro_bias: Array
@@ -106,7 +105,7 @@ class Truths:
         places = np.array([state.position for state in states]).reshape(-1, 3)
         turns = np.array([state.quat_wxyz for state in states]).reshape(-1, 4)
         return Truths(
-            Track(stamps, places, turns),
+            Trajectory(stamps, places, turns),
             np.array([state.velocity_world for state in states]).reshape(-1, 3),
             np.array([bias[0] for bias in biases], np.int64),
             np.array([bias[1] for bias in biases]).reshape(-1, 3),

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from skyloop.world.model import Model
+from skyloop.world.generation import generator
+from skyloop.world.model import Model, MoverStates
 from skyloop.world.occupancy import occupancy
+from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -59,15 +61,14 @@ class FreeSpace:
 
     def clearance_along(self, start: Array, end: Array) -> float:
         """m, the smallest clearance on a straight line."""
-        steps = max(int(np.ceil(float(np.linalg.norm(end - start)) / (0.5 * self.slab.cell))), 1)
-        points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
-        cells = np.floor((points - self.slab.low) / self.slab.cell).astype(int)
-        cells = np.clip(cells, 0, np.array(self.clearances.shape) - 1)
-        return float(self.clearances[cells[:, 0], cells[:, 1]].min())
+        cells = cells_along(start, end, np.array(self.slab.low), self.slab.cell, self.clearances.shape)
+        return float(self.clearances[cells].min())
 
     @cached_property
     def _graph(self) -> tuple[Any, Any, Any]:
-        """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells."""
+        """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells.
+
+        SciPy searches it from one cell to all others at once."""
         from scipy.sparse import coo_array
 
         free = self.clearances >= self.clearance
@@ -86,7 +87,7 @@ class FreeSpace:
         graph = coo_array((costs, (rows, columns)), (count, count)).tocsr()
         return graph, numbers, np.argwhere(free)
 
-    def ways_from(self, start: Array) -> Ways:
+    def ways_from(self, start: Array) -> WaysFrom:
         """The shortest ways from a point to everywhere that can be reached."""
         from scipy.sparse.csgraph import dijkstra
 
@@ -98,11 +99,11 @@ class FreeSpace:
                 f"({start[0]:g}, {start[1]:g}) has only {free:.2f} m around it, and {self.clearance:g} m are asked for"
             )
         costs, before = dijkstra(graph, directed=False, indices=number, return_predecessors=True)
-        return Ways(self, number, costs, before, cells)
+        return WaysFrom(self, number, costs, before, cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ways:
+class WaysFrom:
     """Shortest ways from one cell."""
 
     space: FreeSpace
@@ -127,20 +128,90 @@ class Ways:
         while chain[-1] != self.start:
             chain.append(int(self.before[chain[-1]]))
         points = self.space.point(self.cells[chain[::-1]])
-        return _pulled_straight(self.space, points)
+
+        def is_free(first: int, last: int) -> bool:
+            return self.space.clearance_along(points[first], points[last]) >= self.space.clearance
+
+        return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])
 
 
-def _pulled_straight(space: FreeSpace, points: Array) -> Array:
-    """As few corners as the clearance allows."""
-    kept = [0]
-    while kept[-1] < len(points) - 1:
-        here, low, high = kept[-1], kept[-1] + 1, len(points) - 1
-        # the farthest point in sight, found by halving
-        while low < high:
-            middle = (low + high + 1) // 2
-            if space.clearance_along(points[here], points[middle]) >= space.clearance:
-                low = middle
-            else:
-                high = middle - 1
-        kept.append(low)
-    return np.asarray(points[kept])
+TRIES = 400
+"""Rounds that are drawn before it gives up."""
+SHORTEST_LEG = 0.6
+"""m; corners that are nearer are joined, because a stop at each would take longer than the way."""
+
+
+def way_length(points: Array) -> float:
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def exploring_round(space: FreeSpace, start: Array, length: float, seed: int, *, within: float = 0.03) -> Array:
+    """(n, 2) m, corners of a round of `length` m, give or take a share `within`, that begins and ends at `start`."""
+    chance = generator(seed, "exploring")
+    start = np.asarray(start, float)[:2]
+    places = space.ways_from(start).reachable
+    if len(places) < 100:
+        raise ScenarioError(f"only {len(places)} cells can be reached from ({start[0]:g}, {start[1]:g})")
+    best: Array | None = None
+    for _ in range(TRIES):
+        found = _one_round(space, start, length, places, chance)
+        if best is None or abs(way_length(found) - length) < abs(way_length(best) - length):
+            best = found
+        if abs(way_length(best) - length) <= within * length:
+            return best
+    assert best is not None
+    raise ScenarioError(f"no round of {length:g} m was found; the nearest has {way_length(best):.1f} m")
+
+
+def _one_round(space: FreeSpace, start: Array, length: float, places: Array, chance: np.random.Generator) -> Array:
+    """Goes to places far from those it has seen until the way back is all that is left."""
+    home = space.ways_from(start)
+    way, here, seen = start[None, :], home, [start]
+    for _ in range(50):
+        candidates = places[chance.integers(len(places), size=8)]
+        apart = np.linalg.norm(candidates[:, None, :] - np.array(seen)[None, :, :], axis=2).min(axis=1)
+        for goal in candidates[np.argsort(-apart)]:
+            there, back = here.to(goal), home.to(goal)[::-1]
+            total = way_length(way) + way_length(there) + way_length(back)
+            if total <= 1.02 * length:
+                way = np.vstack([way, there[1:]])
+                here, seen = space.ways_from(goal), [*seen, goal]
+                break
+        else:
+            break
+        if way_length(way) + way_length(back) >= 0.98 * length:
+            break
+    whole = np.vstack([way, home.to(way[-1])[::-1][1:]])
+    whole[0] = whole[-1] = start
+    return without_short_legs(space, whole)
+
+
+def without_short_legs(space: FreeSpace, points: Array) -> Array:
+    """Leaves out corners that are close to their neighbour, where the straight line past them is free."""
+    kept = [points[0]]
+    for number in range(1, len(points) - 1):
+        near = min(np.linalg.norm(points[number] - kept[-1]), np.linalg.norm(points[number + 1] - points[number]))
+        past = space.clearance_along(kept[-1], points[number + 1])
+        if near >= SHORTEST_LEG or past < space.clearance:
+            kept.append(points[number])
+    return np.array([*kept, points[-1]])
+
+
+TOUCHING = 2e-3
+"""m. A surface nearer than this to the face of a voxel may lie on either side of it."""
+
+
+def true_voxels(
+    model: Model, motion: MoverStates | None, origin: ArrayLike, shape: tuple[int, ...], cell: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(nx, ny, nz) which voxels of a map are occupied in truth, and which are unclear.
+
+    A voxel is unclear if it is only touched: shifted a little it would be free, so no sensor can tell.
+    """
+    lower: Array = np.asarray(origin, float)
+    upper = lower + cell * np.array(shape)
+    ways = [np.array([x, y, z]) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    # the box is a little smaller, or rounding could add a voxel
+    shifted = [occupancy(model, motion, lower + TOUCHING * way, upper + TOUCHING * way - 1e-6, cell) for way in ways]
+    always, ever = np.logical_and.reduce(shifted), np.logical_or.reduce(shifted)
+    return always, ever & ~always

@@ -4,25 +4,83 @@ Troubles of sensors are put on one recorded flight. What changes the pictures th
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import Transform, quat_from_euler, quat_multiply
-from skyloop.sensors.faults import Fault
+from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.stream_key import stream_key
+from skyloop.sensors.camera import Camera
+from skyloop.sensors.faults import Fault, add_error, apply_faults
+from skyloop.sensors.imu import Imu
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario
 from skyloop_autonomy.evaluation.estimate_log import errors_from_start
 from skyloop_autonomy.evaluation.free_space import Slab
-from skyloop_autonomy.evaluation.localising import Localised, Source, localise
-from skyloop_autonomy.evaluation.recorded_faults import with_faults
+from skyloop_autonomy.evaluation.localising import Localised, MessageSource, localise
 from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, VioFlight, checked_flight
 from skyloop_autonomy.vio import StereoCalibration
-from skyloop_client.messages import Message
+from skyloop_client.messages import Array, CameraImage, Message
+from skyloop_client.messages.samples import LUMA
+from skyloop_client.streams import NS_PER_S
+
+Faults = Mapping[str, Sequence[Fault]]
+"""By stream."""
+
+
+class _RecordedCamera:
+    """How a bias or a spike changes the pixels of an image, without the camera that took it."""
+
+    fault_fields = Camera.fault_fields
+
+    @staticmethod
+    def disturbed(sample: CameraImage, field: str, error: Array) -> CameraImage:
+        change = error @ LUMA if sample.colour.ndim == 2 else error
+        return CameraImage(sample.t_ns, np.clip(np.rint(sample.colour + change), 0.0, 255.0).astype(np.uint8))
+
+
+class _RecordedImu:
+    """The same for the numbers of an IMU."""
+
+    fault_fields = Imu.fault_fields
+    disturbed = staticmethod(add_error)
+
+
+def _sensor_of(message: Message) -> type[_RecordedCamera | _RecordedImu]:
+    return _RecordedCamera if isinstance(message.data, CameraImage) else _RecordedImu
+
+
+def with_faults(messages: Iterable[Message], faults: Faults, seed: int = 1) -> Iterator[Message]:
+    """The messages in order of arrival, with the faults of their streams."""
+    held: dict[str, Any] = {}
+    late: list[tuple[int, int, Message]] = []
+    for number, message in enumerate(messages):
+        while late and late[0][0] <= message.arrival_ns:
+            yield heapq.heappop(late)[2]
+        mine = faults.get(message.stream)
+        if not mine:
+            yield message
+            continue
+        random = KeyedRandom(np.uint64(stream_key(seed, message.stream)), message.index)
+        sample, extra, held[message.stream] = apply_faults(
+            mine, _sensor_of(message), message.data, held.get(message.stream), random
+        )
+        if sample is None:
+            continue
+        changed = replace(message, data=sample, arrival_ns=message.arrival_ns + round(extra * NS_PER_S))
+        if extra > 0.0:
+            heapq.heappush(late, (changed.arrival_ns, number, changed))
+        else:
+            yield changed
+    while late:
+        yield heapq.heappop(late)[2]
+
 
 SEED = 1
 SHORT = replace(FLIGHTS["room"], length=30.0)
@@ -32,7 +90,7 @@ TROUBLE_S = 20.0
 AFTER_S = 5.0
 """Simulated s after the trouble at which the error is looked at again."""
 BLACK = -255.0
-EYES = ("cam0", "cam1")
+CAMERAS = ("cam0", "cam1")
 COLUMNS = {
     "way_m": ".1f", "ape_m": ".3f", "ape_deg": ".2f", "largest_m": ".3f", "lost_s": ".2f", "recovered_s": ".2f",
     "added_m": ".3f",
@@ -50,7 +108,7 @@ class HardCase:
     lasts: float = 0.0
     """s of trouble from TROUBLE_S on; 0: all of the flight."""
     calibration: Callable[[StereoCalibration], StereoCalibration] | None = None
-    """What is wrong in what the estimator is told."""
+    """What is wrong in what the estimator is given."""
     flight: VioFlight | None = None
     """A flight of its own; None: the recorded one."""
     changes: Callable[[], dict[str, Any]] = dict
@@ -60,7 +118,7 @@ class HardCase:
 def _both(kind: str, lasts: float, **more: Any) -> dict[str, list[dict[str, Any]]]:
     """The same fault of both cameras."""
     fault = {"kind": kind, "start": TROUBLE_S, "end": TROUBLE_S + lasts, **more}
-    return {eye: [fault] for eye in EYES}
+    return {camera: [fault] for camera in CAMERAS}
 
 
 def _longer_lens(calibration: StereoCalibration) -> StereoCalibration:
@@ -95,7 +153,7 @@ def _quick_turns() -> dict[str, Any]:
 
 
 def _cameras(**settings: Any) -> dict[str, Any]:
-    return {f"vehicles.drone.sensors.{eye}.{name}": value for eye in EYES for name, value in settings.items()}
+    return {f"vehicles.drone.sensors.{camera}.{name}": value for camera in CAMERAS for name, value in settings.items()}
 
 
 NOISE = {"full_well": 10000.0, "read_noise": 3.0}
@@ -118,12 +176,14 @@ CASES = {
     "nothing": HardCase("no trouble, to compare with"),
     "lights out": HardCase("both images black for 1 s", _both("bias", 1.0, value=BLACK), 1.0),
     "lens covered": HardCase("both images black for 2 s", _both("bias", 2.0, value=BLACK), 2.0),
-    "one camera dead": HardCase("no right image from 20 s on", {EYES[1]: [{"kind": "off", "start": TROUBLE_S}]}),
-    "left camera dead": HardCase("no left image from 20 s on", {EYES[0]: [{"kind": "off", "start": TROUBLE_S}]}),
+    "one camera dead": HardCase("no right image from 20 s on", {CAMERAS[1]: [{"kind": "off", "start": TROUBLE_S}]}),
+    "left camera dead": HardCase("no left image from 20 s on", {CAMERAS[0]: [{"kind": "off", "start": TROUBLE_S}]}),
     "IMU gap": HardCase(
         "no IMU sample for 0.2 s", {"imu0": [{"kind": "off", "start": TROUBLE_S, "end": TROUBLE_S + 0.2}]}, 0.2
     ),
-    "late camera": HardCase("images arrive 20 ms late", {eye: [{"kind": "delay", "delay": 0.02}] for eye in EYES}),
+    "late camera": HardCase(
+        "images arrive 20 ms late", {camera: [{"kind": "delay", "delay": 0.02}] for camera in CAMERAS}
+    ),
     "lens 1 % wrong": HardCase("focal lengths told 1 % too long", calibration=_longer_lens),
     "mount 0.5° wrong": HardCase("mounts of both cameras told 0.5° off", calibration=_turned_rig),
     "white wall": HardCase(
@@ -164,7 +224,7 @@ def case_scenario(name: str, seed: int = SEED) -> Scenario:
     return checked_flight(CASES[name].flight or SHORT, seed, case_changes(name))[0]
 
 
-def on_recording(name: str, source: Source, messages: Iterable[Message]) -> Localised:
+def on_recording(name: str, source: MessageSource, messages: Iterable[Message]) -> Localised:
     """A case without a flight of its own on the messages of one flight."""
     case = CASES[name]
     vehicle = source.infos[source.streams.imu].vehicle

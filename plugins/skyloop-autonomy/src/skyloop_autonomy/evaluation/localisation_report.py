@@ -1,9 +1,13 @@
-"""`skyloop localise`: runs localisation on a dataset, scores it, and writes its track and pictures."""
+"""`skyloop localise`: runs localisation on a dataset, scores it, and writes its track and pictures.
+
+The pictures show the track beside the truth, errors with their 3σ, biases and tracked features."""
 
 from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,16 +15,160 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.files import write_whole
-from skyloop.recording.run_folder import make_empty_folder, plain
-from skyloop_autonomy.evaluation.localisation_pictures import draw_all, draw_features
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
+from skyloop.recording.run_folder import make_empty_folder, plain, writing_into
+from skyloop_autonomy.evaluation.estimate_log import StateErrors, errors_from_start
 from skyloop_autonomy.evaluation.localisation_scores import scores, write_tracks
 from skyloop_autonomy.evaluation.localising import Localised, localise, open_source
-from skyloop_autonomy.evaluation.trajectory_error import Alignment
+from skyloop_autonomy.evaluation.trajectory_error import Alignment, align, together
 from skyloop_autonomy.vio import VioSettings
 from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, Message
 from skyloop_client.streams import NS_PER_S
+
+AXES = ("east", "north", "up")
+MOST_POINTS = 4000
+"""Of a curve; more cannot be seen."""
+
+
+def draw_all(folder: Path, localised: Localised, title: str, how: Alignment = "se3") -> list[Path]:
+    """Every picture that the data allows."""
+    made = [draw_biases(folder / "biases.png", localised, title)]
+    if len(localised.truths.track) and localised.estimates.valid.any():
+        made.append(draw_track(folder / "track.png", localised, title, how))
+        made.append(draw_errors(folder / "errors.png", localised, title))
+    return made
+
+
+def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> Path:
+    truth, estimate = together(localised.truths.track, localised.estimates.track)
+    moved = align(truth, estimate, how).moved(estimate)
+    rows = _thinned(len(truth))
+    with _figure(path, title, (11.0, 5.2)) as figure:
+        grid = figure.add_gridspec(2, 2, width_ratios=(1.2, 1.0))
+        above, height, apart = (
+            figure.add_subplot(grid[:, 0]),
+            figure.add_subplot(grid[0, 1]),
+            figure.add_subplot(grid[1, 1]),
+        )
+        seconds = (truth.t_ns - truth.t_ns[0])[rows] / NS_PER_S
+        above.plot(*truth.position[rows, :2].T, color=REFERENCE, lw=2.6, label="truth")
+        above.plot(*moved.position[rows, :2].T, color=COLOURS[0], lw=1.1, label="estimate")
+        above.plot(*truth.position[0, :2], "o", color=INK, ms=5)
+        above.set(xlabel="east [m]", ylabel="north [m]", title=f"track from above, aligned: {how}")
+        above.set_aspect("equal", adjustable="datalim")
+        above.legend(loc="best", fontsize=8)
+        height.plot(seconds, truth.position[rows, 2], color=REFERENCE, lw=2.2)
+        height.plot(seconds, moved.position[rows, 2], color=COLOURS[0], lw=1.0)
+        height.set(ylabel="up [m]")
+        error = np.linalg.norm(moved.position - truth.position, axis=1)
+        apart.plot(seconds, error[rows], color=COLOURS[1], lw=1.1)
+        apart.set(xlabel="time [s]", ylabel="error of position [m]")
+        apart.set_ylim(0.0, None)
+    return path
+
+
+def draw_errors(path: Path, localised: Localised, title: str) -> Path:
+    """Errors from the start on, in the estimator's own world, with three sigmas of what it claims."""
+    found = errors_from_start(localised.truths, localised.estimates)
+    rows, zero = _thinned(len(found.seconds)), _first_second(localised)
+    units = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", float(np.degrees(1.0))))
+    with _figure(path, f"{title}: errors from the start on, with 3σ", (12.0, 7.0)) as figure:
+        axes = figure.subplots(3, 3, sharex=True, squeeze=False)
+        for line, (unit, scale) in enumerate(units):
+            for column in range(3):
+                _error_curve(axes[line, column], found, rows, 3 * line + column, scale, zero)
+                axes[line, column].set_ylabel(unit if column == 0 else "")
+                if line == 0:
+                    axes[line, column].set_title(AXES[column])
+                if line == 2:
+                    axes[line, column].set_xlabel("time [s]")
+    return path
+
+
+def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
+    seconds, error = found.seconds[rows] - zero, scale * found.errors[rows, state]
+    sigma = 3.0 * scale * found.sigmas[rows, state]
+    axis.fill_between(seconds, -sigma, sigma, color=COLOURS[0], alpha=0.18, lw=0.0)
+    axis.plot(seconds, error, color=COLOURS[1], lw=0.9)
+    # an estimator that knows nothing yet would make all else too small to see
+    usual = float(np.percentile(sigma, 90)) if len(sigma) else 1.0
+    most = max(1.2 * float(np.abs(error).max(initial=0.0)), 1.1 * usual)
+    axis.set_ylim(-most, most)
+
+
+def draw_biases(path: Path, localised: Localised, title: str) -> Path:
+    estimates, truths = localised.estimates, localised.truths
+    rows, zero = _thinned(len(estimates)), _first_second(localised)
+    with _figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
+        axes = figure.subplots(2, 1, sharex=True)
+        pairs = (
+            ("gyroscope [rad/s]", estimates.gyro_bias, truths.gyro_bias),
+            ("accelerometer [m/s²]", estimates.accel_bias, truths.accel_bias),
+        )
+        for axis, (label, estimated, true) in zip(axes, pairs, strict=True):
+            for k, name in enumerate("xyz"):
+                axis.plot(estimates.seconds[rows] - zero, estimated[rows, k], color=COLOURS[k], lw=1.1, label=name)
+                if len(true):
+                    thin = _thinned(len(true))
+                    seconds = truths.bias_t_ns[thin] / NS_PER_S - zero
+                    axis.plot(seconds, true[thin, k], color=COLOURS[k], lw=0.9, ls="--")
+            axis.set_ylabel(label)
+            axis.legend(loc="upper right", fontsize=8, ncols=3, title="estimate; dashed: truth", title_fontsize=8)
+        axes[1].set_xlabel("time [s]")
+    return path
+
+
+def draw_features(path: Path, image: Any, features: Array, past: Array) -> Path:
+    """The left image with the tracked corners (n, 2) px, and lines from where they were before."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    height, width = image.shape[:2]
+    figure = plt.figure(figsize=(width / 80, height / 80), dpi=120)
+    axis = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axis.imshow(image, cmap="gray", vmin=0, vmax=255)
+    for before, now in zip(past, features, strict=True):
+        axis.plot([before[0], now[0]], [before[1], now[1]], color="#ffd23f", lw=0.8)
+    axis.plot(features[:, 0], features[:, 1], "o", ms=3.2, mfc="none", mec="#38d96b", mew=0.9)
+    axis.set(xlim=(-0.5, width - 0.5), ylim=(height - 0.5, -0.5))
+    axis.axis("off")
+    with writing_into(path.parent):
+        figure.savefig(path)
+    plt.close(figure)
+    return path
+
+
+@contextmanager
+def _figure(path: Path, title: str, size: tuple[float, float]) -> Iterator[Any]:
+    """A figure in the style of our plots that is saved at the end of the block."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=size, layout="constrained")
+        try:
+            yield figure
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
+            with writing_into(path.parent):
+                figure.savefig(path, dpi=110)
+        finally:
+            plt.close(figure)
+
+
+def _first_second(localised: Localised) -> float:
+    """Recordings of real flights have stamps of the wall clock."""
+    return float(localised.estimates.seconds[0])
+
+
+def _thinned(count: int) -> slice:
+    return slice(None, None, max(1, count // MOST_POINTS))
+
 
 SHOWN_EVERY_S = 5.0
 """Of simulated time, between images kept for the picture of features."""
@@ -61,7 +209,7 @@ class FeatureViews:
         """The odometry uses an image when the IMU has reached its stamp: when the next image comes, it has.
 
         While the right camera leads, the corners are not those of the left image."""
-        if message.stream != self._left or localiser.odometry.eyes.swapped:
+        if message.stream != self._left or localiser.odometry.frontend.swapped:
             return
         corners = localiser.corners
         if self._image is not None and corners and message.t_ns >= self._due_ns:

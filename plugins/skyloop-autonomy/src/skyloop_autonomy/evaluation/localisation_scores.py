@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.files import write_whole
-from skyloop_autonomy.evaluation.consistency import STATES, band
 from skyloop_autonomy.evaluation.estimate_log import errors_from_start
 from skyloop_autonomy.evaluation.localising import Localised
-from skyloop_autonomy.evaluation.trajectory_error import Alignment, Track, absolute_errors, relative_errors, together
+from skyloop_autonomy.evaluation.trajectory_error import (
+    STATES,
+    Alignment,
+    Trajectory,
+    absolute_errors,
+    band,
+    relative_errors,
+    together,
+)
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
@@ -73,7 +80,7 @@ def error_scores(localised: Localised, how: Alignment, step: float) -> dict[str,
     return {**out, **_consistency(localised)}
 
 
-def _end_error(truth: Track, estimate: Track) -> float:
+def _end_error(truth: Trajectory, estimate: Trajectory) -> float:
     """m; how far off the end is when heading and position agree at the start."""
     return float(absolute_errors(truth, estimate, "start").translation[-1])
 
@@ -110,7 +117,7 @@ def nees_over_runs(runs: list[tuple[Array, Array]]) -> tuple[float, float]:
     return float(means.mean()), float(np.mean((means >= wanted.low) & (means <= wanted.high)))
 
 
-def write_tum(path: Path, track: Track) -> None:
+def write_tum(path: Path, track: Trajectory) -> None:
     """One line per pose: seconds, position, quaternion with the scalar last."""
     w, x, y, z = track.quat_wxyz.T
     rows = zip(track.t_ns.tolist(), np.column_stack([track.position, x, y, z, w]).tolist(), strict=True)

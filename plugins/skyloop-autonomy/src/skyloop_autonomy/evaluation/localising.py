@@ -22,7 +22,7 @@ from skyloop_client.streams import StreamInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MessageSource:
     """A dataset's streams of one vehicle, and its messages."""
 
     folder: Path
@@ -42,7 +42,7 @@ class Source:
 
     @property
     def setup(self) -> EstimatorSetup:
-        """The estimator's own world begins where it starts: nothing of the truth is told."""
+        """The estimator's own world begins where it starts: it gets nothing of the truth."""
         inputs = {name: self.infos[name] for name in self.names.values() if name is not None}
         vehicle = self.infos[self.streams.imu].vehicle
         nowhere = StartConditions(0.0, 0.0, 0.0, DEFAULT_GRAVITY, np.zeros(3), np.zeros(3), 0.0)
@@ -67,7 +67,7 @@ class Localised:
     """In the map frame, as they would have been published; None without loop closing."""
 
 
-def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -> Source:
+def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -> MessageSource:
     """The dataset in a folder; `named` are left, right, depth and imu, where the usual names are not used."""
     opened = open_replay(folder)
     vehicles = list(dict.fromkeys(info.vehicle for info in opened.infos.values() if info.vehicle))
@@ -86,7 +86,7 @@ def open_source(folder: Path, vehicle: str | None = None, **named: str | None) -
             f"'{folder}' cannot be localised: it needs an IMU and two cameras, or a camera and its depth; "
             f"it holds {held}"
         ) from None
-    return Source(folder, {**opened.infos}, opened.messages, streams)
+    return MessageSource(folder, {**opened.infos}, opened.messages, streams)
 
 
 def _full_name(name: str, vehicle: str, known: dict[str, StreamInfo]) -> str:
@@ -130,7 +130,7 @@ class Timer:
 
 
 def localise(
-    source: Source,
+    source: MessageSource,
     messages: Iterable[Message],
     *,
     settings: VioSettings | None = None,
@@ -182,7 +182,7 @@ def localise(
 
 
 def _stages(localiser: VisualLocaliser, timer: Timer) -> dict[str, float]:
-    """Loop closing is done within the filter's stage, and is told apart here. The rest of the time goes to the IMU."""
+    """Loop closing is done within the filter's stage and is counted apart. The rest of the time goes to the IMU."""
     stages = {stage: sum(seconds) for stage, seconds in localiser.odometry.stage_seconds.items()}
     if localiser.odometry.closer is not None:
         stages["filter"] = stages.get("filter", 0.0) - timer.closing_seconds

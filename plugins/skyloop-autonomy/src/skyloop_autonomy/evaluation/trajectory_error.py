@@ -6,6 +6,7 @@ given as well, whose value has no unit."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -20,6 +21,7 @@ from skyloop.core.frames import (
     quat_multiply,
     rotate,
     rotate_inverse,
+    rotvec_from_quat,
     slerp,
 )
 from skyloop_client.errors import DatasetError
@@ -36,7 +38,7 @@ LONGEST_GAP_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Track:
+class Trajectory:
     """Poses over time."""
 
     t_ns: NDArray[np.int64]
@@ -49,15 +51,15 @@ class Track:
     def __len__(self) -> int:
         return len(self.t_ns)
 
-    def __getitem__(self, rows: NDArray[np.bool_] | slice) -> Track:
-        return Track(self.t_ns[rows], self.position[rows], self.quat_wxyz[rows])
+    def __getitem__(self, rows: NDArray[np.bool_] | slice) -> Trajectory:
+        return Trajectory(self.t_ns[rows], self.position[rows], self.quat_wxyz[rows])
 
     @property
     def length(self) -> float:
         """m along the positions."""
         return float(np.linalg.norm(np.diff(self.position, axis=0), axis=1).sum())
 
-    def at(self, t_ns: NDArray[np.int64], longest_gap_s: float = LONGEST_GAP_S) -> tuple[Track, NDArray[np.bool_]]:
+    def at(self, t_ns: NDArray[np.int64], longest_gap_s: float = LONGEST_GAP_S) -> tuple[Trajectory, NDArray[np.bool_]]:
         """Poses between the given ones, and which of the stamps have one."""
         after = np.searchsorted(self.t_ns, t_ns, side="left")
         inside = (after < len(self)) & (t_ns >= self.t_ns[0])
@@ -70,7 +72,7 @@ class Track:
         share = (stamps - self.t_ns[first]) / np.maximum(gap, 1)
         place = self.position[first] + share[:, None] * (self.position[second] - self.position[first])
         turn = slerp(self.quat_wxyz[first], self.quat_wxyz[second], share)
-        return Track(stamps, place, np.where((gap == 0)[:, None], self.quat_wxyz[first], turn)), kept
+        return Trajectory(stamps, place, np.where((gap == 0)[:, None], self.quat_wxyz[first], turn)), kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +85,7 @@ class Similarity:
     """(3,) m."""
     scale: float = 1.0
 
-    def moved(self, track: Track) -> Track:
+    def moved(self, track: Trajectory) -> Trajectory:
         place = self.scale * track.position @ self.rotation.T + self.shift
         return replace(track, position=place, quat_wxyz=quat_multiply(quat_from_matrix(self.rotation), track.quat_wxyz))
 
@@ -114,7 +116,9 @@ class PoseErrors:
         return _rms(2.0 * math.sqrt(2.0) * np.sin(0.5 * self.rotation))
 
 
-def together(truth: Track, estimate: Track, longest_gap_s: float = LONGEST_GAP_S) -> tuple[Track, Track]:
+def together(
+    truth: Trajectory, estimate: Trajectory, longest_gap_s: float = LONGEST_GAP_S
+) -> tuple[Trajectory, Trajectory]:
     """Both at the stamps of the estimate for which there is a truth."""
     if len(truth) == 0 or len(estimate) == 0:
         raise DatasetError("there is nothing to compare: the truth or the estimate has no poses")
@@ -127,7 +131,7 @@ def together(truth: Track, estimate: Track, longest_gap_s: float = LONGEST_GAP_S
     return at, estimate[kept]
 
 
-def align(truth: Track, estimate: Track, how: Alignment = "se3") -> Similarity:
+def align(truth: Trajectory, estimate: Trajectory, how: Alignment = "se3") -> Similarity:
     """The motion of the estimate that brings it to the truth; both have the same stamps."""
     if how == "none":
         return Similarity(np.eye(3), np.zeros(3))
@@ -158,7 +162,7 @@ def align(truth: Track, estimate: Track, how: Alignment = "se3") -> Similarity:
     return Similarity(rotation, centre - scale * rotation @ other, scale)
 
 
-def absolute_errors(truth: Track, estimate: Track, how: Alignment = "se3") -> PoseErrors:
+def absolute_errors(truth: Trajectory, estimate: Trajectory, how: Alignment = "se3") -> PoseErrors:
     """E_n = (T_n truth)⁻¹ S T_n estimate, eq. (8), of two tracks with the same stamps."""
     moved = align(truth, estimate, how).moved(estimate)
     turn = quat_multiply(quat_conjugate(truth.quat_wxyz), moved.quat_wxyz)
@@ -166,7 +170,7 @@ def absolute_errors(truth: Track, estimate: Track, how: Alignment = "se3") -> Po
     return PoseErrors(truth.t_ns, np.linalg.norm(moved.position - truth.position, axis=1), _angle(turn))
 
 
-def relative_errors(truth: Track, estimate: Track, delta: float = 1.0, unit: Unit = "m") -> PoseErrors:
+def relative_errors(truth: Trajectory, estimate: Trajectory, delta: float = 1.0, unit: Unit = "m") -> PoseErrors:
     """Errors of the motion over steps of `delta` of the true way, of time, or of poses, one step after the other.
 
     E = (step of the truth)⁻¹ (step of the estimate). It needs no alignment."""
@@ -179,7 +183,7 @@ def relative_errors(truth: Track, estimate: Track, delta: float = 1.0, unit: Uni
     return PoseErrors(truth.t_ns[ends[1:]], np.linalg.norm(other_place - place, axis=1), _angle(difference))
 
 
-def _steps(truth: Track, delta: float, unit: Unit) -> NDArray[np.int64]:
+def _steps(truth: Trajectory, delta: float, unit: Unit) -> NDArray[np.int64]:
     """Indices of the poses between which the steps lie."""
     if not delta > 0.0:
         raise DatasetError(f"a step of {delta:g} {unit} is not positive")
@@ -197,7 +201,7 @@ def _steps(truth: Track, delta: float, unit: Unit) -> NDArray[np.int64]:
     return np.array(ends)
 
 
-def _motion(track: Track, ends: NDArray[np.int64]) -> tuple[Array, Array]:
+def _motion(track: Trajectory, ends: NDArray[np.int64]) -> tuple[Array, Array]:
     """Of every step: the shift in the axes of its first pose, and the rotation."""
     first, second = ends[:-1], ends[1:]
     shift = rotate_inverse(track.quat_wxyz[first], track.position[second] - track.position[first])
@@ -212,6 +216,41 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def body_point(track: Track, offset: Array) -> Track:
+def body_point(track: Trajectory, offset: Array) -> Trajectory:
     """The same track of another point of the body, `offset` m from the first, body axes."""
     return replace(track, position=track.position + rotate(track.quat_wxyz, offset))
+
+
+STATES = 9
+"""Position, velocity, attitude: the first nine of an `Estimate`'s covariance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+def state_errors(truth: Sequence[Array], estimate: Sequence[Array]) -> Array:
+    """(n, 9) estimate minus truth; each is position (n, 3), velocity (n, 3), quat_wxyz (n, 4).
+
+    The attitude error is a rotation vector in world axes, as `Estimate.attitude_sd` has it."""
+    turn = rotvec_from_quat(quat_multiply(estimate[2], quat_conjugate(truth[2])))
+    return np.concatenate([estimate[0] - truth[0], estimate[1] - truth[1], turn], axis=1)
+
+
+def nees(errors: Array, covariances: Array) -> Array:
+    """(n,) of n errors (n, k) with their covariances (n, k, k). Its mean is k if the covariances are right."""
+    return np.asarray(np.einsum("ni,ni->n", errors, np.linalg.solve(covariances, errors[..., None])[..., 0]))
+
+
+def band(runs: int, states: int = STATES, share: float = 0.95) -> Band:
+    """Where the mean NEES over so many runs at one instant lies with this probability."""
+    from scipy.stats import chi2
+
+    tail = 0.5 * (1.0 - share)
+    low, high = chi2.ppf([tail, 1.0 - tail], runs * states) / runs
+    return Band(float(low), float(high))

@@ -5,6 +5,8 @@ without cameras before it counts, and the first way without a collision is taken
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,13 @@ from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
+from skyloop.sim.simulation import Simulation
 from skyloop.world.world import build_world
-from skyloop_autonomy.evaluation.exploring import exploring_round, way_length
-from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab
+from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, exploring_round, way_length
+from skyloop_autonomy.evaluation.localising import MessageSource
+from skyloop_autonomy.vio.calibration import chosen_streams
 from skyloop_client.errors import DatasetError, unknown_name
-from skyloop_client.messages import Array, EventKind, VehicleState
+from skyloop_client.messages import Array, EventKind, Message, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 RATE_HZ = 30.0
@@ -189,3 +193,32 @@ def _flight(name: str) -> VioFlight:
 def corners_of(scenario: Scenario) -> Array:
     """(n, 3) m, of the way in a scenario."""
     return np.array(scenario.vehicles[0].pilot.trajectory.points)  # type: ignore[union-attr]
+
+
+@contextmanager
+def flown(scenario: Scenario) -> Iterator[MessageSource]:
+    """The source of one flight. Its messages can be read once; reading them flies."""
+    with build(scenario) as simulation:
+        yield source_of(simulation, scenario)
+
+
+def source_of(simulation: Simulation, scenario: Scenario) -> MessageSource:
+    vehicle, infos = scenario.vehicles[0].name, simulation.bus.infos
+    sensed = {name: info for name, info in infos.items() if info.vehicle == vehicle and not name.startswith("truth")}
+    return MessageSource(
+        Path(scenario.name), dict(infos), lambda: messages_of(simulation, scenario), chosen_streams(sensed)
+    )
+
+
+def messages_of(simulation: Simulation, scenario: Scenario) -> Iterator[Message]:
+    """Every message in the order of publication, until the pilots are done and the vehicle has settled."""
+    published: list[Message] = []
+    simulation.bus.on_every(published.append)
+    pilots = simulation.parts_of(PilotPart)
+    end = scenario.duration
+    while simulation.now < end:
+        simulation.step()
+        if pilots and all(part.done for part in pilots):
+            end, pilots = min(end, simulation.now + SETTLE_S), []
+        yield from published
+        published.clear()

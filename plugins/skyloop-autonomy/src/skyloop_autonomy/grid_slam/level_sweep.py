@@ -16,7 +16,7 @@ BINS = 720
 """Directions of a ring."""
 
 
-class Motion(NamedTuple):
+class SweepMotion(NamedTuple):
     """Of the body at the end of a sweep, and the mount of the LiDAR."""
 
     world_from_body: Any
@@ -30,7 +30,7 @@ class Motion(NamedTuple):
     """(3,) m, body axes."""
 
 
-class Slab(NamedTuple):
+class SweepSlab(NamedTuple):
     """The points that count: m over the body origin, m away from it in the plane."""
 
     lowest: float
@@ -40,7 +40,7 @@ class Slab(NamedTuple):
 
 
 MOTION = record_type(
-    Motion,
+    SweepMotion,
     world_from_body=float64[:, ::1],
     angular_velocity_body=float64[::1],
     velocity_world=float64[::1],
@@ -48,13 +48,13 @@ MOTION = record_type(
     body_from_sensor=float64[:, ::1],
     mount=float64[::1],
 )
-SLAB = record_type(Slab, lowest=float64, highest=float64, nearest=float64, furthest=float64)
+SLAB = record_type(SweepSlab, lowest=float64, highest=float64, nearest=float64, furthest=float64)
 
 
 @kernel(int64(float32[:, ::1], int64[::1], MOTION, SLAB, float64[:, ::1]))
 def _level(points, offsets_ns, moved, kept, ring):
     """ring: (BINS, 2). In each direction the point nearest to the middle of the slab; returns how many there are."""
-    motion, slab = Motion(*moved), Slab(*kept)
+    motion, slab = SweepMotion(*moved), SweepSlab(*kept)
     R, B, w, v = motion.world_from_body, motion.body_from_sensor, motion.angular_velocity_body, motion.velocity_world
     middle = 0.5 * (slab.lowest + slab.highest)
     c, s = np.cos(motion.heading), np.sin(motion.heading)
@@ -92,7 +92,7 @@ def _level(points, offsets_ns, moved, kept, ring):
     return count
 
 
-def levelled(points: Any, offsets_ns: Any, motion: Motion, slab: Slab) -> Array:
+def levelled(points: Any, offsets_ns: Any, motion: SweepMotion, slab: SweepSlab) -> Array:
     """(n, 2) m, in level axes of the body at the end of the sweep: x along its heading, y to the left."""
     ring = np.empty((BINS, 2))
     # what comes over a link may not be written, and the kernel takes no such arrays

@@ -21,10 +21,10 @@ from skyloop.core.jit import prepare
 from skyloop.core.validation import validated
 from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.estimation.localisation import EkfLocaliser
-from skyloop_autonomy.grid_slam.level_sweep import Motion, Slab, levelled
+from skyloop_autonomy.grid_slam.level_sweep import SweepMotion, SweepSlab, levelled
 from skyloop_autonomy.grid_slam.lines import LineSettings, without_false_cells
-from skyloop_autonomy.grid_slam.particle_filter import Belief, GridParticleFilter, PoseFix
-from skyloop_autonomy.grid_slam.settings import FilterSettings
+from skyloop_autonomy.grid_slam.particle_filter import GridParticleFilter, PoseBelief, PoseFix
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings
 from skyloop_client.errors import ScenarioError
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GnssFix, GridMap, LidarScan, Message, Number, RangeSample
@@ -81,7 +81,7 @@ class _Memory:
     """Of the last sweep whose pose the inertial filter took."""
     disagree: bool = False
     map_due_ns: int = 0
-    belief: Belief | None = None
+    belief: PoseBelief | None = None
     stands: bool = True
 
 
@@ -185,7 +185,7 @@ class GridLocaliser:
             answers.append((f"{self._name}_map", self.map(scan.t_ns, float(now.position[2]))))
         return answers
 
-    def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> Belief:
+    def _believe(self, scan: LidarScan, now: Estimate, ring: Array) -> PoseBelief:
         """Find the pose of a sweep and draw it. ring: the sweep as `_points` levels it."""
         before = self._memory.swept
         motion = np.zeros(3) if before is None else _motion(before, now, self._moved(before, now))
@@ -211,7 +211,7 @@ class GridLocaliser:
         over_start = float(now.position[2] - self._start.position[2])
         # over the ground the slab is around the vehicle; on the ground it begins where walls can be told from it
         lowest = max(-settings.slab, settings.ground - over_start)
-        motion = Motion(
+        motion = SweepMotion(
             np.ascontiguousarray(matrix_from_quat(now.quat_wxyz)),
             np.array(now.angular_velocity_body),
             np.array(now.velocity_world),
@@ -219,7 +219,7 @@ class GridLocaliser:
             np.ascontiguousarray(matrix_from_quat(mount.quat_wxyz)),
             np.array(mount.position, dtype=np.float64),
         )
-        slab = Slab(lowest, lowest + 2.0 * settings.slab, settings.nearest, settings.furthest)
+        slab = SweepSlab(lowest, lowest + 2.0 * settings.slab, settings.nearest, settings.furthest)
         return levelled(scan.points, scan.offsets_ns, motion, slab)
 
     def _fix_for(self, now: Estimate) -> PoseFix | None:
@@ -234,7 +234,7 @@ class GridLocaliser:
         age = (now.t_ns - t_ns) / NS_PER_S
         return PoseFix(position + age * now.velocity_world[:2], sd * math.sqrt(together))
 
-    def _correct(self, t_ns: int, belief: Belief) -> None:
+    def _correct(self, t_ns: int, belief: PoseBelief) -> None:
         known = self._memory.height
         height, height_sd = (0.0, 1.0) if known is None else known
         self._memory.height = None
@@ -257,7 +257,7 @@ class GridLocaliser:
         return GridMap(t_ns, np.ascontiguousarray(cells.T), grid.cell, np.array([*corner, height]))
 
     @property
-    def belief(self) -> Belief | None:
+    def belief(self) -> PoseBelief | None:
         return self._memory.belief
 
     def snapshot(self) -> Any:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop_autonomy.grid_slam.scan_matching import Matching, match_sweep, surface_normals
-from skyloop_autonomy.grid_slam.settings import FilterSettings
-from skyloop_autonomy.grid_slam.tiled_maps import TiledMaps
+from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, TiledMaps
 from skyloop_client.messages import Array
 
 CELL_SD = 0.3
@@ -41,7 +40,7 @@ class PoseFix:
 
 
 @dataclass(frozen=True)
-class Belief:
+class PoseBelief:
     """What the filter says after a sweep."""
 
     pose: Array
@@ -62,7 +61,7 @@ class _Memory:
     log_weights: Array
     sweeps: int = 0
     drawn_anew: int = 0
-    last: Belief | None = None
+    last: PoseBelief | None = None
 
 
 class GridParticleFilter:
@@ -107,7 +106,7 @@ class GridParticleFilter:
         fix: PoseFix | None = None,
         *,
         lost_below: float = 0.0,
-    ) -> Belief:
+    ) -> PoseBelief:
         """Take one sweep in.
 
         points: (n, 2) m, level axes of the body, in order of direction.
@@ -139,7 +138,7 @@ class GridParticleFilter:
         memory.sweeps += 1
         return memory.last
 
-    def place(self, pose: Array, sd: Array, points: Array, *, lost_below: float = 0.0) -> Belief:
+    def place(self, pose: Array, sd: Array, points: Array, *, lost_below: float = 0.0) -> PoseBelief:
         """Take in a sweep whose pose another localiser has found: it is drawn there.
 
         pose, sd: (3,) x, y in m and heading in rad. points, lost_below: as for `sweep`."""
@@ -149,7 +148,7 @@ class GridParticleFilter:
         lost = memory.sweeps >= FIRST_SWEEPS and likelihood < lost_below
         if not lost:
             self._draw(np.asarray(points, float))
-        memory.last = Belief(np.array(pose, float), np.array(sd, float), likelihood, float(n), lost)
+        memory.last = PoseBelief(np.array(pose, float), np.array(sd, float), likelihood, float(n), lost)
         memory.sweeps += 1
         return memory.last
 
@@ -207,7 +206,7 @@ class GridParticleFilter:
             start = np.array([x, y])
             self.maps.add(p, start, start + rays @ np.array([[c, s], [-s, c]]), first=first, stride=stride)
 
-    def _believe(self, covariances: Array, found: Array) -> Belief:
+    def _believe(self, covariances: Array, found: Array) -> PoseBelief:
         memory, cell = self._memory, self.settings.grid.cell
         weights = np.exp(memory.log_weights)
         poses = memory.poses
@@ -217,7 +216,7 @@ class GridParticleFilter:
         apart = np.column_stack([poses[:, :2] - pose[:2], turns - (pose[2] - reference)])
         variances = weights @ (apart**2 + np.diagonal(covariances, axis1=1, axis2=2))
         sd = np.sqrt(variances + np.square([CELL_SD * cell, CELL_SD * cell, TURN_SD]))
-        return Belief(pose, sd, float(found[self.best, 1]), 1.0 / float(np.sum(weights**2)))
+        return PoseBelief(pose, sd, float(found[self.best, 1]), 1.0 / float(np.sum(weights**2)))
 
     def _resample(self, effective: float) -> None:
         """Systematic resampling, if the weights have become too uneven."""

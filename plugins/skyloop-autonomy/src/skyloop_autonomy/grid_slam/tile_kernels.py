@@ -69,7 +69,7 @@ TILES = record_type(
 )
 
 
-class Evidence(NamedTuple):
+class EvidenceWeights(NamedTuple):
     """The numbers of GridSettings that kernels need."""
 
     hit: int
@@ -79,7 +79,7 @@ class Evidence(NamedTuple):
     occupied: int
 
 
-EVIDENCE = record_type(Evidence, hit=int64, miss=int64, highest=int64, lowest=int64, occupied=int64)
+EVIDENCE = record_type(EvidenceWeights, hit=int64, miss=int64, highest=int64, lowest=int64, occupied=int64)
 
 
 @inlined
@@ -206,7 +206,7 @@ def add_sweep(given, p, ends, start, told, seen, which):
     more, the first ray that clears what it crosses, and how many to go on to the next.
     """
     stamp = which[0]
-    numbers = Evidence(*told)
+    numbers = EvidenceWeights(*told)
     size = seen.shape[0]
     for k in range(ends.shape[0]):
         i, j = int64(np.floor(ends[k, 0])), int64(np.floor(ends[k, 1]))

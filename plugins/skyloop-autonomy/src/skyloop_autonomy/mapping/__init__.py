@@ -5,12 +5,9 @@ from skyloop_autonomy.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop_autonomy.mapping.distance_fields import DistanceField, signed_distance
 from skyloop_autonomy.mapping.growing_map import GrowingMap, GrowingMapConfig
 from skyloop_autonomy.mapping.judging import MapScore, judge
-from skyloop_autonomy.mapping.map_snapshot import MapSnapshot
-from skyloop_autonomy.mapping.mapper import Mapper, MapperSettings
-from skyloop_autonomy.mapping.point_clouds import DepthLens, points_from_depth
-from skyloop_autonomy.mapping.pose_history import PoseHistory
-from skyloop_autonomy.mapping.projection import GroundGrid, projected
-from skyloop_autonomy.mapping.sight import Sight
+from skyloop_autonomy.mapping.map_snapshot import GroundGrid, MapSnapshot, projected
+from skyloop_autonomy.mapping.mapper import Mapper, MapperSettings, PoseHistory
+from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, points_from_depth
 from skyloop_autonomy.mapping.voxel_map import VoxelMapConfig, WorldVoxels
 
 __all__ = [

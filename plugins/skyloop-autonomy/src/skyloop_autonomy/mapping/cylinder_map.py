@@ -15,8 +15,7 @@ from skyloop.core.frames import Transform
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_autonomy.mapping.counting import CounterRule
 from skyloop_autonomy.mapping.evidence_kernels import COUNT_LIMITS, CountLimits, verdict
-from skyloop_autonomy.mapping.point_clouds import DEPTH, LENS, DepthLens, checked_depth, is_surface, rows
-from skyloop_autonomy.mapping.sight import Sight
+from skyloop_autonomy.mapping.point_clouds import DEPTH, LENS, DepthLens, Sight, checked_depth, is_surface, rows
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 

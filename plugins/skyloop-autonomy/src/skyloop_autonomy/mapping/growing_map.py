@@ -17,8 +17,7 @@ from skyloop_autonomy.mapping.evidence_kernels import (
     image_evidence,
     touched_blocks,
 )
-from skyloop_autonomy.mapping.point_clouds import DepthLens, checked_depth
-from skyloop_autonomy.mapping.sight import Sight
+from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, checked_depth
 from skyloop_autonomy.mapping.voxel_map import (
     MOST_VOXELS,
     count_limits,

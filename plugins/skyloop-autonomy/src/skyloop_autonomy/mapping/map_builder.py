@@ -32,7 +32,7 @@ RATES_HZ = {
 POINTS_APART = 8
 """px between the pixels of a depth image that become points of `<name>/points`."""
 POSES = ("VehicleState", "Estimate")
-EYES = ("DepthImage", "LidarScan")
+DEPTH_SENSORS = ("DepthImage", "LidarScan")
 
 MESSAGES = {"voxels": "VoxelMap", "ground": "GridMap", "movers": "Movers"}
 """The records of the streams; all others are PointClouds."""
@@ -58,17 +58,17 @@ class MapBuilder:
         rates_hz: Mapping[str, float] | None = None,
     ) -> None:
         """settings: see `MapperSettings`. rates_hz: in place of those in RATES_HZ."""
-        told = settings or {}
+        given = settings or {}
         place = f"settings of '{setup.name}'"
-        made = told if isinstance(told, MapperSettings) else validated(MapperSettings, told, place)
-        eyes = {info.name: info for info in setup.infos.values() if info.message in EYES}
+        checked = given if isinstance(given, MapperSettings) else validated(MapperSettings, given, place)
+        sensors = {info.name: info for info in setup.infos.values() if info.message in DEPTH_SENSORS}
         self._pose = _pose_stream(setup)
-        self._eyes = eyes
-        self.mapper = Mapper(eyes, made)
+        self._sensors = sensors
+        self.mapper = Mapper(sensors, checked)
         self._name = setup.name
         self._vehicle = setup.vehicle
         self._period_ns = {name: round(NS_PER_S / hz) for name, hz in _rates(setup.name, rates_hz).items() if hz > 0.0}
-        if all(info.message != "DepthImage" for info in eyes.values()):
+        if all(info.message != "DepthImage" for info in sensors.values()):
             for name in ("points", "movers"):
                 self._period_ns.pop(name, None)
         self._due_ns = dict.fromkeys(self._period_ns, 0)
@@ -85,7 +85,7 @@ class MapBuilder:
             # where an estimate is not valid, the images in between find no pose and are left out
             if not isinstance(state, Estimate) or state.valid:
                 self.mapper.add_pose(state.t_ns, state.position, state.quat_wxyz)
-        elif message.stream in self._eyes:
+        elif message.stream in self._sensors:
             self.mapper.add_image(message.stream, message.data)
             if isinstance(message.data, DepthImage) and self._is_due("points", message.t_ns):
                 answers.append((f"{self._name}/points", self._points(message)))
@@ -110,7 +110,7 @@ class MapBuilder:
         return True
 
     def _points(self, message: Message) -> PointCloud:
-        info = self._eyes[message.stream]
+        info = self._sensors[message.stream]
         lens, sensor_from_camera = DepthLens.from_details(info.details), Transform(np.zeros(3), SENSOR_FROM_CAMERA)
         sight = Sight(far=float(info.details.get("max_range", 20.0)))
         points = points_from_depth(message.data.depth, lens, sensor_from_camera, sight, POINTS_APART)
@@ -128,10 +128,10 @@ def _pose_stream(setup: EstimatorSetup) -> str:
     return found[0].name
 
 
-def _rates(name: str, told: Mapping[str, float] | None) -> dict[str, float]:
-    for stream, hz in (told or {}).items():
+def _rates(name: str, given: Mapping[str, float] | None) -> dict[str, float]:
+    for stream, hz in (given or {}).items():
         if stream not in RATES_HZ:
             raise ScenarioError(f"rates_hz of '{name}': no stream named '{stream}'; {nearest_name(stream, RATES_HZ)}")
         if isinstance(hz, bool) or not isinstance(hz, int | float) or not 0.0 <= hz <= 1000.0:
             raise ScenarioError(f"rates_hz of '{name}': {stream} is {hz!r}; give 0 to 1000")
-    return {**RATES_HZ, **(told or {})}
+    return {**RATES_HZ, **(given or {})}

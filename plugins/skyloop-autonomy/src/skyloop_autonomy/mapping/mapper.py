@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,20 +12,70 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
+from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform, slerp
 from skyloop_autonomy.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop_autonomy.mapping.distance_fields import DistanceField
 from skyloop_autonomy.mapping.growing_map import GrowingMap, GrowingMapConfig
-from skyloop_autonomy.mapping.map_snapshot import MapSnapshot
-from skyloop_autonomy.mapping.moving_things import BODY, MovingThings
-from skyloop_autonomy.mapping.point_clouds import DepthLens
-from skyloop_autonomy.mapping.pose_history import PoseHistory
-from skyloop_autonomy.mapping.projection import projected
-from skyloop_autonomy.mapping.sight import Sight, trusted_range
+from skyloop_autonomy.mapping.map_snapshot import MapSnapshot, projected
+from skyloop_autonomy.mapping.moving_things import BODY, MovingObjects
+from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, trusted_range
 from skyloop_autonomy.mapping.voxel_map import VoxelMapConfig, WorldVoxels
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array, DepthImage, LidarScan
 from skyloop_client.streams import StreamInfo
+
+KEPT_NS = 5_000_000_000
+"""Poses older than this are forgotten."""
+
+
+class PoseHistory:
+    """The poses of the last seconds, by their stamps."""
+
+    def __init__(self, kept_ns: int = KEPT_NS) -> None:
+        self._kept_ns = kept_ns
+        self._stamps: list[int] = []
+        self._poses: list[Transform] = []
+
+    def add(self, t_ns: int, position: ArrayLike, quat_wxyz: ArrayLike) -> bool:
+        """Enters world_from_body. A pose that is not finite is left out, and False is returned.
+
+        A stamp that is already there gets the newer pose.
+        """
+        pose = Transform(np.array(position, float), np.array(quat_wxyz, float))
+        if not (np.isfinite(pose.position).all() and np.isfinite(pose.quat_wxyz).all() and pose.quat_wxyz.any()):
+            return False
+        at = bisect_left(self._stamps, t_ns)
+        if at < len(self._stamps) and self._stamps[at] == t_ns:
+            self._poses[at] = pose
+        else:
+            self._stamps.insert(at, t_ns)
+            self._poses.insert(at, pose)
+        forgotten = bisect_left(self._stamps, self._stamps[-1] - self._kept_ns)
+        del self._stamps[:forgotten], self._poses[:forgotten]
+        return True
+
+    def at(self, t_ns: int, widest_gap_ns: int = 200_000_000) -> Transform | None:
+        """world_from_body at a stamp, between the pose before and the one after.
+
+        None if one of them is not there (yet), or if they are more than widest_gap_ns apart: nothing is guessed.
+        """
+        after = bisect_left(self._stamps, t_ns)
+        before = bisect_right(self._stamps, t_ns) - 1
+        if before < 0 or after >= len(self._stamps):
+            return None
+        gap = self._stamps[after] - self._stamps[before]
+        if gap == 0:
+            return self._poses[before]
+        if gap > widest_gap_ns:
+            return None
+        share = (t_ns - self._stamps[before]) / gap
+        a, b = self._poses[before], self._poses[after]
+        return Transform(a.position + share * (b.position - a.position), slerp(a.quat_wxyz, b.quat_wxyz, share))
+
+    @property
+    def newest_ns(self) -> int | None:
+        return self._stamps[-1] if self._stamps else None
+
 
 MOST_WAITING = 60
 """Images that wait for a pose: two seconds at 30 Hz."""
@@ -63,7 +114,7 @@ class MapperSettings(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Eye:
+class _DepthSensor:
     """A sensor as the mapper uses it."""
 
     body_from_sensor: Transform
@@ -73,15 +124,15 @@ class _Eye:
     far: float
 
     @staticmethod
-    def of(info: StreamInfo, settings: MapperSettings) -> _Eye:
+    def of(info: StreamInfo, settings: MapperSettings) -> _DepthSensor:
         mount = Transform(np.array(info.mount.position, float), np.array(info.mount.quat_wxyz, float))
         if info.message == "LidarScan":
-            return _Eye(mount, None, settings.far)
+            return _DepthSensor(mount, None, settings.far)
         if info.message != "DepthImage":
             raise ScenarioError(f"'{info.name}' gives {info.message}; a map needs a DepthImage or a LidarScan")
         far = trusted_range(info.details, settings.cell, settings.far)
         optical = mount @ Transform(np.zeros(3), SENSOR_FROM_CAMERA)
-        return _Eye(optical, DepthLens.from_details(info.details), far)
+        return _DepthSensor(optical, DepthLens.from_details(info.details), far)
 
 
 class Mapper:
@@ -90,17 +141,17 @@ class Mapper:
     Plain data throughout, so `copy.deepcopy` takes a snapshot of the mapper itself.
     """
 
-    def __init__(self, eyes: Mapping[str, StreamInfo], settings: MapperSettings | None = None) -> None:
-        """eyes: what is known of each depth camera or LiDAR, by the name that `add_image` is given."""
+    def __init__(self, sensors: Mapping[str, StreamInfo], settings: MapperSettings | None = None) -> None:
+        """sensors: what is known of each depth camera or LiDAR, by the name that `add_image` is given."""
         self.settings = settings or MapperSettings()
-        self._eyes = {name: _Eye.of(info, self.settings) for name, info in eyes.items()}
-        if not self._eyes:
+        self._sensors = {name: _DepthSensor.of(info, self.settings) for name, info in sensors.items()}
+        if not self._sensors:
             raise ScenarioError("a map without a sensor; give it the stream of a depth camera or of a LiDAR")
-        depth_far = [eye.far for eye in self._eyes.values() if eye.lens is not None]
+        depth_far = [sensor.far for sensor in self._sensors.values() if sensor.lens is not None]
         sight = Sight(far=min(depth_far, default=self.settings.far), blank_is_far=self.settings.blank_is_far)
         self.voxels: WorldVoxels | GrowingMap = self._made_voxels(sight)
         self.near = CylinderMap(CylinderConfig(sight=replace(sight, hit_pixels=2)))
-        self.movers = MovingThings(self.voxels.config.rule, sight)
+        self.movers = MovingObjects(self.voxels.config.rule, sight)
         """What moves, by the depth images; a LiDAR's points are not looked at."""
         self.poses = PoseHistory()
         self._waiting: deque[tuple[str, DepthImage | LidarScan]] = deque()
@@ -122,11 +173,11 @@ class Mapper:
         self.poses.add(t_ns, position, quat_wxyz)
         return self._enter_waiting()
 
-    def add_image(self, eye: str, image: DepthImage | LidarScan) -> int:
+    def add_image(self, sensor: str, image: DepthImage | LidarScan) -> int:
         """Returns how many images are in the maps that were not before: 0 while this one waits for its pose."""
-        if eye not in self._eyes:
-            raise ScenarioError(f"a map has no sensor '{eye}'; {nearest_name(eye, self._eyes)}")
-        self._waiting.append((eye, image))
+        if sensor not in self._sensors:
+            raise ScenarioError(f"a map has no sensor '{sensor}'; {nearest_name(sensor, self._sensors)}")
+        self._waiting.append((sensor, image))
         while len(self._waiting) > MOST_WAITING:
             self._waiting.popleft()
             self.dropped += 1
@@ -140,15 +191,15 @@ class Mapper:
             if pose is None:
                 self.dropped += 1
                 continue
-            eye = self._eyes[name]
+            sensor = self._sensors[name]
             if isinstance(image, LidarScan):
-                self._enter_sweep(image, eye)
+                self._enter_sweep(image, sensor)
             else:
-                assert eye.lens is not None
-                world_from_camera = pose @ eye.body_from_sensor
-                depth = self._without_movers(image, eye.lens, world_from_camera, pose.position)
-                self.voxels.add_depth(depth, eye.lens, world_from_camera)
-                self.near.add_depth(depth, eye.lens, world_from_camera, pose.position)
+                assert sensor.lens is not None
+                world_from_camera = pose @ sensor.body_from_sensor
+                depth = self._without_movers(image, sensor.lens, world_from_camera, pose.position)
+                self.voxels.add_depth(depth, sensor.lens, world_from_camera)
+                self.near.add_depth(depth, sensor.lens, world_from_camera, pose.position)
             self._newest, self._shown = (image.t_ns, pose.position), None
             self.entered += 1
         return self.entered - before
@@ -169,7 +220,7 @@ class Mapper:
     def _pose(self, t_ns: int) -> Transform | None:
         return self.poses.at(t_ns, round(self.settings.latest_wait * 1e9))
 
-    def _enter_sweep(self, scan: LidarScan, eye: _Eye) -> None:
+    def _enter_sweep(self, scan: LidarScan, sensor: _DepthSensor) -> None:
         """Each point is placed at the pose of its firing, to a few milliseconds."""
         ends, starts = [], []
         pieces = scan.offsets_ns // SWEEP_PIECE_NS
@@ -177,7 +228,7 @@ class Mapper:
             chosen = pieces == piece
             pose = self._pose(scan.t_ns + int(scan.offsets_ns[chosen].mean()))
             if pose is not None:
-                world_from_sensor = pose @ eye.body_from_sensor
+                world_from_sensor = pose @ sensor.body_from_sensor
                 ends.append(world_from_sensor.apply(scan.points[chosen].astype(float)))
                 starts.append(np.tile(world_from_sensor.position, (int(chosen.sum()), 1)))
         if ends:

@@ -1,6 +1,6 @@
-"""Things that move, such as people, found in depth images: points where the map knows free space, followed over time.
+"""Objects that move, such as people, found in depth images: points where the map knows free space, followed over time.
 
-A static thing that the map does not hold yet makes such points too. So a thing counts as moving only once it has come
+A static object that the map does not hold yet makes such points too. So a object counts as moving only once it has come
 far enough from where it was first seen, at a speed that the noise of poses and depths does not explain.
 """
 
@@ -29,8 +29,7 @@ from skyloop_autonomy.mapping.moving_kernels import (
     clusters,
     odd_points,
 )
-from skyloop_autonomy.mapping.point_clouds import DepthLens, checked_depth, rows
-from skyloop_autonomy.mapping.sight import Sight
+from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, checked_depth, rows
 from skyloop_client.messages import Array, Movers
 
 _NS = 1e-9
@@ -39,14 +38,14 @@ WINDOW_CELL = 0.2
 """m, side of the cells in which points are joined to clusters, seen from above."""
 MOST_TRAIL = 60
 OUT_OF_SIGHT = 0.3
-"""s without a sight of a thing after which it may as well have stopped."""
+"""s without a sight of a object after which it may as well have stopped."""
 BODY = 0.4
-"""m around the places of a thing that are emptied in the maps when it turns out to move."""
+"""m around the places of a object that are emptied in the maps when it turns out to move."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoverConfig:
-    """When a cluster of points is a thing that moves. The defaults are for people and slow vehicles."""
+    """When a cluster of points is a object that moves. The defaults are for people and slow vehicles."""
 
     samples: int = 6000
     """Pixels of an image that are looked at, about."""
@@ -54,37 +53,37 @@ class MoverConfig:
     above: float = 0.8
     """m below and above the body between which points count."""
     least_area: float = 0.05
-    """m² that a new thing must show, and three tenths of it once it is known."""
+    """m² that a new object must show, and three tenths of it once it is known."""
     least_height: float = 0.35
     """m that its points must reach from the lowest to the highest."""
     widest: float = 0.9
     """m, half of the width; what is wider is no person but a part of a wall."""
     images: int = 5
-    """in which a thing must have been seen before it counts as moving."""
+    """in which a object must have been seen before it counts as moving."""
     moved: float = 0.4
     """m that it must have come from where it was first seen."""
     slowest: float = 0.3
-    """m/s, the least speed of a thing that begins to count as moving."""
+    """m/s, the least speed of a object that begins to count as moving."""
     fastest: float = 3.0
     """m/s; what seems to be faster is a mistake."""
     still_speed: float = 0.15
     still_after: float = 1.5
-    """m/s and s: a thing that has been slower for so long stands, and the maps take it up."""
+    """m/s and s: a object that has been slower for so long stands, and the maps take it up."""
     restless: float = 0.2
     """m²/s³, the density of the noise that changes velocities."""
     spread: float = 0.07
     """m, one sigma of the middle of a cluster."""
     kept_in_view: float = 0.7
-    """s without a sight of a thing after which it is forgotten, although the camera looks there."""
+    """s without a sight of a object after which it is forgotten, although the camera looks there."""
     expected: float = 3.0
-    """s for which a thing that the camera does not look at is expected to go on as it did."""
+    """s for which a object that the camera does not look at is expected to go on as it did."""
     kept: float = 8.0
     """s for which it may as well have stopped where it was seen last."""
 
 
 @dataclass(slots=True)
-class Track:
-    """One thing. East and north have the same uncertainty."""
+class MovingTrack:
+    """One object. East and north have the same uncertainty."""
 
     number: int
     """Even; the next one is for the place where it may have stopped."""
@@ -104,7 +103,7 @@ class Track:
     images: int = 1
     moves: bool = False
     trail: list[Array] = field(default_factory=list)
-    """(2,) m each: where it was seen before it counted as moving. The maps took it for a thing that stands there."""
+    """(2,) m each: where it was seen before it counted as moving. The maps took it for a object that stands there."""
     pp: float = 0.01
     pv: float = 0.0
     vv: float = 1.0
@@ -129,18 +128,18 @@ class Track:
         return math.hypot(*self.velocity.tolist())
 
 
-class MovingThings:
+class MovingObjects:
     """Follows what moves from image to image. Plain data, so `copy.deepcopy` takes a snapshot."""
 
     def __init__(self, rule: CounterRule, sight: Sight, config: MoverConfig | None = None) -> None:
         """rule: that of the voxels with whose counters images are compared."""
         self.config = config or MoverConfig()
         self._rule, self._sight = rule, sight
-        self.tracks: list[Track] = []
+        self.tracks: list[MovingTrack] = []
         self._next = 0
         self._newest_ns = -1
         self.left_behind: list[tuple[Array, tuple[float, float]]] = []
-        """Of the newest image: places (n, 2) m, and heights, at which a thing stood that turned out to move."""
+        """Of the newest image: places (n, 2) m, and heights, at which a object stood that turned out to move."""
         side = 2 * math.ceil(sight.far / WINDOW_CELL) + 2
         self._labels, self._stack = np.zeros((side, side), np.int32), np.zeros(side * side, np.int32)
         self._points = np.empty((MOST_POINTS, POINT_COLUMNS))
@@ -154,7 +153,7 @@ class MovingThings:
         poses: tuple[Transform, Array],
         known: tuple[NDArray[np.int8], Array, float],
     ) -> NDArray[np.float32]:
-        """Takes an image before the maps do, and returns it without the things that move.
+        """Takes an image before the maps do, and returns it without the objects that move.
 
         poses: world_from_camera, and the place of the body. known: counters of voxels, the lower corner of the first
         one, and their edge."""
@@ -172,13 +171,13 @@ class MovingThings:
 
     @property
     def reach(self) -> float:
-        """m around the body in which things are looked for."""
+        """m around the body in which objects are looked for."""
         return self._sight.far
 
     def message(self) -> Movers:
         """What moves, at the stamp of the newest image.
 
-        A thing that is out of sight is told twice: where it went on to, and where it may have stopped."""
+        A object that is out of sight is listed twice: where it went on to, and where it may have stopped."""
         rows = []
         for track in self.tracks:
             if not track.moves:
@@ -189,9 +188,9 @@ class MovingThings:
                 rows.append((*track.place, middle, *track.velocity, 0.0, *size, track.number))
             if unseen > OUT_OF_SIGHT:
                 rows.append((*track.last, middle, 0.0, 0.0, 0.0, *size, track.number + 1))
-        told = np.array(rows, float).reshape(-1, 9)
-        ids = told[:, 8].astype(np.int64)
-        return Movers(max(self._newest_ns, 0), told[:, :3], told[:, 3:6], told[:, 6:8], ids)
+        movers = np.array(rows, float).reshape(-1, 9)
+        ids = movers[:, 8].astype(np.int64)
+        return Movers(max(self._newest_ns, 0), movers[:, :3], movers[:, 3:6], movers[:, 6:8], ids)
 
     def _clusters(
         self,
@@ -236,17 +235,19 @@ class MovingThings:
             if k not in taken and tall and whole and row[AREA] >= config.least_area:
                 place, radius = middles[k], _radius(row)
                 self.tracks.append(
-                    Track(self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns, place)
+                    MovingTrack(
+                        self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns, place
+                    )
                 )
                 self._next += 2
 
-    def _may_be(self, row: Array, track: Track) -> bool:
-        """A thing that is cut off by the edge of the image seems to move when the camera turns."""
+    def _may_be(self, row: Array, track: MovingTrack) -> bool:
+        """A object that is cut off by the edge of the image seems to move when the camera turns."""
         if row[HALF_WIDTH] > self.config.widest or row[AREA] < 0.3 * self.config.least_area:
             return False
         return track.moves or not row[AT_EDGE]
 
-    def _update(self, track: Track, row: Array, middle: Array, t_ns: int) -> None:
+    def _update(self, track: MovingTrack, row: Array, middle: Array, t_ns: int) -> None:
         spread = self.config.spread * (3.0 if row[AT_EDGE] else 1.0)
         track.correct(middle, spread * spread)
         track.last = track.place
@@ -286,8 +287,8 @@ class MovingThings:
                 kept.append(track)
         self.tracks = kept
 
-    def _sees_through(self, track: Track, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> bool:
-        """Whether the image would show all of a thing where it was seen last, with nothing in front."""
+    def _sees_through(self, track: MovingTrack, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> bool:
+        """Whether the image would show all of a object where it was seen last, with nothing in front."""
         off = np.array([*track.last, 0.5 * (track.low + track.high)]) - m[:, 3]
         right, down, ahead = (off @ m[:, :3]).tolist()
         if not 0.3 < ahead < self._sight.far:
@@ -299,15 +300,15 @@ class MovingThings:
         return bool(image[int(v), int(u)] > ahead - 2.0 * track.radius)
 
     def _without(self, image: NDArray[np.float32], lens: DepthLens, m: Array, t_ns: int) -> NDArray[np.float32]:
-        things = [
+        objects = [
             (*track.place, track.low - 1.0, track.high + 0.3, track.radius + 0.2)
             for track in self.tracks
             if track.moves and track.seen_ns == t_ns
         ]
-        if not things:
+        if not objects:
             return image
         out = image.copy()
-        blank_things(out, tuple(lens), m, np.array(things))
+        blank_things(out, tuple(lens), m, np.array(objects))
         return out
 
 

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skyloop.core.frames import Transform
 from skyloop_autonomy.mapping.counting import CounterRule
 from skyloop_autonomy.mapping.evidence_kernels import CountLimits, ImageLimits, cloud_evidence, count, image_evidence
-from skyloop_autonomy.mapping.point_clouds import DepthLens, checked_depth, rows
-from skyloop_autonomy.mapping.sight import Sight
+from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, checked_depth, rows
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, VoxelMap
 

@@ -34,7 +34,7 @@ class PersonModel(BaseModel):
     """m/s², one sigma of the random vertical acceleration."""
 
 
-class CameraModel(BaseModel):
+class BoxModel(BaseModel):
     """How far a box may be off."""
 
     model_config = STRICT
@@ -109,7 +109,7 @@ class TrackerConfig(BaseModel):
 
     person: PersonModel = PersonModel()
     """What is known of people."""
-    camera: CameraModel = CameraModel()
+    camera: BoxModel = BoxModel()
     """How good boxes are."""
     radar: RadarModel = RadarModel()
     """How good radar points are."""

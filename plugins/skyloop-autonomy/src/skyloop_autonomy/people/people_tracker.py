@@ -14,15 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.validation import validated
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
-from skyloop_autonomy.people.config import TrackerConfig
-from skyloop_autonomy.people.depth_of_boxes import depth_of
-from skyloop_autonomy.people.person_filter import Belief
-from skyloop_autonomy.people.radar_points import moving_points
-from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraEye, RadarEye
-from skyloop_autonomy.people.tracker import Candidate, Look, Track, Tracker
+from skyloop_autonomy.people.config import RadarModel, TrackerConfig
+from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraMeasurements, RadarMeasurements
+from skyloop_autonomy.people.tracker import Belief, Candidate, PersonTrack, PersonTracker, SensorReading
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import (
@@ -65,8 +63,8 @@ class PeopleTracker:
             raise PartError(
                 f"{place} gets boxes and {len(cameras)} cameras; put the one camera they come from under inputs"
             )
-        self._camera = CameraEye(cameras[0], config.camera, config.person) if cameras else None
-        self._radar = RadarEye(radars[0], config.radar, config.person) if radars else None
+        self._camera = CameraMeasurements(cameras[0], config.camera, config.person) if cameras else None
+        self._radar = RadarMeasurements(radars[0], config.radar, config.person) if radars else None
         self._name, self._source = setup.name, cameras[0].name.partition("/")[2] if cameras else ""
         self.products = {f"{setup.name}/tracks": "Movers"}
         """The streams it publishes on."""
@@ -74,7 +72,7 @@ class PeopleTracker:
             self.products[f"{setup.name}/boxes"] = "Detections"
         self._history = CarrierHistory()
         self._depth: DepthImage | None = None
-        self.tracker = Tracker(config)
+        self.tracker = PersonTracker(config)
 
     def on_message(self, message: Message) -> Products:
         data = message.data
@@ -97,17 +95,19 @@ class PeopleTracker:
         return [*self._tracks(), (f"{self._name}/boxes", boxes)]
 
     def _take_points(self, found: RadarDetections, carrier: Carrier) -> None:
-        eye, evidence = self._radar, self._config.evidence
-        assert eye is not None
-        points = moving_points(found, eye, carrier, self._config.radar)
-        candidates = [Candidate(eye.sighting(p, carrier), Belief(*eye.newcomer(p, carrier))) for p in points]
-        look = Look(candidates, lambda b: eye.sees(b.state, carrier), evidence.radar_hit, evidence.radar_miss)
-        self.tracker.take(look, carrier)
+        sensor, evidence = self._radar, self._config.evidence
+        assert sensor is not None
+        points = moving_points(found, sensor, carrier, self._config.radar)
+        candidates = [Candidate(sensor.sighting(p, carrier), Belief(*sensor.newcomer(p, carrier))) for p in points]
+        reading = SensorReading(
+            candidates, lambda b: sensor.sees(b.state, carrier), evidence.radar_hit, evidence.radar_miss
+        )
+        self.tracker.take(reading, carrier)
 
     def _take_boxes(self, found: Detections, carrier: Carrier) -> Detections:
         """Returns the boxes with the numbers of the people, and those of confirmed people whom no box shows."""
-        eye, evidence, camera = self._camera, self._config.evidence, self._config.camera
-        assert eye is not None
+        sensor, evidence, camera = self._camera, self._config.evidence, self._config.camera
+        assert sensor is not None
         wanted = [
             k
             for k, name in enumerate(found.classes)
@@ -117,11 +117,13 @@ class PeopleTracker:
         for k in wanted:
             box = found.boxes_px[k]
             depth = self._depth_in(box, found.t_ns)
-            made = eye.newcomer(box, carrier, depth) if found.scores[k] >= camera.birth_score else None
+            made = sensor.newcomer(box, carrier, depth) if found.scores[k] >= camera.birth_score else None
             newcomer = None if made is None else Belief(*made)
-            candidates.append(Candidate(eye.sighting(box, carrier, depth), newcomer))
-        look = Look(candidates, lambda b: eye.sees(b.state, carrier), evidence.camera_hit, evidence.camera_miss)
-        owners = self.tracker.take(look, carrier)
+            candidates.append(Candidate(sensor.sighting(box, carrier, depth), newcomer))
+        reading = SensorReading(
+            candidates, lambda b: sensor.sees(b.state, carrier), evidence.camera_hit, evidence.camera_miss
+        )
+        owners = self.tracker.take(reading, carrier)
         return self._numbered(found, wanted, owners, carrier)
 
     def _depth_in(self, box: Array, t_ns: int) -> float | None:
@@ -130,16 +132,16 @@ class PeopleTracker:
         return depth_of(self._depth.depth, box, (self._camera.height, self._camera.width))
 
     def _numbered(
-        self, found: Detections, wanted: list[int], owners: list[Track | None], carrier: Carrier
+        self, found: Detections, wanted: list[int], owners: list[PersonTrack | None], carrier: Carrier
     ) -> Detections:
-        eye, seen = self._camera, {id(owner) for owner in owners if owner is not None}
-        assert eye is not None
+        sensor, seen = self._camera, {id(owner) for owner in owners if owner is not None}
+        assert sensor is not None
         unseen = [
             track
             for track in self.tracker.tracks
-            if track.confirmed and id(track) not in seen and eye.sees(track.belief.state, carrier)
+            if track.confirmed and id(track) not in seen and sensor.sees(track.belief.state, carrier)
         ]
-        more = [eye.box_of(track.belief.state, carrier) for track in unseen]
+        more = [sensor.box_of(track.belief.state, carrier) for track in unseen]
         boxes = np.concatenate([found.boxes_px[wanted].reshape(-1, 4), np.array(more).reshape(-1, 4)])
         numbers = [-1 if owner is None else owner.number for owner in owners] + [track.number for track in unseen]
         classes = (*(found.classes[k] for k in wanted), *("person" for _ in unseen))
@@ -161,3 +163,62 @@ class PeopleTracker:
         places = states[:, POSITION] + now.position
         movers = Movers(now.t_ns, places, states[:, VELOCITY].copy(), sizes, numbers, spreads)
         return [(f"{self._name}/tracks", movers)]
+
+
+INNER = 0.25
+"""Of a box's width and height, the share left out on each side: there the background begins."""
+LEAST = 6
+"""Pixels with a value."""
+NEAREST_SHARE = 30.0
+"""Percentile: a person covers most of the inner part of a box and is nearer than what is behind."""
+
+
+def depth_of(depth: NDArray[np.float32], box: Array, image_size: tuple[int, int]) -> float | None:
+    """m along the optical axis; None if too few pixels have a value. `image_size`: rows and columns of the image that
+    the box is in. Both cameras must have the same field of view."""
+    scale = np.array([depth.shape[1] / image_size[1], depth.shape[0] / image_size[0]])
+    low, high = box[:2] * scale, box[2:] * scale
+    inset = INNER * (high - low)
+    (x0, y0), (x1, y1) = np.floor(low + inset).astype(int), np.ceil(high - inset).astype(int)
+    part = depth[max(y0, 0) : y1, max(x0, 0) : x1]
+    values = part[(part > 0.0) & np.isfinite(part)]
+    return float(np.percentile(values, NEAREST_SHARE)) if values.size >= LEAST else None
+
+
+def moving_points(found: RadarDetections, sensor: RadarMeasurements, carrier: Carrier, model: RadarModel) -> Array:
+    """(n, 4) range, speed, azimuth, elevation of what moves over ground, one row for each cluster.
+
+    Seen from a vehicle that flies, the ground moves. A sampler without a quadrature channel also shows what lies beyond
+    the greatest range: mirrored, so that its speed has the other sign.
+    """
+    if not len(found.ranges):
+        return np.zeros((0, 4))
+    directions = found.points / np.maximum(np.linalg.norm(found.points, axis=1, keepdims=True), 1e-6)
+    ground = sensor.ground_speeds(directions, carrier)
+    stands = np.abs(wrapped(found.speeds - ground, sensor.span)) < model.still
+    folded = np.abs(wrapped(found.speeds + ground, sensor.span)) < model.folded_still
+    # of a vehicle that hovers both say the same, and a person who walks slowly must not be lost
+    folded &= np.abs(ground) > model.folded_still
+    chosen = ~stands & ~folded & (found.ranges <= model.max_range)
+    return _clusters(found, np.flatnonzero(chosen), model.cluster_distance)
+
+
+def wrapped(values: Array, span: float) -> Array:
+    return values - span * np.round(values / span) if np.isfinite(span) else values
+
+
+def _clusters(found: RadarDetections, chosen: NDArray[np.intp], distance: float) -> Array:
+    """Each strongest point with all within `distance` m of it, weighted by power. Speeds are those of the strongest
+    point: limbs swing around it."""
+    weight = 10.0 ** (found.snr_db / 10.0)
+    left = sorted(chosen.tolist(), key=lambda i: (-weight[i], i))
+    columns = np.column_stack([found.ranges, found.speeds, found.azimuths, found.elevations])
+    merged = []
+    while left:
+        apart = np.linalg.norm(found.points[left] - found.points[left[0]], axis=1)
+        members = [i for i, d in zip(left, apart.tolist(), strict=True) if d <= distance]
+        row = weight[members] @ columns[members] / weight[members].sum()
+        row[1] = columns[left[0], 1]
+        merged.append(row)
+        left = [i for i in left if i not in members]
+    return np.array(merged).reshape(-1, 4)

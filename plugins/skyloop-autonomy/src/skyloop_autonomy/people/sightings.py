@@ -19,7 +19,7 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat
 from skyloop_autonomy.people.carrier import Carrier
-from skyloop_autonomy.people.config import CameraModel, PersonModel, RadarModel
+from skyloop_autonomy.people.config import BoxModel, PersonModel, RadarModel
 from skyloop_client.errors import PartError
 from skyloop_client.messages import Array
 from skyloop_client.streams import StreamInfo
@@ -67,10 +67,10 @@ def skew(v: Array) -> Array:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-class CameraEye:
+class CameraMeasurements:
     """A pinhole camera: people from boxes, with or without depth."""
 
-    def __init__(self, info: StreamInfo, model: CameraModel, person: PersonModel) -> None:
+    def __init__(self, info: StreamInfo, model: BoxModel, person: PersonModel) -> None:
         details = info.details
         if details.get("model", "pinhole") != "pinhole" or details.get("gimbal", "none") != "none":
             raise PartError(f"'{info.name}': people are tracked with a pinhole camera that is fixed to the vehicle")
@@ -194,7 +194,7 @@ class CameraEye:
         return clipped
 
 
-class RadarEye:
+class RadarMeasurements:
     """A radar: people from range, speed and two angles."""
 
     def __init__(self, info: StreamInfo, model: RadarModel, person: PersonModel) -> None:

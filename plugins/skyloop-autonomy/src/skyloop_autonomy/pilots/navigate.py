@@ -14,9 +14,9 @@ from skyloop.core.jit import prepare
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
 from skyloop_autonomy.planning.global_planner import point_along
 from skyloop_autonomy.planning.replanning import (
-    Aim,
-    Flight,
+    FlightState,
     Memory,
+    NavigationSetpoint,
     NavigatorConfig,
     Surroundings,
     advance,
@@ -28,7 +28,7 @@ from skyloop_client.messages import Array, Goal, GoalStatus, Path, Position
 GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, FiniteFloat, FiniteFloat]
 
 _NS = 1e-9
-_TOLD_EVERY_NS = 200_000_000
+_REPORT_EVERY_NS = 200_000_000
 _PROGRESS = 0.5
 """m; a vehicle that stays nearer to a place than this makes no progress."""
 _CLOSED_AHEAD = 0.7
@@ -81,7 +81,7 @@ class NavigatePilotConfig(PilotConfig):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Outcome:
+class GoalOutcome:
     """How the flight to one goal ended."""
 
     goal: Array
@@ -114,10 +114,10 @@ class NavigatePilot(Sortie):
         self._progress_place: Array = np.zeros(3)
         self._detours = 0
         """Places that were closed without any progress since."""
-        self._told: tuple[Any, ...] = ()
-        self._reported_ns = -_TOLD_EVERY_NS
-        self._told_way: Any = None
-        self.outcomes: list[Outcome] = []
+        self._reported: tuple[Any, ...] = ()
+        self._reported_ns = -_REPORT_EVERY_NS
+        self._published_way: Any = None
+        self.outcomes: list[GoalOutcome] = []
         """Of the goals so far."""
         self.streams = (config.ground_map, config.near_map, "goal")
         """All that it looks at besides its state; over a link nothing else is sent to it."""
@@ -141,7 +141,7 @@ class NavigatePilot(Sortie):
             # the autopilot hovers or descends by itself; afterwards the plan starts from where the vehicle is then
             self._memory, self._progress_ns = Memory(), -1
             return None
-        flight = Flight(state.position, state.velocity_world, float(yaw_from_quat(state.quat_wxyz)))
+        flight = FlightState(state.position, state.velocity_world, float(yaw_from_quat(state.quat_wxyz)))
         seen, why = self._look(bundle, flight)
         blind = self._maps.age(bundle.t_ns)
         if blind > config.blind_land_after:
@@ -169,7 +169,7 @@ class NavigatePilot(Sortie):
             self._end_goal(bundle, "given up", "another goal came")
             self._goals = [np.array(given.position, dtype=float)]
 
-    def _look(self, bundle: Bundle, flight: Flight) -> tuple[Surroundings, str]:
+    def _look(self, bundle: Bundle, flight: FlightState) -> tuple[Surroundings, str]:
         """What the maps show, and why it must not fly on, if so."""
         config = self._config
         streams = (config.ground_map, config.near_map, config.movers)
@@ -184,7 +184,7 @@ class NavigatePilot(Sortie):
             why = f"no new map since {since:.1f} s; check the depth camera and whether the maps keep up"
         return self._maps.surroundings(np.array(places), bundle.t_ns), why
 
-    def _watch(self, bundle: Bundle, aim: Aim, place: Array, why: str) -> None:
+    def _watch(self, bundle: Bundle, aim: NavigationSetpoint, place: Array, why: str) -> None:
         """Ends the present goal when it is reached or when nothing has led towards it for too long."""
         if not self._goals:
             return
@@ -210,7 +210,7 @@ class NavigatePilot(Sortie):
         self._detours += 1
         self._memory = replace(self._memory, way=None)
 
-    def _gets_on(self, aim: Aim, place: Array) -> bool:
+    def _gets_on(self, aim: NavigationSetpoint, place: Array) -> bool:
         """Whether it turns or has left the place where it was."""
         moved = float(np.linalg.norm(place - self._progress_place))
         return self._progress_ns < 0 or aim.mode == "turn" or moved > _PROGRESS
@@ -218,7 +218,7 @@ class NavigatePilot(Sortie):
     def _end_goal(self, bundle: Bundle, state: str, reason: str) -> None:
         if self._goals:
             goal = self._goals.pop(0)
-            self.outcomes.append(Outcome(goal, state, reason, bundle.t_ns))
+            self.outcomes.append(GoalOutcome(goal, state, reason, bundle.t_ns))
             self._publish(bundle, GoalStatus(bundle.t_ns, len(self.outcomes) - 1, state, goal, goal, "", reason))
             self._progress_ns = -1
             self._maps.open_all()
@@ -232,16 +232,16 @@ class NavigatePilot(Sortie):
             self._idle_ns = bundle.t_ns
         return (bundle.t_ns - self._idle_ns) * _NS >= self._config.wait
 
-    def _tell(self, bundle: Bundle, aim: Aim, why: str) -> None:
+    def _tell(self, bundle: Bundle, aim: NavigationSetpoint, why: str) -> None:
         """Publishes the way when it is new, and what is done about the goal when that changes or every 0.2 s."""
         way, goal = self._memory.way, self._goals[0] if self._goals else aim.position
-        if way is not None and way is not self._told_way and len(way.points):
+        if way is not None and way is not self._published_way and len(way.points):
             bundle.publish("navigation/path", Path(bundle.t_ns, way.points))
-        self._told_way = way
-        told = (len(self.outcomes), aim.mode, why)
-        if told == self._told and bundle.t_ns - self._reported_ns < _TOLD_EVERY_NS:
+        self._published_way = way
+        report = (len(self.outcomes), aim.mode, why)
+        if report == self._reported and bundle.t_ns - self._reported_ns < _REPORT_EVERY_NS:
             return
-        self._told = told
+        self._reported = report
         sub_goal = self._memory.sub_goal if self._memory.sub_goal is not None else aim.position
         state = "flying" if self._goals else "waiting"
         self._publish(bundle, GoalStatus(bundle.t_ns, len(self.outcomes), state, goal, sub_goal, aim.mode, why))

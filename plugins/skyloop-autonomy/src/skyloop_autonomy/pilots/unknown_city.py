@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyloop.vehicle.pilots.sortie import Reply, Sortie
-from skyloop_autonomy.grid_slam.ways import Ways
+from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, GoalStatus, GridMap, Path, Velocity
 
@@ -31,7 +31,7 @@ CLIMB = 1.0
 """m/s, the most up or down."""
 OLDEST_MAP = 2.0
 """s; on an older map it stops and hovers."""
-TOLD_EVERY_NS = 200_000_000
+REPORT_EVERY_NS = 200_000_000
 """Between two records of what it does, unless that changes."""
 
 MODES = {"hovers": "hover", "retreats": "back off", "lands": "arrived"}
@@ -41,7 +41,7 @@ MODES = {"hovers": "hover", "retreats": "back off", "lands": "arrived"}
 @dataclass
 class _Plan:
     map_ns: int
-    ways: Ways
+    ways: ClearanceGrid
     way: Array | None
 
 
@@ -73,7 +73,7 @@ class CityPilot(Sortie):
         self._retreating = False
         self.doing = "is on the ground"
         """In words, for a report about a flight that failed."""
-        self._told: tuple[str, int] = ("", -TOLD_EVERY_NS)
+        self._reported: tuple[str, int] = ("", -REPORT_EVERY_NS)
         """What was published last about the goal, and when."""
 
     @property
@@ -107,10 +107,10 @@ class CityPilot(Sortie):
     def _tell(self, bundle: Bundle, state: str, here: Array) -> None:
         """Publishes what it does about the goal, when that changes and five times a second."""
         mode = MODES.get(self.doing.split()[0], "fly")
-        told = f"{state} {mode}", bundle.t_ns
-        if told[0] == self._told[0] and told[1] - self._told[1] < TOLD_EVERY_NS:
+        report = f"{state} {mode}", bundle.t_ns
+        if report[0] == self._reported[0] and report[1] - self._reported[1] < REPORT_EVERY_NS:
             return
-        self._told = told
+        self._reported = report
         way = self.way
         aim = here if way is None or mode != "fly" else _along(way, here, AHEAD)[0]
         goal, sub_goal = (np.array([*place, self._height]) for place in (self._goal, aim))
@@ -123,7 +123,7 @@ class CityPilot(Sortie):
         if grid is None or (self._plan is not None and grid.t_ns == self._plan.map_ns):
             return
         ends = np.stack([here, self._goal])
-        ways = Ways.around(grid.cells.T, grid.origin[:2], grid.resolution, self._band, ends)
+        ways = ClearanceGrid.around(grid.cells.T, grid.origin[:2], grid.resolution, self._band, ends)
         way = ways.way(here, self._goal)
         self._plan = _Plan(grid.t_ns, ways, way)
         if way is not None:

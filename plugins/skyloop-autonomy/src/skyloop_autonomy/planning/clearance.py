@@ -28,7 +28,7 @@ _SLACK = 0.02
 """m that clearance may shrink at the beginning of such a motion, for noise."""
 
 
-class Limits(NamedTuple):
+class MotionLimits(NamedTuple):
     """What the compiled planner must keep to."""
 
     radius: float
@@ -154,7 +154,7 @@ def _gap_now(place, movers):
 @inlined
 def with_room(limits, room):
     """The limits of a motion that keeps `room` from points; one that begins nearer leaves them slowly."""
-    b = Limits(*limits)
+    b = MotionLimits(*limits)
     return room, b.speed, b.acceleration, b.jerk, b.reach, b.floor, b.ceiling, b.commit, b.room, LEAVING_SLOWLY
 
 
@@ -164,7 +164,7 @@ def is_clear(way, duration, near, movers, limits, begin):
 
     begin: m, the clearance at which it begins. If that is too small already, clearance must grow along the way. A
     motion that begins too near to a mover may not come nearer to any. The order of `near` may change."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     pieces = way.shape[0] - 1
     # between two samples the motion leaves the chord by no more than this; a ray is its own chord
     bend = (duration / pieces) ** 2 / 8.0 * bounds.acceleration if pieces > 1 else 0.0

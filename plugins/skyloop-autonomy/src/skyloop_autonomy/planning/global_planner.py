@@ -15,8 +15,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from skyloop_autonomy.planning.grid import Grid, path_length
-from skyloop_autonomy.planning.jump_search import jump_point_search
-from skyloop_autonomy.planning.space_search import space_search
+from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
+from skyloop_autonomy.planning.string_pulling import corners_kept
 from skyloop_client.messages import Array
 
 
@@ -47,7 +47,7 @@ class GlobalPlannerConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class PlannedWay:
     """What the search found: points, or the reason why there are none."""
 
     points: Array
@@ -62,7 +62,7 @@ class Way:
         return path_length(self.points)
 
 
-def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> Way:
+def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> PlannedWay:
     """The shortest way over the grid, pulled straight."""
     if not (np.isfinite(start).all() and np.isfinite(goal).all()):
         return _refused(f"the goal {_shown(goal)} or the position {_shown(start)} is not a number; send another goal")
@@ -91,7 +91,7 @@ def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig)
     cells = _searched(grid, first, grid.cell_of(end))
     if cells is None:
         return _refused(f"no way leads from {_shown(start)} to {_shown(end)} on the map; choose another goal")
-    return Way(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
+    return PlannedWay(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
 
 
 def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int]) -> Any:
@@ -99,7 +99,7 @@ def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int
     if grid.flat:
         found = jump_point_search(grid.blocked[:, :, 0], first[:2], last[:2])
         return None if found is None else np.column_stack([found[0], np.zeros(len(found[0]), np.int64)])
-    way = space_search(grid.blocked, first, last)
+    way = cheapest_way(grid.blocked, first, last)
     return None if way is None else way[0]
 
 
@@ -125,9 +125,13 @@ def _pulled_straight(grid: Grid, points: Array, *, start_is_free: bool) -> Array
     head, rest = (points[:0], points) if start_is_free else (points[:1], points[1:])
     if len(rest) > 2:
         rest = _filled(rest, grid.cell)
-        back = rest[::-1]
-        rest = min(rest[grid.last_in_sight(rest)], back[grid.last_in_sight(back)][::-1], key=path_length)
+        rest = min(_corners(grid, rest), _corners(grid, rest[::-1])[::-1], key=path_length)
     return np.vstack([head, rest])
+
+
+def _corners(grid: Grid, points: Array) -> Array:
+    corners: Array = points[corners_kept(len(points), lambda first, last: grid.sees(points[first], points[last]))]
+    return corners
 
 
 def _filled(points: Array, cell: float) -> Array:
@@ -139,7 +143,7 @@ def _filled(points: Array, cell: float) -> Array:
     return np.vstack([*legs, points[-1]])
 
 
-def sub_goal(grid: Grid, way: Way, position: Array, config: GlobalPlannerConfig) -> Array:
+def sub_goal(grid: Grid, way: PlannedWay, position: Array, config: GlobalPlannerConfig) -> Array:
     """(3,) m: the point at which the local planner aims.
 
     It lies on the Bézier curve whose control points are the vehicle and the next two points of the way: `look_ahead`
@@ -190,5 +194,68 @@ def _shown(point: Array) -> str:
     return "(" + ", ".join(f"{value:.1f}" for value in point.tolist()) + ")"
 
 
-def _refused(reason: str) -> Way:
-    return Way(np.empty((0, 3)), refusal=reason)
+def _refused(reason: str) -> PlannedWay:
+    return PlannedWay(np.empty((0, 3)), refusal=reason)
+
+
+AHEAD = 2.0
+"""m of the way that are moved to the middle."""
+APART = 0.1
+"""m between the points of it."""
+LEVEL = 0.3
+"""m above and below the way within which points count; a lintel is on neither side."""
+WIDEST = 1.0
+"""m to each side; where a place is wider, its middle does not matter."""
+SPARE = 0.15
+"""m to each side beyond the room that is asked for; with more to spare, keeping to the middle is not needed."""
+TIMES = 3
+"""How often points are moved; once moved, other points may be the nearest ones."""
+
+
+def through_the_middle(points: Array, position: Array, cloud: Array, room: float) -> Array | None:
+    """(n, 3) m: the next metres of a way from where it passes `position`, moved between what is on both sides.
+
+    points: (m, 3) m, the way; cloud: (n, 3) m. None if no place is near that offers hardly more than `room`.
+
+    The cells of the map are 0.2 m wide, and the points of a way are the middles of cells. In a door of 1 m, 0.1 m to
+    one side is more than the vehicle has to spare."""
+    way = _sampled(points, position)
+    if len(way) < 2:
+        return None
+    low, high = way.min(axis=0) - WIDEST, way.max(axis=0) + WIDEST
+    near = cloud[((cloud[:, :2] > low[:2]) & (cloud[:, :2] < high[:2])).all(axis=1)]
+    ahead = np.gradient(way[:, :2], axis=0)
+    ahead /= np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
+    aside = np.column_stack([-ahead[:, 1], ahead[:, 0]])
+    narrow = False
+    for _ in range(TIMES):
+        left, right = _gaps(way, aside, near)
+        narrow = narrow or bool((left + right < 2.0 * (room + SPARE)).any())
+        # to the middle, or as far from a side as matters where the other side is far away
+        half = 0.5 * (np.minimum(left, 2.0 * WIDEST) - np.minimum(right, 2.0 * WIDEST))
+        push = np.clip(half, -np.maximum(WIDEST - left, 0.0), np.maximum(WIDEST - right, 0.0))
+        way[:, :2] += aside * push[:, None]
+    return way if narrow else None
+
+
+def _sampled(points: Array, position: Array) -> Array:
+    """Points `APART` along the way, from its point nearest to `position` on."""
+    if len(points) < 2:
+        return points
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(lengths)])
+    at = np.arange(0.0, min(along[-1], 2.0 * AHEAD) + 1e-9, APART)
+    way = np.column_stack([np.interp(at, along, points[:, axis]) for axis in range(3)])
+    first = int(np.argmin(np.linalg.norm(way - position, axis=1)))
+    return way[first : first + round(AHEAD / APART) + 1]
+
+
+def _gaps(way: Array, aside: Array, near: Array) -> tuple[Array, Array]:
+    """(n,) m from each point of a way to the nearest point on its left and on its right; infinite without any."""
+    offset = near[None] - way[:, None]
+    away = np.hypot(offset[..., 0], offset[..., 1])
+    away = np.where(np.abs(offset[..., 2]) <= LEVEL, away, np.inf)
+    side = np.einsum("nmk,nk->nm", offset[..., :2], aside)
+    left = np.where(side > 0.0, away, np.inf).min(axis=1, initial=np.inf)
+    right = np.where(side <= 0.0, away, np.inf).min(axis=1, initial=np.inf)
+    return left, right

@@ -59,14 +59,6 @@ class Grid:
         """Whether a straight line touches free cells only."""
         return bool(_sees(self.blocked, self._in_cells(start), self._in_cells(end)))
 
-    def last_in_sight(self, points: Array) -> NDArray[np.int64]:
-        """The numbers of those of the points (n, 3) that are kept if from each it goes on to the last one in sight."""
-        places = np.array((points - self.origin) / self.cell, dtype=np.float64, order="C")
-        if self.flat:
-            places[:, 2] = 0.5
-        kept = np.empty(len(places), np.int64)
-        return kept[: _last_in_sight(self.blocked, places, kept)]
-
     def nearest_free(self, point: Array, radius: float) -> tuple[int, int, int] | None:
         """The free cell whose centre is nearest to a point, or None where none is within `radius` metres.
 
@@ -169,19 +161,6 @@ def _sees(blocked, start, end):
                 at[axis] += step[axis]
                 due[axis] += every[axis]
     return True
-
-
-@kernel(int64(CELLS, types.float64[:, ::1], types.int64[::1]), turn=WHEN_CALLED)
-def _last_in_sight(blocked, points, kept):
-    n = 1
-    kept[0] = 0
-    while kept[n - 1] < points.shape[0] - 1:
-        here, ahead = kept[n - 1], points.shape[0] - 1
-        while ahead > here + 1 and not _sees(blocked, points[here], points[ahead]):
-            ahead -= 1
-        kept[n] = ahead
-        n += 1
-    return n
 
 
 @kernel(types.UniTuple(int64, 3)(CELLS, _POINT, float64), turn=WHEN_CALLED)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, FiniteFloat, PositiveFloat, model_validator
 
-from skyloop_autonomy.planning.clearance import LEAVING, MOVER_COLUMNS, Limits
+from skyloop_autonomy.planning.clearance import LEAVING, MOVER_COLUMNS, MotionLimits
 from skyloop_autonomy.planning.local_search import find_backup, find_motion, stays_clear
 from skyloop_autonomy.planning.primitives import Motion
 from skyloop_client.messages import Array
@@ -52,7 +52,7 @@ class LocalPlannerConfig(BaseModel):
     @property
     def limits(self) -> tuple[float, ...]:
         return tuple(
-            Limits(
+            MotionLimits(
                 self.radius,
                 self.max_speed,
                 self.max_acceleration,

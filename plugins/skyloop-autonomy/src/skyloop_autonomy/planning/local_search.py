@@ -12,7 +12,7 @@ from numba import boolean, float64, int64, types
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop_autonomy.planning.clearance import (
     LIMITS,
-    Limits,
+    MotionLimits,
     gap_to_movers,
     gather_near,
     is_clear,
@@ -64,7 +64,7 @@ def quickest(start, end, limits, out):
     """The shortest duration within the limits, or -1; the motion goes to `out`.
 
     A vehicle that is beyond a limit already, in a gust for instance, may not exceed what it has now."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     most = np.empty(3)
     for order in range(1, 3):
         norm = np.sqrt(start[order, 0] ** 2 + start[order, 1] ** 2 + start[order, 2] ** 2)
@@ -91,7 +91,7 @@ def _cost(c, duration, aim, limits, crowded):
 
     Its end speed is taken where the next plan takes over. The way that is missing to the sub-goal counts as time too:
     otherwise a motion that ends at rest would be best if it stopped at once."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     state = np.empty((4, 3))
     derivatives(c, duration, bounds.commit, state)
     goal, miss, force, speed, error = np.empty(3), 0.0, 0.0, 0.0, 0.0
@@ -137,7 +137,7 @@ def _try_ray(start, aim, obstacles, limits, ray, tried, out):
     whether the motions along the same ray of twice the length were tried; those to its half and to its quarter are the
     first two of this one. It is set if they are tried now."""
     near, movers = obstacles
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     way, samples = np.empty((2, 3)), np.empty((PIECES + 1, 3))
     _, _, length, begin, room = ray
     keep = with_room(limits, room) if room > bounds.radius else limits
@@ -216,7 +216,7 @@ def _look_around(start, aim, obstacles, limits, given, tried, out):
     given: see `_try_pair`; tried: (2, pairs, sides), first with little room, then with much. Returns the duration of
     the cheaper motion of the first free pair and the clearance that it keeps, or -1. If a pair not much farther from
     the aim has a motion that keeps the room of `given`, it is that one."""
-    radius = Limits(*limits).radius
+    radius = MotionLimits(*limits).radius
     length, begin, room = given
     first, found, trial = 0, -1.0, np.empty((7, 3))
     for pair in range(2 * ROUNDS):
@@ -240,7 +240,7 @@ def find_motion(start, aim, cloud, movers, limits, out):
     """Discrete angular search: the duration of the best motion towards `aim` or beside it, or -1 if nothing is free.
 
     Also whether it keeps `room` from all points."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     gathered = np.empty_like(cloud)
     near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.room + 0.1, gathered)]
     begin = nearest_distance(near, start[0])
@@ -269,7 +269,7 @@ def _shortest_stop(start, limits, out):
     """The motion to rest that needs little room. A stop in t seconds takes about half the way at present speed.
 
     The way back from its farthest point counts as well: a vehicle that stops must not fly to where it does not look."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     end, found, least = np.empty(3), -1.0, np.inf
     trial, samples = np.empty((7, 3)), np.empty((PIECES + 1, 3))
     speed = np.sqrt(start[1, 0] ** 2 + start[1, 1] ** 2 + start[1, 2] ** 2)
@@ -303,7 +303,7 @@ def _shortest_stop(start, limits, out):
 @kernel(types.Tuple((float64, int64))(MATRIX, MATRIX, MATRIX, LIMITS, MATRIX), turn=WHEN_CALLED)
 def find_backup(start, cloud, movers, limits, out):
     """Duration and kind of the motion for when nothing is free: stop or stay, or back off from what is too near."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     gathered = np.empty_like(cloud)
     near = gathered[: gather_near(cloud, start[0], bounds.reach + bounds.radius + 0.1, gathered)]
     begin = nearest_distance(near, start[0])
@@ -346,7 +346,7 @@ def find_backup(start, cloud, movers, limits, out):
 @kernel(boolean(MATRIX, types.UniTuple(float64, 2), MATRIX, MATRIX, LIMITS), turn=WHEN_CALLED)
 def stays_clear(c, times, cloud, movers, limits):
     """Whether the rest of a motion is still free; times: its duration and the seconds of it that are over."""
-    bounds = Limits(*limits)
+    bounds = MotionLimits(*limits)
     duration, over = times
     rest = max(duration - over, 0.01)
     samples, state = np.empty((PIECES + 1, 3)), np.empty((4, 3))

@@ -19,10 +19,11 @@ from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveFloat
 from skyloop_autonomy.planning.clearance import MOVER_RADIUS
 from skyloop_autonomy.planning.global_planner import (
     GlobalPlannerConfig,
-    Way,
+    PlannedWay,
     find_way,
     point_along,
     sub_goal,
+    through_the_middle,
 )
 from skyloop_autonomy.planning.grid import Grid, grid_from_distance, inflated
 from skyloop_autonomy.planning.local_planner import (
@@ -33,7 +34,6 @@ from skyloop_autonomy.planning.local_planner import (
     is_still_clear,
     plan_motion,
 )
-from skyloop_autonomy.planning.narrow_places import through_the_middle
 from skyloop_autonomy.planning.primitives import at_rest
 from skyloop_client.messages import Array
 
@@ -74,7 +74,7 @@ class NavigatorConfig(BaseModel):
     lost_track: PositiveFloat = 0.4
     """m between vehicle and setpoint beyond which the plan starts anew from where the vehicle is."""
     mover_margin: NonNegativeFloat = 0.3
-    """m that it keeps from things that move, more than from those that stand: people turn and swing their arms. It is
+    """m that it keeps from objects that move, more than from those that stand: people turn and swing their arms. It is
     kept above them too."""
     yaw_rate: PositiveFloat = 1.0
     """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
@@ -98,7 +98,7 @@ class Surroundings:
     cloud: Array
     """(n, 3) m, world: points of obstacles around the vehicle."""
     movers: Array = field(default_factory=lambda: NO_MOVERS)
-    """(m, 8): things that move; see `clearance`."""
+    """(m, 8): objects that move; see `clearance`."""
 
     def grid(self, inflation: float) -> Grid:
         if self.cells.dtype == np.bool_:
@@ -107,7 +107,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Flight:
+class FlightState:
     """Where the vehicle is, by whatever estimate is flown on."""
 
     position: Array
@@ -119,7 +119,7 @@ class Flight:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aim:
+class NavigationSetpoint:
     """The setpoint for an instant."""
 
     position: Array
@@ -143,7 +143,7 @@ class Memory:
     """When it began."""
     planned_ns: int = 0
     """When a motion was sought last."""
-    way: Way | None = None
+    way: PlannedWay | None = None
     way_ns: int = 0
     way_from: Array = field(default_factory=lambda: np.zeros(3))
     """Where the vehicle was when the way was found."""
@@ -156,8 +156,8 @@ class Memory:
 
 
 def advance(
-    memory: Memory, seen: Surroundings, flight: Flight, goal: ArrayLike | None, t_ns: int, config: NavigatorConfig
-) -> tuple[Memory, Aim]:
+    memory: Memory, seen: Surroundings, flight: FlightState, goal: ArrayLike | None, t_ns: int, config: NavigatorConfig
+) -> tuple[Memory, NavigationSetpoint]:
     """The setpoint for the instant `t_ns`, and what to remember. Without a goal it stays where it is, out of harm."""
     seen = _with_margin(seen, config)
     memory = _with_goal(memory, goal, t_ns)
@@ -174,7 +174,7 @@ def advance(
     return memory, _aim(memory, t_ns, config)
 
 
-def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlannerConfig) -> tuple[Grid, Way]:
+def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlannerConfig) -> tuple[Grid, PlannedWay]:
     """The way and the grid for its sub-goal: the roomy way, unless it is much longer than the shortest one."""
     grid = seen.grid(config.inflation)
     way = find_way(grid, start, goal, config)
@@ -195,7 +195,7 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
     return grid, way
 
 
-def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> Way | None:
+def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> PlannedWay | None:
     """On the grid `wide`; if the goal itself has less room, on the other one from the nearest roomy place on."""
     beside = max(config.goal_snap, config.skip_nearer)
     if not wide.is_free(goal) and float(np.linalg.norm(goal - start)) < beside:
@@ -204,7 +204,7 @@ def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: Global
     way = find_way(wide, start, goal, config)
     if way.refusal or (way.snapped and not grid.sees(way.points[-1], goal)):
         return None
-    return Way(np.vstack([way.points, goal])) if way.snapped else way
+    return PlannedWay(np.vstack([way.points, goal])) if way.snapped else way
 
 
 def _with_margin(seen: Surroundings, config: NavigatorConfig) -> Surroundings:
@@ -227,7 +227,7 @@ def _with_goal(memory: Memory, goal: ArrayLike | None, t_ns: int) -> Memory:
     return replace(memory, goal=given, way=None, sub_goal=None, mode=mode, free_ns=t_ns, planned_ns=0)
 
 
-def _on_track(memory: Memory, flight: Flight, t_ns: int, config: NavigatorConfig) -> Memory:
+def _on_track(memory: Memory, flight: FlightState, t_ns: int, config: NavigatorConfig) -> Memory:
     """Starts from where the vehicle is if there is no plan yet or the vehicle is not where the plan has it."""
     if memory.manoeuvre is not None:
         place = _reference(memory, t_ns)[0]
@@ -245,7 +245,7 @@ def _reference(memory: Memory, t_ns: int) -> Array:
     return memory.manoeuvre.motion.at((t_ns - memory.begun_ns) * _NS)
 
 
-def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, config: NavigatorConfig) -> Memory:
+def _replanned(memory: Memory, seen: Surroundings, flight: FlightState, t_ns: int, config: NavigatorConfig) -> Memory:
     assert memory.goal is not None
     state = _reference(memory, t_ns)
     moved = float(np.linalg.norm(flight.position - memory.way_from))
@@ -267,7 +267,9 @@ def _replanned(memory: Memory, seen: Surroundings, flight: Flight, t_ns: int, co
     return replace(memory, manoeuvre=manoeuvre, begun_ns=t_ns, mode="fly", free_ns=t_ns)
 
 
-def _motion_along(way: Way, aim: Array, state: Array, seen: Surroundings, config: NavigatorConfig) -> Manoeuvre | None:
+def _motion_along(
+    way: PlannedWay, aim: Array, state: Array, seen: Surroundings, config: NavigatorConfig
+) -> Manoeuvre | None:
     """A motion to the sub-goal or, where that is not straight ahead, to a nearer point of the way.
 
     Before a narrow door the straight line to the sub-goal cuts a corner, and every motion beside it is short. So
@@ -325,7 +327,7 @@ def _kept_safe(memory: Memory, seen: Surroundings, t_ns: int, config: NavigatorC
     return replace(memory, manoeuvre=backup, begun_ns=t_ns, mode=mode)
 
 
-def _has_arrived(way: Way, state: Array, flight: Flight, config: NavigatorConfig) -> bool:
+def _has_arrived(way: PlannedWay, state: Array, flight: FlightState, config: NavigatorConfig) -> bool:
     """Near the end of the way with the plan at rest there, so that it does not stop at the edge of the radius."""
     away = float(np.linalg.norm(way.points[-1] - flight.position))
     planned = float(np.linalg.norm(way.points[-1] - state[0]))
@@ -333,7 +335,7 @@ def _has_arrived(way: Way, state: Array, flight: Flight, config: NavigatorConfig
     return away < config.arrival_radius and planned < 0.1 * config.arrival_radius and slow
 
 
-def _must_turn(memory: Memory, state: Array, flight: Flight, config: NavigatorConfig) -> bool:
+def _must_turn(memory: Memory, state: Array, flight: FlightState, config: NavigatorConfig) -> bool:
     """Not facing the sub-goal. Once turning, it goes on until it nearly faces it."""
     assert memory.sub_goal is not None
     ahead = memory.sub_goal - state[0]
@@ -343,7 +345,7 @@ def _must_turn(memory: Memory, state: Array, flight: Flight, config: NavigatorCo
     return error > (0.3 if memory.mode == "turn" else config.turn_first)
 
 
-def _turned(memory: Memory, flight: Flight, t_ns: int, config: NavigatorConfig) -> Memory:
+def _turned(memory: Memory, flight: FlightState, t_ns: int, config: NavigatorConfig) -> Memory:
     """With the heading one step nearer to the direction of flight."""
     yaw = flight.yaw if memory.yaw is None else memory.yaw
     since = 0.0 if memory.yaw is None else (t_ns - memory.called_ns) * _NS
@@ -357,7 +359,7 @@ def _turned(memory: Memory, flight: Flight, t_ns: int, config: NavigatorConfig) 
     return replace(memory, yaw=yaw, called_ns=t_ns)
 
 
-def _aim(memory: Memory, t_ns: int, config: NavigatorConfig) -> Aim:
+def _aim(memory: Memory, t_ns: int, config: NavigatorConfig) -> NavigationSetpoint:
     state = _reference(memory, t_ns)
     why = ""
     if memory.way is not None and memory.way.refusal:
@@ -367,4 +369,4 @@ def _aim(memory: Memory, t_ns: int, config: NavigatorConfig) -> Aim:
         if stuck >= config.patience:
             why = f"stuck for {stuck:.0f} s: every motion towards the goal comes too near to something"
     assert memory.yaw is not None
-    return Aim(state[0], state[1], state[2], state[3], memory.yaw, memory.mode, why)
+    return NavigationSetpoint(state[0], state[1], state[2], state[3], memory.yaw, memory.mode, why)

@@ -20,7 +20,7 @@ MARGIN = 3.0
 CLOSED = 0.3
 """m around a place that was closed."""
 OLDEST_MOVERS = 1.0
-"""s; movers that were told longer ago are left out."""
+"""s; movers that are older are left out."""
 
 
 class SeenMaps:
@@ -51,12 +51,12 @@ class SeenMaps:
         return (t_ns - min(stamps)) * 1e-9 if stamps else 0.0
 
     def movers(self, t_ns: int) -> Array:
-        """(m, 8): where the things that move are at an instant, if they go on as they did; see `clearance`."""
-        told = self._movers
-        if told is None or not 0.0 <= (since := (t_ns - told.t_ns) * 1e-9) <= OLDEST_MOVERS:
+        """(m, 8): where the objects that move are at an instant, if they go on as they did; see `clearance`."""
+        movers = self._movers
+        if movers is None or not 0.0 <= (since := (t_ns - movers.t_ns) * 1e-9) <= OLDEST_MOVERS:
             return np.empty((0, MOVER_COLUMNS))
-        places = told.positions + since * told.velocities
-        return np.column_stack([places, told.velocities, told.sizes[:, 0], 0.5 * told.sizes[:, 1]])
+        places = movers.positions + since * movers.velocities
+        return np.column_stack([places, movers.velocities, movers.sizes[:, 0], 0.5 * movers.sizes[:, 1]])
 
     def close(self, place: Array) -> None:
         """No way leads over this place until `open_all`: the map from above shows it free, but it was not passed."""

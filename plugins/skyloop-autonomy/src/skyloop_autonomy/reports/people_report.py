@@ -2,16 +2,92 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skyloop.core.bus import Bus
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
+from skyloop.recording.run_folder import writing_into
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.people.people_scores import box_scores, track_scores
 from skyloop_autonomy.reports.people_log import PeopleInstant, PeopleLog
-from skyloop_autonomy.reports.people_pictures import PeopleMap, draw_people
 from skyloop_client.messages import Array
+
+MOST_MAPS = 4
+"""Trackers in one picture."""
+MARGIN = 3.0
+"""m around everything."""
+
+
+@dataclass(slots=True)
+class PeopleMap:
+    """Of one tracker."""
+
+    flown: list[Array] = field(default_factory=list)
+    true: dict[int, list[Array]] = field(default_factory=dict)
+    """By person: the places where they had to be found."""
+    right: dict[int, list[Array]] = field(default_factory=dict)
+    """By track: places where it was a person's."""
+
+    def add(self, instant: PeopleInstant, stream: str, objects: dict[int, Array], pairs: dict[int, int]) -> None:
+        self.flown.append(instant.place)
+        for person, place in objects.items():
+            self.true.setdefault(person, []).append(place)
+        said = instant.said.get(stream)
+        if said is None:
+            return
+        owned = set(pairs.values())
+        for number, place in zip(said.ids, said.places, strict=True):
+            if number in owned:
+                self.right.setdefault(number, []).append(place)
+
+
+def draw_people(path: Path, title: str, maps: dict[str, PeopleMap], scores: dict[str, Any]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    shown = dict(list(maps.items())[:MOST_MAPS])
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=(1.0 + 6.4 * len(shown), 7.2), layout="constrained")
+        for axis, (stream, seen) in zip(np.atleast_1d(figure.subplots(1, len(shown))), shown.items(), strict=True):
+            _draw(axis, seen)
+            axis.set_title(f"{stream}: {_in_words(scores[stream])}", fontsize=9)
+        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
+        with writing_into(path.parent):
+            figure.savefig(path, dpi=110)
+        plt.close(figure)
+
+
+def _in_words(score: dict[str, Any]) -> str:
+    if score["recall"] is None:
+        return "nobody was in range"
+    off = "" if score["position_rms_m"] is None else f", {score['position_rms_m']:.2f} m off"
+    return f"recall {score['recall']:.2f}, MOTA {score['mota']:.2f}{off}, {score['switches']} switches"
+
+
+def _draw(axis: Any, seen: PeopleMap) -> None:
+    flown = np.array(seen.flown).reshape(-1, 3)
+    axis.plot(flown[:, 0], flown[:, 1], color=INK, lw=1.0, ls="--", label="vehicle")
+    for k, places in enumerate(seen.true.values()):
+        there = np.array(places)
+        label = "people in view and in range" if k == 0 else None
+        axis.plot(there[:, 0], there[:, 1], ".", color=REFERENCE, ms=7.0, label=label)
+    for k, (number, places) in enumerate(sorted(seen.right.items())):
+        there = np.array(places)
+        colour = COLOURS[number % len(COLOURS)]
+        axis.plot(there[:, 0], there[:, 1], ".", color=colour, ms=2.5, label="tracks, by number" if k == 0 else None)
+        axis.annotate(str(number), there[-1, :2], color=colour, fontsize=7)
+    everything = np.vstack([flown[:, :2], *(np.array(p)[:, :2] for p in seen.true.values())])
+    low, high = everything.min(axis=0) - MARGIN, everything.max(axis=0) + MARGIN
+    axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="east [m]", ylabel="north [m]")
+    axis.set_aspect("equal")
+    axis.legend(loc="upper left", bbox_to_anchor=(0.0, -0.08), ncols=3, fontsize=8, edgecolor="none")
 
 
 class PeopleReport:

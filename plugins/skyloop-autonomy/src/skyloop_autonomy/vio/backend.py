@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ from skyloop_autonomy.vio.imu_kernels import N_IMU
 from skyloop_autonomy.vio.measurement_kernels import LEFT_ONLY, Rig, split_rows, stack_rows, triangulate
 from skyloop_autonomy.vio.point_kernels import REFUSED, TAKEN, point_rows
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_autonomy.vio.update_kernels import compress, doubt_factor, gate_limit, squared_distance
 from skyloop_autonomy.vio.window_filter import N_POSE, WindowFilter
 from skyloop_client.messages import Array
@@ -63,7 +64,7 @@ class Backend:
         """Points that the latest pair confirmed."""
         self.refused = 0
 
-    def take(self, tracks: Tracks) -> None:
+    def take(self, tracks: CornerTracks) -> None:
         """The tracks of the pair at the filter's present pose, which is not yet one of the window's."""
         gone = self._adopt(tracks)
         self.filter.add_pose()
@@ -87,7 +88,7 @@ class Backend:
 
     # ---- tracks
 
-    def _adopt(self, tracks: Tracks) -> History:
+    def _adopt(self, tracks: CornerTracks) -> History:
         """Brings the history up to the tracks; returns the history of those that ended."""
         old = self.history
         still = np.isin(old.ids, tracks.ids, assume_unique=True)
@@ -271,3 +272,49 @@ class Backend:
         moved = rays[:, :2] / rays[:, 2:] - h.rows[seen, a, :2]
         focal = f.rig.weights[0] * self.settings.pixel_sd
         return float(np.linalg.norm(moved, axis=1).mean() * focal)
+
+
+_CONTRADICTIONS = 8
+"""Steps in a row in which most points were refused, after which the window is thrown away."""
+
+
+class EstimateCheck:
+    def __init__(self, settings: VioSettings) -> None:
+        self._settings = settings
+        self._seen_ns = 0
+        """The last instant at which enough corners fitted, or at rest."""
+        self._contradictions = 0
+        self._blind = "sees too few corners"
+
+    def begin(self, t_ns: int) -> None:
+        self._seen_ns = t_ns
+
+    def rested(self, t_ns: int) -> None:
+        self._seen_ns = t_ns
+        self._contradictions = 0
+
+    def looked(self, t_ns: int, backend: Backend) -> bool:
+        """Takes note of a step; True if the window contradicts the images for so long that it must go."""
+        if backend.taken >= self._settings.fewest:
+            self._seen_ns = t_ns
+        against = backend.refused > backend.taken and backend.refused >= self._settings.fewest
+        self._contradictions = self._contradictions + 1 if against else 0
+        self._blind = "the images contradict the IMU" if against else "sees too few corners"
+        if self._contradictions < _CONTRADICTIONS:
+            return False
+        self._contradictions = 0
+        return True
+
+    def reason(self, t_ns: int, covariance: Array) -> str:
+        """Why the estimate with this covariance (position, velocity, attitude, ...) is not valid; empty if it is."""
+        s = self._settings
+        blind = (t_ns - self._seen_ns) * 1e-9
+        if blind > s.blind_time:
+            return f"{self._blind} for {math.floor(blind)} s"
+        # what comes from the heading alone turns the whole flight and does no harm to control
+        by_heading = covariance[3:6, 8] ** 2 / max(covariance[8, 8], 1e-12)
+        if (covariance.diagonal()[3:6] - by_heading).max() > s.valid_speed_sd**2:
+            return "the velocity is too uncertain"
+        if max(covariance[6, 6], covariance[7, 7]) > s.valid_tilt_sd**2:
+            return "the tilt is too uncertain"
+        return ""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import Transform, quat_from_matrix
 from skyloop_autonomy.vio.backend import NOT_A_POINT, Backend
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_autonomy.vio.window_filter import N_POINT, N_POSE
 from skyloop_client.messages import Array, KeyPose, PointCloud
 
@@ -25,7 +25,7 @@ _LEAST_INVERSE_DEPTH = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class MapPose:
     """From the filter's axes to the published ones."""
 
     origin: Array
@@ -53,7 +53,7 @@ class KeyPoses:
     def unread(self) -> bool:
         return bool(self._kept)
 
-    def stepped(self, backend: Backend, tracks: Tracks) -> None:
+    def stepped(self, backend: Backend, tracks: CornerTracks) -> None:
         """After each step in which the filter has taken a pose in."""
         stamps, before = backend.filter.pose_t_ns, self._on_trial
         if not stamps:
@@ -63,7 +63,7 @@ class KeyPoses:
             self._kept.append(before)
         self._on_trial = _Seen(stamps[-1], tracks.ids.copy(), tracks.pixels.copy())
 
-    def news(self, backend: Backend, place: Place) -> list[KeyPose]:
+    def news(self, backend: Backend, place: MapPose) -> list[KeyPose]:
         """The key poses since the last call, as the filter sees them now."""
         f, found = backend.filter, []
         for seen in self._kept:
@@ -78,7 +78,7 @@ class KeyPoses:
         return found
 
 
-def landmarks(backend: Backend, place: Place, sigma_scale: float) -> PointCloud:
+def landmarks(backend: Backend, place: MapPose, sigma_scale: float) -> PointCloud:
     """The points of the filter's state in world axes, with their numbers and one sigma of each."""
     f, history = backend.filter, backend.history
     ids = np.full(f.n_points, -1, np.int64)

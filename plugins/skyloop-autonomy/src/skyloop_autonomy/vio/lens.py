@@ -1,12 +1,33 @@
-"""From pixels to tangents of directions and back, with OpenCV's lenses."""
+"""From pixels to tangents of directions and back, with OpenCV's lenses.
+
+OpenCV comes from the extra `nav`, and works on one thread, so that the same images give the same bytes.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from skyloop_autonomy.vio.calibration import CameraModel
-from skyloop_autonomy.vio.opencv import cv2
+from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+
+
+class _Missing:
+    def __getattr__(self, name: str) -> Any:
+        raise ScenarioError("localisation with cameras needs OpenCV: pip install opencv-python-headless")
+
+
+cv2: Any
+try:
+    import cv2 as _cv2
+
+    cv2 = _cv2
+except ImportError:
+    cv2 = _Missing()
+else:
+    cv2.setNumThreads(1)
 
 
 class PixelLens:

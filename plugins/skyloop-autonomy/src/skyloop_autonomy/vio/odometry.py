@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw, yaw_from_quat
-from skyloop_autonomy.vio.backend import Backend
+from skyloop_autonomy.vio.backend import Backend, EstimateCheck
 from skyloop_autonomy.vio.calibration import StereoCalibration
-from skyloop_autonomy.vio.eyes import Eyes, Seen
 from skyloop_autonomy.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
-from skyloop_autonomy.vio.judging import Judge
-from skyloop_autonomy.vio.landmarks import KeyPoses, Place, landmarks
+from skyloop_autonomy.vio.landmarks import KeyPoses, MapPose, landmarks
 from skyloop_autonomy.vio.loop_closing import LoopCloser, corrected
 from skyloop_autonomy.vio.measurement_kernels import Rig
 from skyloop_autonomy.vio.samples import SampleBuffer
 from skyloop_autonomy.vio.settings import VioSettings
-from skyloop_autonomy.vio.starting import Start, Starting
-from skyloop_autonomy.vio.stillness import Stillness
+from skyloop_autonomy.vio.starting import Start, Starting, Stillness
+from skyloop_autonomy.vio.stereo_frontend import FrontendImages, StereoFrontend
 from skyloop_autonomy.vio.tracking import Grey, StereoTracker, Work
 from skyloop_autonomy.vio.window_filter import WindowFilter
 from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud
@@ -38,7 +36,7 @@ _NOT_COPIED = ("calibration", "settings", "_clock")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class ImagePair:
     """Two images of one instant; each may be missing."""
 
     t_ns: int
@@ -68,10 +66,10 @@ class VisualInertialOdometry:
         self._clock = stage_clock
         self.stage_seconds: dict[str, list[float]] = {"track": [], "filter": []}
         """Seconds of each pair by stage, if there is a `stage_clock`."""
-        self.eyes = Eyes(calibration)
+        self.frontend = StereoFrontend(calibration)
         self.tracker = StereoTracker(calibration, s)
         self.backend = Backend(s, self._new_filter(), self.tracker.reach, calibration.left.fx)
-        self.judge = Judge(s)
+        self.judge = EstimateCheck(s)
         self._key_poses = KeyPoses()
         self.closer = LoopCloser(s, self.tracker.reach) if s.loops else None
         self._stillness = Stillness(s, calibration.imu)
@@ -83,7 +81,7 @@ class VisualInertialOdometry:
         self._origin = np.zeros(3)
         """Position of the IMU in the world when the filter's place is zero."""
         self._samples = SampleBuffer(s)
-        self._pending: list[Pair] = []
+        self._pending: list[ImagePair] = []
         self._seen_ns = 0
         """The newest pair's stamp."""
         self._frames = 0
@@ -103,7 +101,7 @@ class VisualInertialOdometry:
 
     def _rig(self) -> Rig:
         """With the leading camera as the left one."""
-        c, s = self.eyes.calibration, self.settings
+        c, s = self.frontend.calibration, self.settings
         imu_from_left = (c.body_from_imu.inverse() @ c.body_from_left).matrix()
         return Rig(
             np.ascontiguousarray(imu_from_left[:3, :3]), imu_from_left[:3, 3].copy(),
@@ -173,7 +171,7 @@ class VisualInertialOdometry:
                 self.tracker.follow(seen.leading, seen.second, seen.depth, np.eye(3), np.zeros(3), work)
                 self._stillness.see(stamp_ns, self.tracker.tracks)
             return
-        self._pending.append(Pair(stamp_ns, left, right, depth))
+        self._pending.append(ImagePair(stamp_ns, left, right, depth))
         if self._take_pending(self._samples.newest_ns):
             self._publish(self._samples.newest_ns)
 
@@ -183,7 +181,7 @@ class VisualInertialOdometry:
         Both are in the frame of the odometry. `source` is the name of the left camera."""
         if not self._key_poses.unread:
             return None
-        place = Place(self._origin, self.calibration.body_from_imu, source)
+        place = MapPose(self._origin, self.calibration.body_from_imu, source)
         poses = self._key_poses.news(self.backend, place)
         return (poses, landmarks(self.backend, place, self.settings.sigma_scale)) if poses else None
 
@@ -253,7 +251,7 @@ class VisualInertialOdometry:
                 self._carry_on(self._samples.between(f.t_ns, until_ns), gap)
         return taken
 
-    def _take(self, pair: Pair) -> None:
+    def _take(self, pair: ImagePair) -> None:
         began = self._clock() if self._clock else 0.0
         seen = self._sorted(pair.left, pair.right, pair.depth)
         if seen.leading is None:
@@ -281,18 +279,18 @@ class VisualInertialOdometry:
             self.stage_seconds["track"].append(tracked - began)
             self.stage_seconds["filter"].append(self._clock() - tracked)
 
-    def _sorted(self, *images: Any) -> Seen:
+    def _sorted(self, *images: Any) -> FrontendImages:
         """The left, right and depth image by the parts they play now."""
-        seen = self.eyes.sorted(*images)
-        if not self.eyes.must_change(seen):
+        seen = self.frontend.sorted(*images)
+        if not self.frontend.must_change(seen):
             return seen
-        self.eyes.change()
+        self.frontend.change()
         before = self.tracker
-        self.tracker = StereoTracker(self.eyes.calibration, self.settings)
+        self.tracker = StereoTracker(self.frontend.calibration, self.settings)
         self.tracker.next_id = before.next_id
         self.backend.look_with(self._rig())
         self._last_camera = None
-        return self.eyes.sorted(*images)
+        return self.frontend.sorted(*images)
 
     def _step(self, t_ns: int, samples: Array, image: Grey | None = None) -> None:
         """The filter's own step: to the pair's instant, then what the pair tells."""

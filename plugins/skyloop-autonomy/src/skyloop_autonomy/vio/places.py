@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop_autonomy.vio.lens import PixelLens
+from skyloop_autonomy.vio.lens import PixelLens, cv2
 from skyloop_autonomy.vio.measurement_kernels import STEREO
-from skyloop_autonomy.vio.opencv import cv2
-from skyloop_autonomy.vio.patch_kernels import cut_patches, find_patches
-from skyloop_autonomy.vio.tracking import Grey, Tracks, corner_strength
+from skyloop_autonomy.vio.patches import cut_patches, find_patches
+from skyloop_autonomy.vio.tracking import CornerTracks, Grey, corner_strength
 from skyloop_client.messages import Array
 
 _PATCH_PX = 31.0
@@ -72,7 +71,7 @@ Recognised = tuple[Array, Array, int]
 
 
 def key_picture(
-    t_ns: int, image: Grey, tracks: Tracks, reach: float, pose: tuple[Array, Array], lens: PixelLens
+    t_ns: int, image: Grey, tracks: CornerTracks, reach: float, pose: tuple[Array, Array], lens: PixelLens
 ) -> KeyPicture:
     """Of the tracks whose depth was seen; ORB leaves out corners at the image's rim."""
     good = np.flatnonzero((tracks.known == STEREO) & (tracks.rows[:, 2] > reach / 25.0))

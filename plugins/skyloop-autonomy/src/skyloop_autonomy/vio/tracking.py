@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop_autonomy.vio.calibration import StereoCalibration
-from skyloop_autonomy.vio.lens import PixelLens
+from skyloop_autonomy.vio.lens import PixelLens, cv2
 from skyloop_autonomy.vio.measurement_kernels import LEFT_ONLY, STEREO
-from skyloop_autonomy.vio.opencv import cv2
 from skyloop_autonomy.vio.patches import ReferencePatches
 from skyloop_autonomy.vio.settings import VioSettings
 from skyloop_client.messages import Array
@@ -27,7 +26,7 @@ _EDGE = 8
 
 
 @dataclass
-class Tracks:
+class CornerTracks:
     """The corners that are followed now, one row each."""
 
     ids: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -42,8 +41,8 @@ class Tracks:
     ages: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     """Pairs of images since it was found."""
 
-    def kept(self, mask: Any) -> Tracks:
-        return Tracks(
+    def kept(self, mask: Any) -> CornerTracks:
+        return CornerTracks(
             self.ids[mask], self.pixels[mask], self.rows[mask], self.known[mask], self.inverse_depths[mask],
             self.ages[mask],
         )  # fmt: skip
@@ -78,7 +77,7 @@ class StereoTracker:
         # in the right image a near point is shifted along the baseline, seen from infinity
         self.along = towards / np.linalg.norm(towards)
         self.reach = float(np.linalg.norm(self.left_in_right))
-        self.tracks = Tracks()
+        self.tracks = CornerTracks()
         self._patches = ReferencePatches(settings.window_px)
         self.image: Grey | None = None
         self.next_id = 0
@@ -107,7 +106,7 @@ class StereoTracker:
         self._match(right, depth, work != Work.FOLLOW)
         return before.ids[~np.isin(before.ids, self.tracks.ids)]
 
-    def _search(self, before: Tracks, left: Grey, turn: Array, shift: Array) -> tuple[Any, Any]:
+    def _search(self, before: CornerTracks, left: Grey, turn: Array, shift: Array) -> tuple[Any, Any]:
         s = self.settings
         predicted = self._predicted(before, turn, shift)
         options = {
@@ -122,7 +121,7 @@ class StereoTracker:
         found = (ok[:, 0] == 1) & (ok_back[:, 0] == 1) & (round_trip < s.round_trip_px) & self._inside(pixels)
         return found, pixels
 
-    def _predicted(self, tracks: Tracks, turn: Array, shift: Array) -> NDArray[np.float32]:
+    def _predicted(self, tracks: CornerTracks, turn: Array, shift: Array) -> NDArray[np.float32]:
         rays = np.concatenate([tracks.rows[:, :2], np.ones((len(tracks), 1))], axis=1)
         moved = rays @ turn.T + tracks.inverse_depths[:, None] * shift
         ahead = moved[:, 2] > 0.1
@@ -176,7 +175,7 @@ class StereoTracker:
         ids = np.arange(self.next_id, self.next_id + n)
         self.next_id += n
         old = self.tracks
-        self.tracks = Tracks(
+        self.tracks = CornerTracks(
             np.concatenate([old.ids, ids]), np.concatenate([old.pixels, pixels]),
             np.concatenate([old.rows, np.zeros((n, 3))]), np.concatenate([old.known, np.zeros(n, np.uint8)]),
             np.concatenate([old.inverse_depths, np.full(n, -1.0)]), np.concatenate([old.ages, np.zeros(n, np.int64)]),

@@ -68,6 +68,34 @@ def _factor(s):
     return True
 
 
+@inlined
+def _add_weighted_rows(covariance, columns, weights, out):
+    """Adds to `out` the rows of the covariance that `columns` names, each times its weight."""
+    for a in range(weights.shape[0]):
+        f = weights[a]
+        if f != 0.0:
+            row = columns[a]
+            for j in range(out.shape[0]):
+                out[j] += f * covariance[row, j]
+
+
+@inlined
+def _whiten(s, across, residuals, weighted):
+    """Solves with the triangle `s`: `across` in place, the residuals into `weighted`."""
+    m, n = across.shape
+    for i in range(m):
+        value = residuals[i]
+        for k in range(i):
+            f = s[i, k]
+            value -= f * weighted[k]
+            for j in range(n):
+                across[i, j] -= f * across[k, j]
+        inverse = 1.0 / s[i, i]
+        weighted[i] = value * inverse
+        for j in range(n):
+            across[i, j] *= inverse
+
+
 @kernel(float64(_M, _IM, _M, _V), turn=WHEN_CALLED)
 def squared_distance(covariance, columns, values, residuals):
     """rᵀ (H P Hᵀ + 1)⁻¹ r; infinite if the covariance is not positive."""
@@ -103,16 +131,9 @@ def update(covariance, columns, values, residuals, change):
     """The Kalman update: covariance in place, `change` (n,) how far to move the state. False: nothing was done."""
     n = covariance.shape[0]
     m, width = values.shape
-    across = np.empty((m, n))
+    across = np.zeros((m, n))
     for i in range(m):
-        for j in range(n):
-            across[i, j] = 0.0
-        for a in range(width):
-            f = values[i, a]
-            if f != 0.0:
-                row = columns[i, a]
-                for j in range(n):
-                    across[i, j] += f * covariance[row, j]
+        _add_weighted_rows(covariance, columns[i], values[i], across[i])
     s = np.empty((m, m))
     for i in range(m):
         for j in range(i + 1):
@@ -123,17 +144,7 @@ def update(covariance, columns, values, residuals, change):
     if not _factor(s):
         return False
     weighted = np.empty(m)
-    for i in range(m):
-        value = residuals[i]
-        for k in range(i):
-            f = s[i, k]
-            value -= f * weighted[k]
-            for j in range(n):
-                across[i, j] -= f * across[k, j]
-        inverse = 1.0 / s[i, i]
-        weighted[i] = value * inverse
-        for j in range(n):
-            across[i, j] *= inverse
+    _whiten(s, across, residuals, weighted)
     for j in range(n):
         change[j] = 0.0
     for i in range(m):
@@ -169,12 +180,7 @@ def replace_point(covariance, columns, jacobian, first):
     n = covariance.shape[0]
     rows = np.zeros((3, n))
     for i in range(3):
-        for a in range(15):
-            f = jacobian[i, a]
-            if f != 0.0:
-                row = columns[0, a]
-                for j in range(n):
-                    rows[i, j] += f * covariance[row, j]
+        _add_weighted_rows(covariance, columns[0], jacobian[i], rows[i])
     block = np.zeros((3, 3))
     for i in range(3):
         for k in range(3):
@@ -216,12 +222,7 @@ def with_point(covariance, columns, by_states, by_point, residuals, change):
             out[i, j] = covariance[i, j]
     rows = np.zeros((3, n))
     for i in range(3):
-        for a in range(width):
-            f = gain[i, a]
-            if f != 0.0:
-                row = columns[a]
-                for j in range(n):
-                    rows[i, j] += f * covariance[row, j]
+        _add_weighted_rows(covariance, columns, gain[i], rows[i])
     for i in range(3):
         for j in range(n):
             out[n + i, j] = out[j, n + i] = rows[i, j]

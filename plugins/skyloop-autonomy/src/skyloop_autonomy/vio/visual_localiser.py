@@ -39,8 +39,8 @@ class VisualLocaliser:
         what the streams say. stage_clock: see `VisualInertialOdometry`."""
         chosen = chosen_streams(setup.infos, left=left, right=right, depth=depth, imu=imu)
         names = {key: getattr(chosen, key) for key in ("left", "right", "depth", "imu")}
-        told: dict[str, Any] | VioSettings = settings or {}
-        made = told if isinstance(told, VioSettings) else validated(VioSettings, told, f"settings of '{setup.name}'")
+        given: dict[str, Any] | VioSettings = settings or {}
+        made = given if isinstance(given, VioSettings) else validated(VioSettings, given, f"settings of '{setup.name}'")
         start = setup.start
         self.odometry = VisualInertialOdometry(
             calibration or StereoCalibration.from_streams(setup.infos, **names, gravity=start.gravity),
@@ -50,7 +50,7 @@ class VisualLocaliser:
             stage_clock=stage_clock,
         )
         self.streams = {key: None if name is None else setup.infos[name].name for key, name in names.items()}
-        self.pairs = self.imu_samples = self._told_pairs = 0
+        self.pairs = self.imu_samples = self._sent_pairs = 0
         self._name = setup.name
         # outside, the time to load compiled code would count as execution time of the first images
         prepare("skyloop_autonomy.vio", when_called=True)
@@ -64,8 +64,8 @@ class VisualLocaliser:
         frame, on `<name>_map`, at the rate of the images. When a key pose is kept it comes on `<name>_key_poses`, and
         the points of the filter come on `<name>_landmarks`, both in the frame of the odometry."""
         answers: list[Any] = [self.estimate_of(message)]
-        if answers[0] is not None and self.odometry.closer is not None and self.pairs != self._told_pairs:
-            self._told_pairs = self.pairs
+        if answers[0] is not None and self.odometry.closer is not None and self.pairs != self._sent_pairs:
+            self._sent_pairs = self.pairs
             answers.append((f"{self._name}_map", self.odometry.map_estimate))
         kept = self.odometry.new_landmarks(self._camera)
         if kept is not None:
@@ -120,13 +120,13 @@ class VisualLocaliser:
 
     @property
     def corners(self) -> dict[int, Array]:
-        """px by number, of the corners that are followed, in the image of the camera that leads: see `vio/eyes.py`."""
+        """px by number, of the followed corners, in the image of the camera that leads (`stereo_frontend.py`)."""
         tracks = self.odometry.tracker.tracks
         return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
 
     def snapshot(self) -> Any:
-        return self.odometry.snapshot(), copy.deepcopy((self.pairs, self.imu_samples, self._told_pairs, self._waiting))
+        return self.odometry.snapshot(), copy.deepcopy((self.pairs, self.imu_samples, self._sent_pairs, self._waiting))
 
     def restore(self, saved: Any) -> None:
         self.odometry.restore(saved[0])
-        self.pairs, self.imu_samples, self._told_pairs, self._waiting = copy.deepcopy(saved[1])
+        self.pairs, self.imu_samples, self._sent_pairs, self._waiting = copy.deepcopy(saved[1])

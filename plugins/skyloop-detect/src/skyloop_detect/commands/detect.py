@@ -15,8 +15,7 @@ from skyloop.core.files import write_whole
 from skyloop_client.errors import DatasetError
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import Detector, Objects
-from skyloop_detect.image_files import read_image
-from skyloop_detect.samples import SPLITS, Sample
+from skyloop_detect.samples import SPLITS, Sample, read_image
 from skyloop_detect.scoring import scored
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".bmp")

@@ -16,7 +16,7 @@ from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.samples import Sample, classes_of
 
 if TYPE_CHECKING:
-    from skyloop_detect.training import Progress, TrainingOptions
+    from skyloop_detect.training import TrainingOptions, TrainingProgress
 
 PARTS = {"ap50_person": "", "ap50_new_world": "new-world", "ap50_bad_weather": "bad-weather"}
 """Figures of the people dataset, and the folders whose test split they are of."""
@@ -34,7 +34,7 @@ def train_detector(
     device: str = "auto",
     classes: Sequence[str] = (),
     loading: Callable[[int, int], None] = lambda done, of: None,
-    tell: Callable[[Progress], None] = lambda progress: None,
+    tell: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> dict[str, Any]:
     """Leaves weights and models in the folder, which may hold a training to be continued. Returns the summary."""
     _check(options)
@@ -95,7 +95,7 @@ def score_weights(weights: Path, data: Path, device: Any) -> dict[str, dict[str,
 def score_model(model: Path, data: Path, runtime: str = "auto", most: int | None = None) -> dict[str, float]:
     """Average precision of the persons, or of the first class, in the test splits that a dataset has."""
     from skyloop_detect.detector import load_detector
-    from skyloop_detect.image_files import read_image
+    from skyloop_detect.samples import read_image
     from skyloop_detect.scoring import scored
 
     detector = load_detector(model, runtime)

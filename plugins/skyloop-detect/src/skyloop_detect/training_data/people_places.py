@@ -43,7 +43,7 @@ LEG = 1.4
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class PeopleArea:
     """What is particular to the places of one world."""
 
     low: tuple[float, float]
@@ -59,21 +59,21 @@ class Surroundings:
     """Of the world."""
 
 
-SURROUNDINGS: dict[str, Surroundings] = {
-    "park": Surroundings((-55.0, -55.0), (55.0, 55.0), 15.0, {"car": 3, "forklift": 2, "bench": 4, "marker": 2}),
-    "urban": Surroundings(
+SURROUNDINGS: dict[str, PeopleArea] = {
+    "park": PeopleArea((-55.0, -55.0), (55.0, 55.0), 15.0, {"car": 3, "forklift": 2, "bench": 4, "marker": 2}),
+    "urban": PeopleArea(
         (-88.0, -88.0), (88.0, 88.0), 15.0, {"forklift": 2, "bench": 6, "marker": 2}, True, {"people": 40, "cars": 12}
     ),
-    "forest": Surroundings(
+    "forest": PeopleArea(
         (-50.0, -50.0), (50.0, 50.0), 12.0, {"car": 3, "forklift": 2, "bench": 4, "marker": 2},
         options={"density": 250.0},
     ),
-    "warehouse": Surroundings(
+    "warehouse": PeopleArea(
         (-29.0, -19.0), (29.0, 19.0), 7.5, {"car": 2, "forklift": 3, "bench": 3, "marker": 2}, options={"people": 5}
     ),
-    "house": Surroundings((-19.5, -19.5), (19.5, 19.5), 7.0, {"bench": 3, "marker": 2}),
-    "corridor": Surroundings((-3.0, -3.8), (36.5, 3.8), 6.0, {"bench": 2, "marker": 1}),
-    "blocks": Surroundings((-38.0, -38.0), (38.0, 38.0), 15.0, {"car": 4, "forklift": 3, "bench": 4, "marker": 2}),
+    "house": PeopleArea((-19.5, -19.5), (19.5, 19.5), 7.0, {"bench": 3, "marker": 2}),
+    "corridor": PeopleArea((-3.0, -3.8), (36.5, 3.8), 6.0, {"bench": 2, "marker": 1}),
+    "blocks": PeopleArea((-38.0, -38.0), (38.0, 38.0), 15.0, {"car": 4, "forklift": 3, "bench": 4, "marker": 2}),
 }  # fmt: skip
 """By the name of the world. Corridor and blocks are only tested in."""
 NEEDED = {"car": 2.9, "forklift": 1.9, "bench": 1.1, "marker": 1.5}
@@ -81,7 +81,7 @@ NEEDED = {"car": 2.9, "forklift": 1.9, "bench": 1.1, "marker": 1.5}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class PopulatedWorld:
     """A world with its people, ready to be looked at."""
 
     world: str
@@ -92,7 +92,7 @@ class Place:
     """The world without the people and things that were added, to find free views."""
     at_start: MoverStates
     """Of what moves by itself in the world; rays meet it where it is at first."""
-    surroundings: Surroundings
+    surroundings: PeopleArea
 
     def blocked(self, origins: Array, directions: Array, reach: float) -> NDArray[np.bool_]:
         """(n,) whether something of the world is within reach along each ray."""
@@ -100,7 +100,7 @@ class Place:
         return np.asarray(np.isfinite(hits.distance))
 
 
-def make_place(world: str, seed: int) -> Place:
+def make_place(world: str, seed: int) -> PopulatedWorld:
     around = SURROUNDINGS[world]
     built = build_world(WorldConfig(name=world, options=around.options, randomise=TOPICS), seed, None)
     model, ground = built.model, built.ground
@@ -122,7 +122,7 @@ def make_place(world: str, seed: int) -> Place:
             path = MoverPath([xy - leg, xy + leg], corner_radius=0.5)
             add_walker(model, chance, ground, path, start=float(chance.uniform(0.0, path.length)), randomise=looks)
     model.freeze()
-    return Place(world, seed, model, ground, spots.tracer, spots.motion, around)
+    return PopulatedWorld(world, seed, model, ground, spots.tracer, spots.motion, around)
 
 
 def _shares(chance: np.random.Generator) -> tuple[int, int]:
@@ -151,7 +151,7 @@ class _Spots:
     """Free places on the ground, none of which is given twice."""
 
     def __init__(
-        self, tracer: RayTracer, model: Model, ground: Ground, around: Surroundings, chance: np.random.Generator
+        self, tracer: RayTracer, model: Model, ground: Ground, around: PeopleArea, chance: np.random.Generator
     ) -> None:
         self.tracer = tracer
         self.motion = model.motion(0)

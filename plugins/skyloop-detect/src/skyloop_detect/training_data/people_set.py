@@ -136,8 +136,8 @@ def make_people(folder: Path, workers: int, progress: Progress = lambda images, 
             Interruption() as interruption,
             Workers(jobs) as running,
         ):
-            for told in running.messages(interruption):
-                made += told.get("image", 0)
+            for message in running.messages(interruption):
+                made += message.get("image", 0)
                 progress(there + made, made / (time.perf_counter() - began))
     for part in dict.fromkeys(entry["part"] for entry in plan["places"]):
         _join(folder, [entry for entry in plan["places"] if entry["part"] == part], folder / part)

@@ -19,7 +19,7 @@ from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
-from skyloop_detect.training_data.people_places import Place
+from skyloop_detect.training_data.people_places import PopulatedWorld
 
 SIZES = ((320, 240), (320, 240), (640, 480))
 """px; two of three images are small ones."""
@@ -50,7 +50,7 @@ EXPOSURES = {"day": (0.7, 1.4), "dusk": (0.8, 2.5), "night": (2.0, 6.0)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shot:
+class ImagePlan:
     """One image to be taken."""
 
     t_ns: int
@@ -67,7 +67,9 @@ class Shot:
     """What the dataset says of the image."""
 
 
-def draw_shots(place: Place, count: int, chance: np.random.Generator, *, bad_weather: bool = False) -> list[Shot]:
+def draw_shots(
+    place: PopulatedWorld, count: int, chance: np.random.Generator, *, bad_weather: bool = False
+) -> list[ImagePlan]:
     """`count` images of a place; the same generator gives the same ones."""
     subjects = _subjects(place)
     if not subjects:
@@ -75,7 +77,7 @@ def draw_shots(place: Place, count: int, chance: np.random.Generator, *, bad_wea
     return [_shot(place, number, subjects, chance, bad_weather) for number in range(count)]
 
 
-def _subjects(place: Place) -> dict[str, list[int]]:
+def _subjects(place: PopulatedWorld) -> dict[str, list[int]]:
     """Numbers of the things of each class that is trained."""
     found: dict[str, list[int]] = {}
     for name in TALL:
@@ -86,7 +88,7 @@ def _subjects(place: Place) -> dict[str, list[int]]:
     return found
 
 
-def _where(place: Place, number: int, t_ns: int) -> Array:
+def _where(place: PopulatedWorld, number: int, t_ns: int) -> Array:
     """(3,) m, the origin of the thing's first part."""
     model, row = place.model, place.model.things[number].rows[0]
     moving = row - model.n_standing
@@ -94,14 +96,14 @@ def _where(place: Place, number: int, t_ns: int) -> Array:
     return pose[:, 3]
 
 
-def _is_inside(place: Place, point: Array) -> bool:
+def _is_inside(place: PopulatedWorld, point: Array) -> bool:
     around = place.surroundings
     return bool(np.all(point[:2] > around.low) and np.all(point[:2] < around.high))
 
 
 def _shot(
-    place: Place, number: int, subjects: dict[str, list[int]], chance: np.random.Generator, bad_weather: bool
-) -> Shot:
+    place: PopulatedWorld, number: int, subjects: dict[str, list[int]], chance: np.random.Generator, bad_weather: bool
+) -> ImagePlan:
     t_ns = round((number + float(chance.uniform(0.0, 0.8))) * APART_S * NS_PER_S)
     size = SIZES[int(chance.integers(len(SIZES)))]
     fov = float(chance.choice(FOVS_DEG))
@@ -114,11 +116,11 @@ def _shot(
     weather = draw_weather(air, light, chance)
     facts = {"world": place.world, "quality": quality, "air": air, "light": light, "fov_deg": fov}
     exposure = float(np.exp(chance.uniform(*np.log(EXPOSURES[light]))))
-    return Shot(t_ns, size, fov, quality, position, attitude, exposure, weather, facts)
+    return ImagePlan(t_ns, size, fov, quality, position, attitude, exposure, weather, facts)
 
 
 def _view(
-    place: Place, where: Array, tall: float, size: tuple[int, int], fov: float, chance: np.random.Generator
+    place: PopulatedWorld, where: Array, tall: float, size: tuple[int, int], fov: float, chance: np.random.Generator
 ) -> tuple[Array, Array]:
     """A free position of the camera, and its attitude; after many attempts the last one, free or not."""
     width, height = size
@@ -149,7 +151,7 @@ _AROUND = np.array([(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (
 _AROUND = _AROUND / np.linalg.norm(_AROUND, axis=1, keepdims=True)
 
 
-def _is_free(place: Place, position: Array) -> bool:
+def _is_free(place: PopulatedWorld, position: Array) -> bool:
     if not _is_inside(place, position) or position[2] - place.ground.at(*position[:2])[0] < LOWEST:
         return False
     if place.blocked(np.tile(position, (len(_AROUND), 1)), _AROUND, CLEARANCE).any():
@@ -158,7 +160,7 @@ def _is_free(place: Place, position: Array) -> bool:
     return not (place.surroundings.open_sky and place.blocked(position[None], np.array([[0.0, 0.0, 1.0]]), 80.0)[0])
 
 
-def _is_hidden(place: Place, position: Array, target: Array) -> bool:
+def _is_hidden(place: PopulatedWorld, position: Array, target: Array) -> bool:
     ray = position - target
     distance = float(np.linalg.norm(ray))
     return bool(place.blocked(target[None], ray[None] / distance, distance)[0])

@@ -33,9 +33,9 @@ from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.errors import DatasetError, RendererError, SkyloopError
 from skyloop_client.messages import Kinematics, Label
-from skyloop_detect.classes import CLASSES as DETECTED
+from skyloop_detect.samples import CLASSES as DETECTED
 from skyloop_detect.training_data.people_places import make_place
-from skyloop_detect.training_data.people_views import LATITUDE_DEG, Shot, draw_shots
+from skyloop_detect.training_data.people_views import LATITUDE_DEG, ImagePlan, draw_shots
 
 log = logging.getLogger(__name__)
 STREAM = "rgb0"
@@ -95,7 +95,7 @@ def make_one(folder: Path, entry: dict[str, Any]) -> None:
         raise DatasetError(f"cannot write '{folder}': {error.strerror}") from error
 
 
-def take(scene: WorldScene, shot: Shot, seed: int) -> LabelImage:
+def take(scene: WorldScene, shot: ImagePlan, seed: int) -> LabelImage:
     """The image and its labels, made by the camera that vehicles carry."""
     width, height = shot.size
     config = CameraConfig(

@@ -1,6 +1,6 @@
 """Lines to a real landing board or to a stand-in for one: a serial port, a pseudo terminal or a socket.
 
-They are read and written without waiting. What goes wrong is told in one line that says what to do.
+They are read and written without waiting. An error is one line that says what to do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from skyloop_client.errors import LinkEnded, LinkError
 from skyloop_landing.board.board_turns import MIN_AREA, ObjectWords
-from skyloop_landing.board.simulated_uart import Stamped
+from skyloop_landing.board.simulated_uart import StampedBytes
 
 CHUNK = 4096
 CONNECT_S = 5.0
@@ -154,12 +154,14 @@ class SerialBoard:
         self._line = line
         self._heard = 0
 
-    def advance(self, t_ns: int, received: Sequence[Stamped], words: ObjectWords | None = None) -> list[Stamped]:
+    def advance(
+        self, t_ns: int, received: Sequence[StampedBytes], words: ObjectWords | None = None
+    ) -> list[StampedBytes]:
         for part in received:
             self._line.write(part.data)
         data = self._line.read()
         self._heard += len(data)
-        return [Stamped(t_ns, data)] if data else []
+        return [StampedBytes(t_ns, data)] if data else []
 
     def summary(self) -> dict[str, Any]:
         return {"board": self.name, "bytes_heard": self._heard, "bytes_dropped": self._line.dropped}

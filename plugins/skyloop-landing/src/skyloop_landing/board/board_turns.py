@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop_client.errors import LinkError
-from skyloop_landing.board.simulated_uart import Stamped
+from skyloop_landing.board.simulated_uart import StampedBytes
 
 ObjectWords: TypeAlias = NDArray[np.uint32]
 """The logic's list of one image, as docs/explanations/landing-detector.md lays it out."""
@@ -64,7 +64,9 @@ class LandingBoard(Protocol):
     def least_area(self) -> int:
         """px: smaller objects need not be listed."""
 
-    def advance(self, t_ns: int, received: Sequence[Stamped], words: ObjectWords | None = None) -> list[Stamped]:
+    def advance(
+        self, t_ns: int, received: Sequence[StampedBytes], words: ObjectWords | None = None
+    ) -> list[StampedBytes]:
         """Everything the board sends up to `t_ns` and what it has begun by then, with the instants it is handed over.
 
         `received`: bytes with the instants they arrived, none later than `t_ns`. `words`: the list of an image that
@@ -110,7 +112,7 @@ class TurningBoard:
     """From the image's instant to its list: the way over the video cable through the logic."""
     times: TurnTimes = field(default_factory=TurnTimes)
     _lists: deque[tuple[int, ObjectWords]] = field(default_factory=deque)
-    _received: deque[Stamped] = field(default_factory=deque)
+    _received: deque[StampedBytes] = field(default_factory=deque)
     _busy_until_ns: int = 0
     _last_start_ns: int = 0
     has_own_line: bool = False
@@ -123,11 +125,13 @@ class TurningBoard:
     def least_area(self) -> int:
         return self.program.least_area
 
-    def advance(self, t_ns: int, received: Sequence[Stamped], words: ObjectWords | None = None) -> list[Stamped]:
+    def advance(
+        self, t_ns: int, received: Sequence[StampedBytes], words: ObjectWords | None = None
+    ) -> list[StampedBytes]:
         self._received.extend(received)
         if words is not None:
             self._lists.append((t_ns + self.transfer_ns, words))
-        sent: list[Stamped] = []
+        sent: list[StampedBytes] = []
         while (start_ns := self._next_start_ns()) <= t_ns:
             newest = self._newest(start_ns)
             turn = self.program.turn(start_ns, self._arrived(start_ns), newest)
@@ -135,7 +139,7 @@ class TurningBoard:
                 self.times.add(turn.execution_ns)
             self._last_start_ns, self._busy_until_ns = start_ns, start_ns + turn.execution_ns
             if turn.sent:
-                sent.append(Stamped(self._busy_until_ns, turn.sent))
+                sent.append(StampedBytes(self._busy_until_ns, turn.sent))
         return sent
 
     def _next_start_ns(self) -> int:
@@ -203,9 +207,11 @@ class LateBoard:
     def least_area(self) -> int:
         return self._board.least_area
 
-    def advance(self, t_ns: int, received: Sequence[Stamped], words: ObjectWords | None = None) -> list[Stamped]:
+    def advance(
+        self, t_ns: int, received: Sequence[StampedBytes], words: ObjectWords | None = None
+    ) -> list[StampedBytes]:
         sent = self._board.advance(t_ns, received, words)
-        return [Stamped(part.t_ns + self._latency_ns, part.data) for part in sent]
+        return [StampedBytes(part.t_ns + self._latency_ns, part.data) for part in sent]
 
     def summary(self) -> dict[str, Any]:
         return {**self._board.summary(), "board": self.name, "latency_ms": self._latency_ns / 1e6}

@@ -22,7 +22,7 @@ from skyloop_landing.board.landing_link import Fabric
 from skyloop_landing.board.python_program import Decision, PythonProgram
 from skyloop_landing.board.qemu_board import CLOCK_HZ, QemuProgram
 from skyloop_landing.vision.control import LAND, LandingControlConfig, LandingMemory, advance, measured
-from skyloop_landing.vision.detector import Sighting
+from skyloop_landing.vision.detector import MarkerSighting
 from skyloop_landing.vision.figures import Rules, find_marker, min_area
 from skyloop_landing.vision.object_list import MIN_AREA, MIN_CONTRAST, ObjectFinder, ObjectList, Pixels
 
@@ -38,11 +38,11 @@ class ReferenceMind:
 
     def __init__(self, config: LandingControlConfig | None = None, rules: Rules = "touchdown") -> None:
         self._config, self._rules = config or LandingControlConfig(), rules
-        self._memory, self._sighting = LandingMemory(), Sighting()
+        self._memory, self._sighting = LandingMemory(), MarkerSighting()
         self.least_area = MIN_AREA
 
     def begin(self) -> None:
-        self._memory, self._sighting = LandingMemory(), Sighting()
+        self._memory, self._sighting = LandingMemory(), MarkerSighting()
 
     def measured(self, altitude_cm: int, t: float) -> None:
         self._memory = measured(self._memory, altitude_cm / 100.0, t, self._config)
@@ -51,9 +51,9 @@ class ReferenceMind:
         marker = None
         altitude = self._memory.altitude
         if words is not None and not math.isnan(altitude):
-            told = sizes if all(sizes) else None
+            known_sizes = sizes if all(sizes) else None
             listed, altitude_cm = ObjectList.from_words(words), int(100.0 * altitude + 0.5)
-            detection = find_marker(listed, altitude_cm, self._sighting.marker, self._rules, told)
+            detection = find_marker(listed, altitude_cm, self._sighting.marker, self._rules, known_sizes)
             self._sighting = self._sighting.after(detection)
             marker = detection.marker
         self._memory, command = advance(self._memory, marker, t, self._config)

@@ -23,7 +23,7 @@ from skyloop_client.messages import Arm, Goal, Hover, Land, Request, Setpoint, T
 from skyloop_client.streams import Rate
 from skyloop_landing.board.board_turns import LandingBoard, ObjectWords
 from skyloop_landing.board.pc_procedure import PcProcedure, PcProcedureConfig, PcStep
-from skyloop_landing.board.simulated_uart import SimulatedUart, Stamped, joined
+from skyloop_landing.board.simulated_uart import SimulatedUart, StampedBytes, joined
 from skyloop_landing.board.video_out import RATE_HZ, Image, VideoOut
 
 COMMANDER = "landing board"
@@ -75,7 +75,7 @@ class LandingLink(Link):
         self.board, self.options = board, options
         self._fabric, self._video = fabric, video
         self.procedure = PcProcedure(options.procedure, self._tell)
-        self._told = tell
+        self._report = tell
         self.news: list[str] = []
         """What was told, with its time."""
         self._to_board, self._to_pc = (SimulatedUart(options.baud) for _ in range(2))
@@ -151,7 +151,7 @@ class LandingLink(Link):
 
     def _tell(self, text: str) -> None:
         self.news.append(f"{self._vehicle.now_ns / 1e9:.2f} s {text}")
-        self._told(text)
+        self._report(text)
 
     # ---- one poll
 
@@ -198,7 +198,7 @@ class LandingLink(Link):
     def _exchange(self, t_ns: int, data: bytes, words: ObjectWords | None) -> None:
         self._note(t_ns, "pc", data)
         if self.board.has_own_line:
-            sent = self.board.advance(t_ns, [Stamped(t_ns, data)] if data else [], words)
+            sent = self.board.advance(t_ns, [StampedBytes(t_ns, data)] if data else [], words)
             # it has travelled already
             self._to_pc.deliver(sent)
             return

@@ -57,7 +57,7 @@ class PcProcedureConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class HeadingVelocity:
     """Axes of a vehicle's heading: forward, left, up in m/s, and rad/s counter-clockwise."""
 
     velocity: tuple[float, float, float]
@@ -69,7 +69,7 @@ class PcStep:
     """What follows from one look at the line."""
 
     send: bytes = b""
-    motion: Motion | None = None
+    motion: HeadingVelocity | None = None
     """A new command for the vehicle."""
     hovers: bool = False
     """The vehicle is to stay where it is."""
@@ -204,7 +204,7 @@ class PcProcedure:
         if velocity is not None:
             self._moved_ns, self._hovers = t_ns, False
             ahead = velocity.forward, -velocity.right, -velocity.down
-            return PcStep(send, Motion(ahead, -math.radians(self._yaw_rate_deg)))
+            return PcStep(send, HeadingVelocity(ahead, -math.radians(self._yaw_rate_deg)))
         if t_ns - self._moved_ns >= silence_ns and not self._hovers:
             self._hovers = True
             self._tell(f"no command of the landing board for {self._config.silence:g} s; the vehicle hovers")

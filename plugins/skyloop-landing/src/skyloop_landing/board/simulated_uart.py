@@ -15,7 +15,7 @@ BITS_PER_BYTE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Stamped:
+class StampedBytes:
     """Bytes and the simulated instant they belong to."""
 
     t_ns: int
@@ -47,19 +47,19 @@ class SimulatedUart:
             self._run_count += 1
             self._arriving.append((self._arrival_ns(self._run_count), value))
 
-    def deliver(self, parts: Sequence[Stamped]) -> None:
+    def deliver(self, parts: Sequence[StampedBytes]) -> None:
         """Bytes that have travelled elsewhere already; of a line that nothing is sent on."""
         self._arriving.extend((part.t_ns, value) for part in parts for value in part.data)
 
     def _arrival_ns(self, count: int) -> int:
         return self._run_began_ns + -(-count * BITS_PER_BYTE * NS_PER_S // self.baud)
 
-    def received(self, t_ns: int) -> list[Stamped]:
+    def received(self, t_ns: int) -> list[StampedBytes]:
         """What has arrived by `t_ns` and was not taken before, each byte with its own instant."""
-        taken: list[Stamped] = []
+        taken: list[StampedBytes] = []
         while self._arriving and self._arriving[0][0] <= t_ns:
             arrival_ns, value = self._arriving.popleft()
-            taken.append(Stamped(arrival_ns, bytes((value,))))
+            taken.append(StampedBytes(arrival_ns, bytes((value,))))
         return taken
 
     @property
@@ -73,5 +73,5 @@ class SimulatedUart:
         return len(self._arriving)
 
 
-def joined(parts: list[Stamped]) -> bytes:
+def joined(parts: list[StampedBytes]) -> bytes:
     return b"".join(part.data for part in parts)

@@ -3,10 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from skyloop.core.image_window import ImageWindow
 from skyloop_client.errors import LinkError
-from skyloop_landing.board.video_out import SharedVideo, StreamVideo, VideoOut
-from skyloop_landing.board.video_window import WindowVideo
+from skyloop_landing.board.video_out import HEIGHT, RATE_HZ, WIDTH, Image, SharedVideo, StreamVideo, VideoOut, checked
+
+TITLE = "skyloop: down camera"
+
+
+class WindowVideo:
+    """The screen that has a mode of 1280 x 720 at 60 Hz is switched to it; the last such screen is the board's.
+
+    Without one it is a plain window of that size. Escape or closing the window ends the flight.
+    """
+
+    def __init__(self) -> None:
+        self._window = ImageWindow(
+            TITLE, (WIDTH, HEIGHT), instead="Else use --video shm:NAME or y4m:FILE", screen_of=self._screen_of_board
+        )
+
+    def _screen_of_board(self, glfw: Any) -> Any:
+        self.name = "window"
+        for screen in reversed(glfw.get_monitors()):
+            modes = ((mode.size.width, mode.size.height, mode.refresh_rate) for mode in glfw.get_video_modes(screen))
+            if (WIDTH, HEIGHT, RATE_HZ) in modes:
+                self.name = f"full screen on {_text(glfw.get_monitor_name(screen))}"
+                glfw.window_hint(glfw.REFRESH_RATE, RATE_HZ)
+                return screen
+        return None
+
+    def show(self, t_ns: int, image: Image) -> None:
+        self._window.show(checked(image))
+
+    def seen(self) -> NDArray[np.uint8]:
+        """What is on the screen, for tests: (rows, columns, 3), first row on top."""
+        return self._window.seen()
+
+    def close(self) -> None:
+        """It may be called twice."""
+        self._window.close()
+
+
+def _text(name: Any) -> str:
+    return name.decode(errors="replace") if isinstance(name, bytes) else str(name)
+
 
 USAGE = "give window, shm:NAME, y4m:FILE or raw:FILE"
 

@@ -7,7 +7,7 @@ from typing import Any
 from skyloop_landing.fpga.config import FabricConfig
 from skyloop_landing.fpga.hdl import Cat, ClockDomain, Elaboratable, Module, Signal
 from skyloop_landing.fpga.labelling import Labelling
-from skyloop_landing.fpga.object_list import AxiPort, ObjectList, Registers
+from skyloop_landing.fpga.object_list import AxiPort, ObjectListWriter, Registers
 from skyloop_landing.fpga.smoothing import Gauss, Grey, RowScan
 from skyloop_landing.fpga.threshold import Threshold
 
@@ -46,7 +46,7 @@ class LandingFabric(Elaboratable):
         m.submodules.labelling, m.submodules.registers = labelling, registers = (
             self.labelling, Registers(self.config, self.axi)
         )  # fmt: skip
-        m.submodules.list = objects = ObjectList(self.config, self.axi, registers)
+        m.submodules.list = objects = ObjectListWriter(self.config, self.axi, registers)
         rows = labelling.rows
         m.d.comb += [
             grey.red.eq(self.red), grey.green.eq(self.green), grey.blue.eq(self.blue),

@@ -69,7 +69,7 @@ class Registers(Elaboratable):
         return m
 
 
-class ObjectList(Elaboratable):
+class ObjectListWriter(Elaboratable):
     """Words as in docs/explanations/landing-detector.md, at byte address 4 times the word's number.
 
     A reader that is slower than an image compares the frame number before and after. Places beyond the list read 0.

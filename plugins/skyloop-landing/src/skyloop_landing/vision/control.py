@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, PositiveFloat
 
-from skyloop_landing.vision.figures import Marker
+from skyloop_landing.vision.figures import SeenMarker
 
 FOCAL = 640.0 * 16.0
 """1/16 px."""
@@ -124,7 +124,7 @@ class LandingMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class LandingCommand:
     """What the board tells the vehicle."""
 
     vx: float
@@ -156,7 +156,7 @@ class Offset:
         return math.sqrt(self.ahead * self.ahead + self.right * self.right)
 
 
-def offset_of(marker: Marker, altitude: float, camera_ahead: float) -> Offset:
+def offset_of(marker: SeenMarker, altitude: float, camera_ahead: float) -> Offset:
     ahead = camera_ahead + (CENTRE_Y - marker.y) * altitude / FOCAL
     right = (marker.x - CENTRE_X) * altitude / FOCAL
     return Offset(ahead, right, marker.heading * DEG_PER_UNIT, marker.rectangle >= 0)
@@ -179,8 +179,8 @@ def measured(memory: LandingMemory, reading: float, t: float, config: LandingCon
 
 
 def advance(
-    memory: LandingMemory, marker: Marker | None, t: float, config: LandingControlConfig
-) -> tuple[LandingMemory, Command]:
+    memory: LandingMemory, marker: SeenMarker | None, t: float, config: LandingControlConfig
+) -> tuple[LandingMemory, LandingCommand]:
     """One image further: the command until the next one. LAND and GIVEN_UP are for good."""
     if memory.stage in (LAND, GIVEN_UP):
         return _told(memory, 0.0, 0.0, 0.0, 0.0)
@@ -202,18 +202,20 @@ def advance(
     return _steer(memory, offset, dt, config)
 
 
-def _told(memory: LandingMemory, vx: float, vy: float, vz: float, yaw_rate: float) -> tuple[LandingMemory, Command]:
-    command = Command(vx, vy, vz, yaw_rate, memory.stage)
+def _told(
+    memory: LandingMemory, vx: float, vy: float, vz: float, yaw_rate: float
+) -> tuple[LandingMemory, LandingCommand]:
+    command = LandingCommand(vx, vy, vz, yaw_rate, memory.stage)
     return replace(memory, vx=vx, vy=vy, vz=vz, yaw_rate_deg=yaw_rate), command
 
 
-def _given_up(memory: LandingMemory) -> tuple[LandingMemory, Command]:
+def _given_up(memory: LandingMemory) -> tuple[LandingMemory, LandingCommand]:
     return _told(replace(memory, stage=GIVEN_UP), 0.0, 0.0, 0.0, 0.0)
 
 
 def _without_marker(
     memory: LandingMemory, t: float, config: LandingControlConfig, blind: bool
-) -> tuple[LandingMemory, Command]:
+) -> tuple[LandingMemory, LandingCommand]:
     """Stops descending at once, climbs when the marker is lost, gives up after a time."""
     lost = t - memory.seen_t
     memory = replace(memory, held_t=NEVER)
@@ -257,7 +259,7 @@ def _next_stage(memory: LandingMemory, offset: Offset, t: float, config: Landing
 
 def _steer(
     memory: LandingMemory, offset: Offset, dt: float, config: LandingControlConfig
-) -> tuple[LandingMemory, Command]:
+) -> tuple[LandingMemory, LandingCommand]:
     """Equations (1) to (4), with limits."""
     published = config.second_stage == "published"
     gain = min(config.position_gain, config.tilt_height / max(memory.altitude, 0.1))

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skyloop_landing.vision.figures import PRIOR_IMAGES, Detection, Marker, Rules, find_marker, min_area
+from skyloop_landing.vision.figures import PRIOR_IMAGES, MarkerDetection, Rules, SeenMarker, find_marker, min_area
 from skyloop_landing.vision.object_list import ObjectFinder, ObjectList, Pixels
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class MarkerSighting:
     """The last marker, and how many images ago it was seen. What the processor keeps between two images."""
 
-    marker: Marker | None = None
+    marker: SeenMarker | None = None
     age: int = 0
 
-    def after(self, detection: Detection) -> Sighting:
+    def after(self, detection: MarkerDetection) -> MarkerSighting:
         if detection.marker is not None:
-            return Sighting(detection.marker)
+            return MarkerSighting(detection.marker)
         if self.age + 1 >= PRIOR_IMAGES:
-            return Sighting()
-        return Sighting(self.marker, self.age + 1)
+            return MarkerSighting()
+        return MarkerSighting(self.marker, self.age + 1)
 
 
 class LandingDetector:
@@ -30,7 +30,7 @@ class LandingDetector:
         self._rules: Rules = rules
         # the published detector knows no flat tiles
         self._finder = ObjectFinder(min_contrast=0) if rules == "published" else ObjectFinder()
-        self._sighting = Sighting()
+        self._sighting = MarkerSighting()
         self.listed: ObjectList | None = None
         """Of the last image."""
 
@@ -39,7 +39,7 @@ class LandingDetector:
         """Of the last image: 1 where it is dark."""
         return self._finder.binary
 
-    def look(self, image: Pixels, altitude: float) -> Detection:
+    def look(self, image: Pixels, altitude: float) -> MarkerDetection:
         """altitude: m, of the camera above the marker. Firmware is given whole centimetres, so these are used."""
         altitude_cm = round(100.0 * altitude)
         self.listed = self._finder.find(image, min_area(altitude_cm, self._rules))

@@ -59,7 +59,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
+class SeenMarker:
     x: int
     """1/16 px, its middle, from the centre of the first pixel to the right."""
     y: int
@@ -79,10 +79,10 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
+class MarkerDetection:
     """What was found in a list of objects."""
 
-    marker: Marker | None
+    marker: SeenMarker | None
     refusal: str
     """Why there is no marker; empty if there is one."""
     kinds: tuple[int, ...]
@@ -160,10 +160,10 @@ def _square_area(altitude_cm: int) -> int:
 def find_marker(
     listed: ObjectList,
     altitude_cm: int,
-    prior: Marker | None = None,
+    prior: SeenMarker | None = None,
     rules: Rules = "touchdown",
     sizes: tuple[int, int] | None = None,
-) -> Detection:
+) -> MarkerDetection:
     """prior: the marker in one of the last images, if there was one; the published rules do not look at it.
 
     sizes: px, ring and square expected by the published rules where a board was told them; else of the altitude.
@@ -172,8 +172,8 @@ def find_marker(
     kinds = tuple(figure.kind for figure in figures)
     if rules == "published":
         marker = _published_marker(figures)
-        return Detection(marker, "" if marker else "no ring that holds a square and a rectangle", kinds)
-    return Detection(*_touchdown_marker(figures, altitude_cm, prior), kinds)
+        return MarkerDetection(marker, "" if marker else "no ring that holds a square and a rectangle", kinds)
+    return MarkerDetection(*_touchdown_marker(figures, altitude_cm, prior), kinds)
 
 
 def _figures(listed: ObjectList, altitude_cm: int, rules: Rules, sizes: tuple[int, int]) -> list[Figure]:
@@ -195,13 +195,13 @@ def _of_kind(figures: Sequence[Figure], kind: int) -> list[Figure]:
     return [figure for figure in figures if figure.kind & kind]
 
 
-def _marker_of(square: Figure, rectangle: Figure, ring: int) -> Marker:
+def _marker_of(square: Figure, rectangle: Figure, ring: int) -> SeenMarker:
     dx, dy = square.x - rectangle.x, square.y - rectangle.y
     x, y = (square.x + rectangle.x) >> 1, (square.y + rectangle.y) >> 1
-    return Marker(x, y, heading_of(dx, dy), square, dx, dy, _side(square), rectangle.index, ring)
+    return SeenMarker(x, y, heading_of(dx, dy), square, dx, dy, _side(square), rectangle.index, ring)
 
 
-def _published_marker(figures: Sequence[Figure]) -> Marker | None:
+def _published_marker(figures: Sequence[Figure]) -> SeenMarker | None:
     """The first ring in the list whose box holds the centroids of a square and a rectangle."""
 
     def within(figure: Figure, ring: Figure) -> bool:
@@ -234,7 +234,7 @@ def _is_inside(x: int, y: int, reach: int) -> bool:
     return reach <= x <= 16 * (WIDTH - 1) - reach and reach <= y <= 16 * (HEIGHT - 1) - reach
 
 
-def _ring_around(marker: Marker, rings: Sequence[Figure]) -> int:
+def _ring_around(marker: SeenMarker, rings: Sequence[Figure]) -> int:
     """Index of the ring that has the square's scale and the marker's middle; -1 if there is none."""
     diameter = 5 * marker.side
     for ring in rings:
@@ -246,17 +246,19 @@ def _ring_around(marker: Marker, rings: Sequence[Figure]) -> int:
     return -1
 
 
-def _is_near(marker: Marker, prior: Marker) -> bool:
+def _is_near(marker: SeenMarker, prior: SeenMarker) -> bool:
     """Whether it can be the one that was there before: moved by less than two sides, of about the same size."""
     if max(abs(marker.square.x - prior.square.x), abs(marker.square.y - prior.square.y)) >= 2 * _side(prior.square):
         return False
     return 7 * prior.square.area < 10 * marker.square.area < 14 * prior.square.area
 
 
-def _touchdown_marker(figures: Sequence[Figure], altitude_cm: int, prior: Marker | None) -> tuple[Marker | None, str]:
+def _touchdown_marker(
+    figures: Sequence[Figure], altitude_cm: int, prior: SeenMarker | None
+) -> tuple[SeenMarker | None, str]:
     squares, rectangles, rings = (_of_kind(figures, kind) for kind in (SQUARE, RECTANGLE, RING))
-    whole: list[Marker] = []
-    cut: list[Marker] = []
+    whole: list[SeenMarker] = []
+    cut: list[SeenMarker] = []
     ringless = False
     for square in squares:
         for rectangle in rectangles:
@@ -283,13 +285,15 @@ def _touchdown_marker(figures: Sequence[Figure], altitude_cm: int, prior: Marker
     return None, "no square with a rectangle"
 
 
-def _square_alone(squares: Sequence[Figure], prior: Marker) -> Marker | None:
+def _square_alone(squares: Sequence[Figure], prior: SeenMarker) -> SeenMarker | None:
     """The square that was there before, when the rectangle beside it has left the image."""
     found = []
     for square in squares:
         side = _side(square)
         dx, dy = prior.dx * side // prior.side, prior.dy * side // prior.side
-        here = Marker(square.x - (dx >> 1), square.y - (dy >> 1), prior.heading, square, prior.dx, prior.dy, prior.side)
+        here = SeenMarker(
+            square.x - (dx >> 1), square.y - (dy >> 1), prior.heading, square, prior.dx, prior.dy, prior.side
+        )
         if _is_near(here, prior) and not _is_inside(square.x - dx, square.y - dy, 18 * side >> 4):
             found.append(here)
     return found[0] if len(found) == 1 else None

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.jit import prepare
 from skyloop_client.errors import StreamError
-from skyloop_landing.vision.components import COLUMNS, find_components
-from skyloop_landing.vision.pixel_kernels import TILE, binarise, grey_of, smooth, tile_statistics
+from skyloop_landing.vision.components import COLUMNS, TILE, binarise, find_components, grey_of, smooth, tile_statistics
 
 WIDTH, HEIGHT = 1280, 720
 """px, of the images that the logic is made for."""

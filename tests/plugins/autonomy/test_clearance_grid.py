@@ -1,4 +1,4 @@
-"""Ways through grids, the retreat out of the band, and the lines that drop false cells."""
+"""ClearanceGrid through grids, the retreat out of the band, and the lines that drop false cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from skyloop_autonomy.grid_slam.lines import LineSettings, segments, without_false_cells
-from skyloop_autonomy.grid_slam.ways import Ways
+from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.messages import Array
 
 CELL, BAND = 0.25, 1.0
@@ -29,15 +29,15 @@ def walled(*boxes: tuple[float, float, float, float]) -> NDArray[np.bool_]:
     return grid
 
 
-def ways(*boxes: tuple[float, float, float, float]) -> Ways:
-    return Ways(walled(*boxes), CORNER, CELL, BAND)
+def ways(*boxes: tuple[float, float, float, float]) -> ClearanceGrid:
+    return ClearanceGrid(walled(*boxes), CORNER, CELL, BAND)
 
 
 def length(way: Array) -> float:
     return float(np.hypot(*np.diff(way, axis=0).T).sum())
 
 
-def shortest_over_cells(found: Ways, start: Array, goal: Array) -> float:
+def shortest_over_cells(found: ClearanceGrid, start: Array, goal: Array) -> float:
     """m, by Dijkstra of scipy, over the same eight neighbours and without the extra cost near the band."""
     free = found.clearances >= BAND
     numbers = np.arange(free.size).reshape(free.shape)
@@ -117,7 +117,7 @@ def test_from_a_cell_that_has_become_occupied_it_finds_out() -> None:
 def test_the_grid_grows_until_a_far_goal_and_a_way_around_fit() -> None:
     grid = walled((4.0, -5.0, 4.5, 14.9))
     cells = np.where(grid, 100, 0).astype(np.int8)
-    found = Ways.around(cells, CORNER, CELL, BAND, np.array([[-5.0, 0.0], [60.0, 40.0]]))
+    found = ClearanceGrid.around(cells, CORNER, CELL, BAND, np.array([[-5.0, 0.0], [60.0, 40.0]]))
     way = found.way(np.array([-5.0, 0.0]), np.array([60.0, 40.0]))
     assert way is not None
     assert np.allclose(way[-1], [60.0, 40.0])
@@ -129,11 +129,11 @@ def test_the_grid_grows_until_a_far_goal_and_a_way_around_fit() -> None:
 def test_a_longer_way_that_is_known_to_be_free_is_preferred_to_one_through_the_unknown() -> None:
     """A street of 18 m to the right and then up is known; the straight way of 26 m leads through unknown cells."""
     cells = np.full((120, 80), -1, np.int8)
-    street = Ways(cells == 100, CORNER, CELL, BAND)
+    street = ClearanceGrid(cells == 100, CORNER, CELL, BAND)
     low, high = street.cell_of(np.array([-8.0, -4.0])), street.cell_of(np.array([17.0, 13.0]))
     cells[low[0] : high[0], low[1] : low[1] + 16] = 0
     cells[high[0] - 16 : high[0], low[1] : high[1]] = 0
-    found = Ways.around(cells, CORNER, CELL, BAND, np.zeros((1, 2)))
+    found = ClearanceGrid.around(cells, CORNER, CELL, BAND, np.zeros((1, 2)))
     start, goal = np.array([-6.0, -2.0]), np.array([15.0, 12.0])
     way = found.way(start, goal)
     assert way is not None

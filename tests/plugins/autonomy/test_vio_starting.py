@@ -7,21 +7,21 @@ import pytest
 from vio_flights import calibration
 
 from skyloop_autonomy.vio import VioSettings
-from skyloop_autonomy.vio.stillness import Stillness
-from skyloop_autonomy.vio.tracking import Tracks
+from skyloop_autonomy.vio.starting import Stillness
+from skyloop_autonomy.vio.tracking import CornerTracks
 
 FRAME_NS = 33_333_333
 SETTINGS = VioSettings()
 
 
-def seen(near: int, far: int, near_px: float, far_px: float) -> Tracks:
+def seen(near: int, far: int, near_px: float, far_px: float) -> CornerTracks:
     """Corners at 2 m and clouds, shifted by so many px."""
     n = near + far
     pixels = np.stack([np.linspace(20.0, 600.0, n), np.full(n, 100.0)], axis=1)
     pixels[:near, 0] += near_px
     pixels[near:, 0] += far_px
     depths = np.concatenate([np.full(near, 0.5), np.full(far, 0.005)])
-    return Tracks(
+    return CornerTracks(
         np.arange(n), pixels.astype(np.float32), np.zeros((n, 3)), np.zeros(n, np.uint8), depths, np.zeros(n, np.int64)
     )
 

@@ -1,19 +1,16 @@
-"""Ways through a level grid: clearances, A* over cells far enough from obstacles, and the retreat out of the band."""
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+"""A level grid with the clearance of each cell: ways that keep off obstacles, and the retreat out of their band."""
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int64
 from numpy.typing import NDArray
 
-from skyloop.core.jit import kernel
+from skyloop_autonomy.planning.grid_search import cheapest_way
+from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.messages import Array
 
 CROWDED = 1.0
@@ -22,51 +19,6 @@ CROWDED_COST = 1.0
 """Extra cost per metre at the edge of the band."""
 UNKNOWN_COST = 3.0
 """Cost of a metre through unknown cells, where one through free cells costs 1: behind a wall there is more wall."""
-NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
-
-
-@kernel(int64(boolean[:, ::1], float64[:, ::1], int64[::1], int64[::1], int64[:, ::1]))
-def _search(free, cost, start, goal, way):
-    """A* over eight neighbours; the cells go into `way`, goal first. Returns their number, 0 if there is no way."""
-    rows, columns = free.shape
-    goal_i, goal_j = goal[0], goal[1]
-    spent = np.full((rows, columns), np.inf)
-    came = np.full((rows, columns), -1, np.int64)
-    done = np.zeros((rows, columns), np.bool_)
-    spent[start[0], start[1]] = 0.0
-    # of two cells with the same estimate the one with the smaller number comes first: one order on every machine
-    queue = [(0.0, start[0] * columns + start[1])]
-    while len(queue) > 0:
-        number = heapq.heappop(queue)[1]
-        i, j = number // columns, number % columns
-        if done[i, j]:
-            continue
-        done[i, j] = True
-        if i == goal_i and j == goal_j:
-            break
-        for di, dj in NEIGHBOURS:
-            x, y = i + di, j + dj
-            if x < 0 or y < 0 or x >= rows or y >= columns or not free[x, y] or done[x, y]:
-                continue
-            # no cutting of corners
-            if di != 0 and dj != 0 and not (free[i, y] and free[x, j]):
-                continue
-            length = math.sqrt(2.0) if di != 0 and dj != 0 else 1.0
-            tried = spent[i, j] + length * 0.5 * (cost[i, j] + cost[x, y])
-            if tried < spent[x, y]:
-                spent[x, y] = tried
-                came[x, y] = number
-                a, b = abs(x - goal_i), abs(y - goal_j)
-                ahead = max(a, b) + (math.sqrt(2.0) - 1.0) * min(a, b)
-                heapq.heappush(queue, (tried + ahead, x * columns + y))
-    if not done[goal_i, goal_j]:
-        return 0
-    count, number = 0, goal_i * columns + goal_j
-    while number >= 0:
-        way[count, 0], way[count, 1] = number // columns, number % columns
-        count += 1
-        number = came[number // columns, number % columns]
-    return count
 
 
 @dataclass(frozen=True)
@@ -79,7 +31,7 @@ class Retreat:
     """m to the obstacle."""
 
 
-class Ways:
+class ClearanceGrid:
     """A level grid in which ways are searched. Unknown cells count as free, but a way through them costs more."""
 
     def __init__(
@@ -110,7 +62,7 @@ class Ways:
         self._free = np.ascontiguousarray(self.clearances >= band)
 
     @classmethod
-    def around(cls, cells: NDArray[np.int8], corner: Array, cell: float, band: float, points: Array) -> Ways:
+    def around(cls, cells: NDArray[np.int8], corner: Array, cell: float, band: float, points: Array) -> ClearanceGrid:
         """From a map's cells (100 occupied, 0 free, -1 unknown; first index along x), with unknown cells added around
         it, so that all `points` (n, 2) and room to go around are in the grid."""
         margin = 2.0 * band + 2.0
@@ -152,11 +104,10 @@ class Ways:
         first, last = self._outside(start, math.inf), self._outside(goal, 2.0)
         if first is None or last is None:
             return None
-        cells = np.empty((self._free.size, 2), np.int64)
-        count = int(_search(self._free, self._cost, first, last, cells))
-        if count == 0:
+        found = cheapest_way(~self._free, tuple(first), tuple(last), self._cost)
+        if found is None:
             return None
-        middles = self.corner + (cells[:count][::-1] + 0.5) * self.cell
+        middles = self.corner + (found[0] + 0.5) * self.cell
         if self._free[tuple(self.cell_of(goal))]:
             middles[-1] = goal[:2]
         return self._straightened(middles)
@@ -172,37 +123,24 @@ class Ways:
         nearest = int(np.argmin(apart))
         return free[nearest].astype(np.int64) if math.sqrt(apart[nearest]) * self.cell <= within else None
 
-    def _along(self, start: Array, end: Array) -> tuple[Any, Any]:
-        """Indices of the cells of a straight way, in steps of half a cell."""
-        steps = max(math.ceil(float(np.hypot(*(end - start))) / (0.5 * self.cell)), 1)
-        points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
-        cells = np.floor((points - self.corner) / self.cell).astype(np.int64)
-        cells = np.clip(cells, 0, np.array(self.occupied.shape) - 1)
-        return cells[:, 0], cells[:, 1]
-
     def sees(self, start: Array, end: Array) -> bool:
         """Whether the straight way keeps out of the band."""
-        return float(self.clearances[self._along(start, end)].min()) >= self.band
+        return float(self.clearances[self._cells_along(start, end)].min()) >= self.band
 
     def _straightened(self, points: Array) -> Array:
         """Leaves corners out between which the way is straight, but not nearer to walls than the way itself was, and
         not through unknown cells where the way itself was not."""
         at = np.clip(np.floor((points - self.corner) / self.cell).astype(int), 0, np.array(self.occupied.shape) - 1)
         room, unknown = self.clearances[at[:, 0], at[:, 1]], self.unknown[at[:, 0], at[:, 1]]
-        kept = [0]
-        while kept[-1] < len(points) - 1:
-            first = kept[-1]
-            low, high = first + 1, len(points) - 1
-            # the furthest point in sight, by halves: sight is lost once on nearly all ways
-            while low < high:
-                middle = (low + high + 1) // 2
-                piece = slice(first, middle + 1)
-                limit = max(self.band, min(float(room[piece].min()), self.band + self._crowded))
-                cells = self._along(points[first], points[middle])
-                shown = bool(unknown[piece].any()) or not self.unknown[cells].any()
-                if shown and self.clearances[cells].min() >= limit:
-                    low = middle
-                else:
-                    high = middle - 1
-            kept.append(low)
-        return np.asarray(points[kept])
+
+        def is_free(first: int, last: int) -> bool:
+            part = slice(first, last + 1)
+            limit = max(self.band, min(float(room[part].min()), self.band + self._crowded))
+            cells = self._cells_along(points[first], points[last])
+            known = bool(unknown[part].any()) or not self.unknown[cells].any()
+            return known and bool(self.clearances[cells].min() >= limit)
+
+        return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])
+
+    def _cells_along(self, start: Array, end: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return cells_along(start, end, self.corner, self.cell, self.occupied.shape)

@@ -23,7 +23,7 @@ now and then, and a change costs the window of past poses."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
+class FrontendImages:
     """The images of one instant, by the part that their cameras play."""
 
     leading: NDArray[np.uint8] | None
@@ -31,7 +31,7 @@ class Seen:
     depth: NDArray[Any] | None
 
 
-class Eyes:
+class StereoFrontend:
     """Sorts the images of each pair, and counts those in which the leading camera is missing."""
 
     def __init__(self, calibration: StereoCalibration) -> None:
@@ -40,20 +40,20 @@ class Eyes:
         self.swapped = False
         """Whether the right camera leads."""
         self._silent = 0
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
-    def sorted(self, left: Any, right: Any, depth: Any) -> Seen:
+    def sorted(self, left: Any, right: Any, depth: Any) -> FrontendImages:
         """Images that do not fit are left out."""
         lens, other = self.calibration.left, self.calibration.right
         leading, second = (right, left) if self.swapped else (left, right)
         names = ("right", "left") if self.swapped else ("left", "right")
-        return Seen(
+        return FrontendImages(
             self._fitting(names[0], leading, lens),
             None if other is None else self._fitting(names[1], second, other),
             self._fitting_depth(depth, lens),
         )
 
-    def must_change(self, seen: Seen) -> bool:
+    def must_change(self, seen: FrontendImages) -> bool:
         """Takes note of a pair; True if the leading camera has been silent for so long that the other one must lead."""
         if seen.leading is not None:
             self._silent = 0
@@ -86,8 +86,8 @@ class Eyes:
 
     def _tell(self, name: str, image: Any, wanted: str) -> None:
         """Once per camera: a stream of wrong images must not fill the log."""
-        if name in self._told:
+        if name in self._warned:
             return
-        self._told.add(name)
+        self._warned.add(name)
         what = f"{image.shape} of type {image.dtype}" if isinstance(image, np.ndarray) else repr(type(image).__name__)
         log.warning("odometry leaves out the %s image: it is %s, and its calibration says %s", name, what, wanted)

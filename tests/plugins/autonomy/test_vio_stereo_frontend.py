@@ -7,7 +7,7 @@ import pytest
 from painted_flights import SETTINGS, WAYS, Event, Pair, calibration, estimates_of, events, off
 
 from skyloop_autonomy.vio import VisualInertialOdometry
-from skyloop_autonomy.vio.eyes import SILENT_PAIRS
+from skyloop_autonomy.vio.stereo_frontend import SILENT_PAIRS
 
 pytestmark = pytest.mark.flights
 
@@ -40,8 +40,8 @@ def test_one_camera_is_enough_whichever_it_is(way: str, side: str) -> None:
 def test_the_right_camera_leads_its_corners_count_and_nothing_jumps() -> None:
     odometry = VisualInertialOdometry(calibration(), SETTINGS)
     estimates = estimates_of(odometry, without("left"))
-    assert odometry.eyes.swapped
-    assert odometry.eyes.calibration.body_from_left.position == pytest.approx([0.12, -0.05, 0.0])
+    assert odometry.frontend.swapped
+    assert odometry.frontend.calibration.body_from_left.position == pytest.approx([0.12, -0.05, 0.0])
     assert odometry.backend.filter.rig.left_position == pytest.approx([0.12, -0.05, 0.0])
     assert odometry.backend.taken > 10, "points that the right camera alone has seen"
     # between the last pair of the left camera and the first of the right one the IMU's state is kept
@@ -55,7 +55,7 @@ def test_a_few_lost_images_change_nothing() -> None:
     odometry = VisualInertialOdometry(calibration(), SETTINGS)
     given = without("left", DEATH_NS, DEATH_NS + lost * 50_000_000)
     estimates_of(odometry, [event for event in given if event.t_ns < DEATH_NS + 5 * 10**8])
-    assert not odometry.eyes.swapped and odometry.estimate.valid
+    assert not odometry.frontend.swapped and odometry.estimate.valid
 
 
 def test_when_the_left_one_is_back_the_pair_is_used_again_and_the_parts_may_change_again() -> None:
@@ -64,10 +64,10 @@ def test_when_the_left_one_is_back_the_pair_is_used_again_and_the_parts_may_chan
     odometry = VisualInertialOdometry(calibration(), SETTINGS)
     until = next(k for k, event in enumerate(given) if event.t_ns > 3_200_000_000)
     estimates_of(odometry, given[:until])
-    assert odometry.eyes.swapped and (odometry.tracker.tracks.known == 2).mean() > 0.8, "depth by the left one"
+    assert odometry.frontend.swapped and (odometry.tracker.tracks.known == 2).mean() > 0.8, "depth by the left one"
     rest = [event._replace(right=None) if isinstance(event, Pair) else event for event in given[until:]]
     estimates_of(odometry, rest)
-    assert not odometry.eyes.swapped and odometry.estimate.valid
+    assert not odometry.frontend.swapped and odometry.estimate.valid
     assert off(flown, odometry.estimate) < 0.03
 
 
@@ -75,7 +75,7 @@ def test_a_left_camera_that_never_worked_is_not_needed() -> None:
     flown = events(SECONDS)[0]
     odometry = VisualInertialOdometry(calibration(), SETTINGS)
     estimates = estimates_of(odometry, without("left", -1))
-    assert odometry.eyes.swapped and estimates[-1].valid and off(flown, estimates[-1]) < 0.1
+    assert odometry.frontend.swapped and estimates[-1].valid and off(flown, estimates[-1]) < 0.1
 
 
 def test_a_snapshot_keeps_which_camera_leads() -> None:
@@ -87,6 +87,6 @@ def test_a_snapshot_keeps_which_camera_leads() -> None:
     expected = estimates_of(first, given[half:])[-1]
     other.restore(saved)
     again = estimates_of(other, given[half:])[-1]
-    assert other.eyes.swapped
+    assert other.frontend.swapped
     assert again.position.tobytes() == expected.position.tobytes()
     assert np.array_equal(again.covariance, expected.covariance)  # type: ignore[arg-type]
