@@ -21,7 +21,7 @@ from skyloop_papers.experiment import RunByRun
 from skyloop_papers.runner import folder_of_runs
 from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, all_runs, silent
 
-WHOLE = "fly it whole with --update-docs"
+ALL_RUNS = "fly all of it with --update-docs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ def fly_again(name: str, count: int, folder: Path | None = None, progress: Progr
     folder: the stored runs; runs/NAME of the checkout if left out."""
     experiment = catalogue.load(name)
     if not isinstance(experiment, RunByRun):
-        raise ScenarioError(f"--again: {name} cannot be flown again run by run: {experiment.not_run_by_run}; {WHOLE}")
+        raise ScenarioError(
+            f"--again: {name} cannot be flown again run by run: {experiment.not_run_by_run}; {ALL_RUNS}"
+        )
     published, plan, version = _published(name), experiment.plan(), code_version()
     stored = _Stored(name, experiment, published, folder or pages.DOCS.parent / "runs" / name)
     with folder_of_runs(None, plan) as scratch:
@@ -81,9 +83,9 @@ def _published(name: str) -> pages.Published:
         raise SetupError("results are kept only in a checkout of skyloop; use --again there")
     published = pages.read(name)
     if published is None:
-        raise ScenarioError(f"--again: {pages.results_file(name)} does not exist, so nothing was flown yet; {WHOLE}")
+        raise ScenarioError(f"--again: {pages.results_file(name)} does not exist, so nothing was flown yet; {ALL_RUNS}")
     if published.protocol != pages.protocol(name):
-        raise ScenarioError(f"--again: the stored runs of {name} are of another protocol than today's; {WHOLE}")
+        raise ScenarioError(f"--again: the stored runs of {name} are of another protocol than today's; {ALL_RUNS}")
     return published
 
 
@@ -101,7 +103,7 @@ class _Stored:
         if not file.is_file():
             raise RunFolderError(
                 f"docs/results/{name}.json has no figures of single runs, and '{folder}' has no runs; "
-                "name the folder that has them by --out, or fly it whole with --update-docs"
+                "name the folder that has them by --out, or fly all of it with --update-docs"
             )
         # `measured` is what folders of earlier code have; as text, NaN is the same as NaN
         kept = [each.get("ours", each.get("measured")) for each in json.loads(file.read_text(encoding="utf-8"))]

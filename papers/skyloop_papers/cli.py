@@ -19,7 +19,7 @@ from skyloop_papers import catalogue
 
 if TYPE_CHECKING:
     from skyloop_papers.experiment import Cell, Experiment
-    from skyloop_papers.runs import Workers
+    from skyloop_papers.runs import RunWorkers
 
 app = Verbs()
 
@@ -86,7 +86,7 @@ def reproduce(
     if recording is not None and name != "radar":
         raise ScenarioError(f"--recording works with 'radar' only, not with '{name}'; leave it out")
     if update_docs and (quick or recording is not None):
-        raise ScenarioError("--update-docs is for the whole form; leave out --quick and --recording")
+        raise ScenarioError("--update-docs is for the full form; leave out --quick and --recording")
     if again is not None:
         if quick or update_docs or recording is not None or workers or address is not None:
             raise ScenarioError("--again takes --out and --json only")
@@ -136,16 +136,16 @@ def _fly_again(name: str, count: int, folder: Path | None, *, json_: bool) -> No
         _say(f"written: {path}")
 
 
-def _workers(name: str, experiment: Experiment[Any, Any], workers: int, address: str | None) -> Workers:
+def _workers(name: str, experiment: Experiment[Any, Any], workers: int, address: str | None) -> RunWorkers:
     """Who flies."""
-    from skyloop_papers.runs import Workers
+    from skyloop_papers.runs import RunWorkers
 
     if (workers or address is not None) and experiment.not_run_by_run:
         option = "--workers" if address is None else "--address"
         raise ScenarioError(f"{option}: {name} is not flown run by run: {experiment.not_run_by_run}; leave it out")
     if workers < 0 or (workers and address is not None):
         raise ScenarioError(f"--workers {workers}: give 1 or more, or 0 for all cores; a cluster has its own")
-    return Workers(workers or None, address)
+    return RunWorkers(workers or None, address)
 
 
 def _noting(folder: Path | None, *, cluster: bool) -> Callable[[str], None]:
@@ -163,15 +163,15 @@ def _noting(folder: Path | None, *, cluster: bool) -> Callable[[str], None]:
 @contextmanager
 def _only_if_used(folder: Path | None, *, goes_on: bool) -> Iterator[None]:
     """Make the folder of a reproduction. If it fails before anything is in it, there is none."""
-    made: list[Path] = []
+    created: list[Path] = []
     if folder is not None and not (goes_on and (folder / "protocol.json").exists()):
         from skyloop.recording.run_folder import make_empty_folder
 
-        made = make_empty_folder(folder)
+        created = make_empty_folder(folder)
     try:
         yield
     except SkyloopError:
-        for path in made:
+        for path in created:
             if not any(path.iterdir()):
                 path.rmdir()
         raise
@@ -211,9 +211,9 @@ def _put_into_docs(name: str, experiment: Experiment[Any, Any], cells: Sequence[
 
 
 def _print_cells(cells: Sequence[Cell]) -> None:
-    table = Table("table", "cell", "published", "measured", "unit", "n", "sd", box=None)
+    from skyloop_papers.experiment import CELL_HEAD
+
+    table = Table(*CELL_HEAD, box=None)
     for cell in cells:
-        published = "" if cell.published is None else f"{cell.published:g}"
-        sd = "" if cell.sd is None else f"{cell.sd:.2g}"
-        table.add_row(cell.table, cell.name, published, f"{cell.ours:.4g}", cell.unit, str(cell.n), sd)
+        table.add_row(*cell.shown())
     out.print(table)

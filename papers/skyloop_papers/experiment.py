@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
-from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, Workers, all_runs, silent
+from skyloop_client.messages import Array
+from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, RunWorkers, all_runs, silent
 
 HELD, NOT_HELD, UNDECIDED = "held", "not held", "undecided"
 NOT_COMPARABLE, NOT_PUBLISHED = "not comparable", "not published"
@@ -50,6 +51,23 @@ class Cell:
     why: str = ""
     """Why it cannot be compared, or why it does not hold."""
 
+    @classmethod
+    def mean(
+        cls,
+        table: str,
+        row: str,
+        column: str,
+        published: float | None,
+        values: Array | Sequence[float],
+        unit: str,
+        conditions: dict[str, Any] | None = None,
+    ) -> Cell:
+        """Of these values, with their standard deviation."""
+        import numpy as np
+
+        average, sd = float(np.mean(values)), float(np.std(values))
+        return cls(table, row, column, published, average, unit, len(values), sd, conditions or {})
+
     @property
     def name(self) -> str:
         return ": ".join(part for part in (self.row, self.column) if part)
@@ -61,6 +79,15 @@ class Cell:
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
+
+    def shown(self) -> list[str]:
+        """As a line of a table under CELL_HEAD."""
+        published = "" if self.published is None else f"{self.published:.4g}"
+        sd = "" if self.sd is None else f"{self.sd:.2g}"
+        return [self.table, self.name, published, f"{self.ours:.4g}", self.unit, str(self.n), sd]
+
+
+CELL_HEAD = ("table", "cell", "published", "measured", "unit", "n", "sd")
 
 
 class Cells(Mapping[tuple[str, str], Cell]):
@@ -77,6 +104,11 @@ class Cells(Mapping[tuple[str, str], Cell]):
 
     def __len__(self) -> int:
         return len(self._cells)
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell], table: str) -> Cells:
+        """Those of one table."""
+        return cls(cell for cell in cells if cell.table == table)
 
     def value(self, row: str, column: str = "") -> float:
         return self[row, column].ours
@@ -192,7 +224,7 @@ class Experiment(ABC, Generic[Plan, Runs]):
     def plan(self, *, quick: bool = False) -> Plan: ...
 
     @abstractmethod
-    def fly(self, plan: Plan, folder: Path, progress: Progress, workers: Workers) -> Runs: ...
+    def fly(self, plan: Plan, folder: Path, progress: Progress, workers: RunWorkers) -> Runs: ...
 
     @abstractmethod
     def judge(self, plan: Plan, runs: Runs) -> list[Cell]:
@@ -203,7 +235,7 @@ class Experiment(ABC, Generic[Plan, Runs]):
         """The blocks of the page in docs/reproductions."""
 
     def write(self, folder: Path, plan: Plan, runs: Runs, cells: Sequence[Cell]) -> None:
-        """Pictures and tables besides results.json and results.csv."""
+        """Pictures, and files besides results.json, results.csv and results.md."""
 
     def plan_page(self) -> dict[str, str]:
         """The blocks of the page about what is flown, which exists before the flights; none without such a page."""
@@ -235,7 +267,7 @@ class RunByRun(Experiment[Plan, dict[str, Run]]):
         """In one line."""
 
     def fly(
-        self, plan: Plan, folder: Path, progress: Progress = silent, workers: Workers = ALL_CORES
+        self, plan: Plan, folder: Path, progress: Progress = silent, workers: RunWorkers = ALL_CORES
     ) -> dict[str, Run]:
         return all_runs(self.jobs(plan, folder), workers.pool(self.cores), progress, self.describe)
 

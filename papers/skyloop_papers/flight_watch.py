@@ -1,4 +1,4 @@
-"""What is watched in a flight: collisions, and where the processor time goes."""
+"""What is watched in flights: collisions, failures, and where the processor time goes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from skyloop_client.messages import Event, EventKind
+from skyloop_papers.runs import Run
 
 SPENT: defaultdict[str, float] = defaultdict(float)
 """s of processor time by stage, of the flight of this process."""
@@ -36,3 +37,13 @@ def first_collision(events: Iterable[Event]) -> Event | None:
         if event.kind is EventKind.CRASH or (event.kind is EventKind.CONTACT and not stands):
             return event
     return None
+
+
+def succeeded(runs: Iterable[Run]) -> list[Run]:
+    """A run that failed has its cause under "failed"."""
+    return [run for run in runs if "failed" not in run]
+
+
+def collisions(causes: Iterable[str]) -> int:
+    """How many flights failed because they hit something."""
+    return sum(cause.startswith(("contact", "crash")) for cause in causes)

@@ -13,7 +13,17 @@ from skyloop.datasets import report_html
 from skyloop.datasets.report_html import page, section, table
 from skyloop_client.errors import SetupError
 from skyloop_papers import catalogue
-from skyloop_papers.experiment import HELD, NOT_HELD, NOT_PUBLISHED, PAPERS, UNDECIDED, VERDICTS, Cell, verdict_counts
+from skyloop_papers.experiment import (
+    CELL_HEAD,
+    HELD,
+    NOT_HELD,
+    NOT_PUBLISHED,
+    PAPERS,
+    UNDECIDED,
+    VERDICTS,
+    Cell,
+    verdict_counts,
+)
 from skyloop_papers.runner import PLAN, Measured
 
 TITLE = "Five papers, published beside measured"
@@ -25,7 +35,7 @@ RULE = (
 )
 SUMMARY_HEAD = ("paper", "experiment", *VERDICTS[:-1], "more numbers", "s")
 CLASS = {HELD: "ok", NOT_HELD: "bad", UNDECIDED: "warn"}
-HEAD = ("table", "cell", "published", "measured", "unit", "n", "sd", "verdict", "why", "run")
+HEAD = (*CELL_HEAD, "verdict", "why", "run")
 LARGEST_PICTURES = 12
 """Of one experiment."""
 INK = {HELD: "#20794a", NOT_HELD: "#b3261e", UNDECIDED: "#9a6200"}
@@ -42,7 +52,7 @@ def write_report(out: Path, measured: Sequence[Measured], *, quick: bool) -> Pat
 
 
 def report_page(out: Path, measured: Sequence[Measured], *, quick: bool) -> str:
-    form = "the quick form: few or short runs, to see that all works" if quick else "the whole form"
+    form = "the quick form: few or short runs, to see that all works" if quick else "the full form"
     counted = sum((verdict_counts(one.cells) for one in measured), Counter[str]())
     lead = f"{form}; " + ", ".join(f"{counted[word]} {word}" for word in VERDICTS if counted[word])
     sections = [section("Summary", table(SUMMARY_HEAD, summary(measured)), RULE)]
@@ -138,7 +148,7 @@ def write_pdf(path: Path, measured: Sequence[Measured], *, quick: bool) -> None:
     except ImportError:
         raise SetupError("a report on paper needs reportlab; pip install 'skyloop[report]'") from None
     words = _Words()
-    form = "The quick form: few or short runs, to see that all works." if quick else "The whole form."
+    form = "The quick form: few or short runs, to see that all works." if quick else "The full form."
     story: list[Any] = [words.title(TITLE), words.text(form), words.text(RULE), Spacer(1, 8)]
     story.append(words.table(SUMMARY_HEAD, [[str(cell) for cell in row] for row in summary(measured)]))
     for one in measured:
@@ -194,13 +204,13 @@ class _Words:
     def cells(self, cells: Sequence[Cell]) -> Any:
         rows, inks = [], []
         for cell in cells:
-            sd = "" if cell.sd is None else f"{cell.sd:.2g}"
             name, why = (self._paragraph(text, self._small) for text in (cell.name, cell.why))
-            numbers = (f"{cell.published:.4g}", f"{cell.ours:.4g}", cell.unit, str(cell.n), sd)
-            rows.append([cell.table, name, *numbers, cell.verdict, why])
+            where, _, *numbers = cell.shown()
+            rows.append([where, name, *numbers, cell.verdict, why])
             inks.append(INK.get(cell.verdict, "#23303b"))
-        head = ("table", "cell", "published", "measured", "unit", "n", "sd", "verdict", "why")
-        return self.table(head, rows, widths=(58, 250, 52, 52, 42, 34, 44, 66, 170), inks=inks)
+        return self.table(
+            (*CELL_HEAD, "verdict", "why"), rows, widths=(58, 250, 52, 52, 42, 34, 44, 66, 170), inks=inks
+        )
 
     def table(
         self,

@@ -17,8 +17,9 @@ from skyloop.core.machine_info import machine_description
 from skyloop_client.errors import Interrupted, RunFolderError, SkyloopError
 from skyloop_papers import catalogue
 from skyloop_papers.code_version import code_version
-from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan
-from skyloop_papers.runs import ALL_CORES, Progress, Workers, keep, silent
+from skyloop_papers.experiment import CELL_HEAD, Cell, Experiment, ExperimentPlan
+from skyloop_papers.runs import ALL_CORES, Progress, RunWorkers, keep, silent
+from skyloop_papers.texts import table
 
 PLAN = "protocol.json"
 """In an experiment's folder, from its beginning."""
@@ -33,7 +34,7 @@ def reproduce(
     folder: Path | None = None,
     plan: ExperimentPlan | None = None,
     progress: Progress = silent,
-    workers: Workers = ALL_CORES,
+    workers: RunWorkers = ALL_CORES,
 ) -> list[Cell]:
     """Fly and judge it. A folder with some of its runs is continued; without one nothing is kept."""
     chosen = plan or experiment.plan(quick=quick)
@@ -41,7 +42,7 @@ def reproduce(
         runs = experiment.fly(chosen, there, progress, workers)
         cells = experiment.judged(experiment.judge(chosen, runs))
         if folder is not None:
-            write_results(folder, experiment.plain(cells))
+            write_results(folder, cells, experiment.plain(cells))
             experiment.write(folder, chosen, runs, cells)
     return cells
 
@@ -49,8 +50,8 @@ def reproduce(
 @contextmanager
 def folder_of_runs(folder: Path | None, plan: ExperimentPlan, *, resumes: bool = True) -> Iterator[Path]:
     """The folder, or a temporary one where none is given. One that is continued belongs to one plan."""
-    with tempfile.TemporaryDirectory(prefix="skyloop-reproduce-") as made:
-        there = folder or Path(made)
+    with tempfile.TemporaryDirectory(prefix="skyloop-reproduce-") as scratch:
+        there = folder or Path(scratch)
         path, text = there / PLAN, json.dumps(plan.plain(), indent=1) + "\n"
         there.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_text(encoding="utf-8") != text:
@@ -60,7 +61,10 @@ def folder_of_runs(folder: Path | None, plan: ExperimentPlan, *, resumes: bool =
         yield there
 
 
-def write_results(folder: Path, plain: Sequence[dict[str, Any]]) -> None:
+def write_results(folder: Path, cells: Sequence[Cell], plain: Sequence[dict[str, Any]]) -> None:
+    """The same cells as JSON, CSV and Markdown."""
+    text = table((*CELL_HEAD, "verdict"), [[*cell.shown(), cell.verdict] for cell in cells], right=2)
+    (folder / "results.md").write_text(text, encoding="utf-8")
     (folder / "results.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(plain[0]))

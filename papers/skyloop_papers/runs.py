@@ -46,9 +46,22 @@ class Job:
     leaves: Path | None = None
     """A file or folder that the run writes besides; its path is one of the arguments."""
 
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        name: str,
+        call: Callable[..., Run],
+        *arguments: Any,
+        timed: bool = False,
+        leaves: Path | None = None,
+    ) -> Job:
+        """One whose result is kept below an experiment's folder."""
+        return cls(name, folder / "runs" / f"{name}.json", call, arguments, timed, leaves)
+
 
 @dataclass(frozen=True, slots=True)
-class Workers:
+class RunWorkers:
     """Who makes the runs: cores of this machine, or the Ray cluster at an address."""
 
     cores: int | None = None
@@ -62,7 +75,7 @@ class Workers:
         return local_pool(max(1, int((self.cores or usable_cores()) // cores)))
 
 
-ALL_CORES = Workers()
+ALL_CORES = RunWorkers()
 
 
 def keep(path: Path, measured: Any) -> None:
@@ -130,8 +143,8 @@ def run_far(call: Callable[..., Run], arguments: tuple[Any, ...], leaves: str, v
             f"{platform.node()} has other code of skyloop ({found}) than the machine that asks ({version}), "
             "and figures of both would be mixed; install the same one there"
         )
-    with tempfile.TemporaryDirectory(prefix="skyloop-far-") as made:
-        there = Path(made) / Path(leaves or "nothing").name
+    with tempfile.TemporaryDirectory(prefix="skyloop-far-") as scratch:
+        there = Path(scratch) / Path(leaves or "nothing").name
         try:
             run = call(*(str(there) if leaves and argument == leaves else argument for argument in arguments))
         except SetupError as error:

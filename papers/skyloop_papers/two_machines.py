@@ -1,6 +1,7 @@
-"""Two machines on one: network namespaces of an unprivileged user, joined by a virtual cable (veth).
+"""An engine and a program under test (CUT) on two machines, or on one: each in a process of its own.
 
-All of it vanishes with its processes."""
+The second machine is a network namespace of an unprivileged user, joined by a virtual cable (veth). All of it vanishes
+with its processes."""
 
 from __future__ import annotations
 
@@ -9,11 +10,18 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from shutil import which
 from typing import Any
 
-from skyloop_client.errors import LinkError
+from skyloop.links.link_gate import LinkGate
+from skyloop.links.loop.client_sessions import SessionOptions
+from skyloop.links.loop.coordinator import Coordinator
+from skyloop.links.loop.listener import Listener
+from skyloop.sim.simulation import Simulation
+from skyloop_client.errors import LinkError, SkyloopError
 
 HERE, THERE = "10.77.0.1", "10.77.0.2"
 APART = ["unshare", "--user", "--map-root-user", "--net"]
@@ -29,8 +37,7 @@ def why_not_apart() -> str:
     try:
         run([*APART, "ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
     except (OSError, subprocess.SubprocessError) as error:
-        said = getattr(error, "stderr", "") or str(error)
-        return said.strip().splitlines()[-1]
+        return _last_line(getattr(error, "stderr", "") or str(error))
     return ""
 
 
@@ -56,6 +63,63 @@ class Cable:
         run([*inside, "link", "set", "there", "up"])
 
 
+def network_in_words(why_not: str) -> str:
+    """What joins two machines. why_not: of `why_not_apart`."""
+    return f"loopback, for two machines: {why_not}" if why_not else "network namespaces joined by veth"
+
+
+class ProgramUnderTest:
+    """A client in a process of its own, started as `python -m module`, and the engine's side of the link to it."""
+
+    def __init__(self, module: str, *, apart: bool, ports: int = 1) -> None:
+        self._cable = Cable() if apart else None
+        self._gate = LinkGate()
+        self._listener = Listener(self._gate.inbox, HERE if apart else "127.0.0.1", (0,) * ports)
+        command = [*(("unshare", "--net") if apart else ()), sys.executable, "-m", module]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+    def __enter__(self) -> ProgramUnderTest:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self._listener.close()
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def begin(
+        self, simulation: Simulation, options: SessionOptions, task: dict[str, Any], folder: Path | None = None
+    ) -> Coordinator:
+        """Join it to the simulation, and give it its task and the address. folder: for the link's timeline."""
+        self._gate.links["loop"] = link = Coordinator(self._listener, options)
+        self._gate.attach(simulation.port, folder)
+        simulation.clock.gates = (self._gate,)
+        assert self.process.stdout is not None and self.process.stdin is not None
+        if self.process.stdout.readline() != "ready\n":
+            raise LinkError(f"the CUT did not start: {_last_line(self.process.communicate()[1])}")
+        if self._cable is not None:
+            self._cable.plug_in(self.process.pid)
+        address = f"{self._listener.host}:{self._listener.ports[0]}"
+        self.process.stdin.write(json.dumps({**task, "address": address}) + "\n")
+        self.process.stdin.flush()
+        return link
+
+    def result(self, patience_s: float) -> Any:
+        """What it prints at the end, after the link has been closed."""
+        self._gate.finish("the flight is over")
+        out, err = self.process.communicate(timeout=patience_s)
+        if self.process.returncode:
+            raise LinkError(_last_line(err, f"the CUT ended with {self.process.returncode}"))
+        return json.loads(out)
+
+
+def _last_line(text: str, otherwise: str = "no message") -> str:
+    return (text.strip().splitlines() or [otherwise])[-1]
+
+
 def run_engine(name: str, module: str, task: dict[str, Any], *, apart: bool, patience_s: float) -> Any:
     """What a module prints as JSON that is started with `task`, on a separate machine or here.
 
@@ -73,5 +137,13 @@ def run_engine(name: str, module: str, task: dict[str, Any], *, apart: bool, pat
             os.killpg(engine.pid, signal.SIGKILL)
         engine.wait()
     if engine.returncode:
-        raise LinkError(f"{name}: {(err.strip().splitlines() or ['no message'])[-1]}")
+        raise LinkError(f"{name}: {_last_line(err)}")
     return json.loads(out)
+
+
+def answer_experiment(fly: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """The whole of an engine's process, as `run_engine` starts it."""
+    try:
+        print(json.dumps(fly(json.loads(sys.argv[1]))))
+    except SkyloopError as error:
+        sys.exit(f"the engine failed: {error}")

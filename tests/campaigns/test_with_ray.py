@@ -26,7 +26,7 @@ from skyloop import cli
 from skyloop.campaigns import report
 from skyloop.campaigns.campaign import results
 from skyloop.campaigns.pools import RayPool, ray_pool
-from skyloop_papers.runs import ALL_CORES, Workers, all_runs
+from skyloop_papers.runs import ALL_CORES, RunWorkers, all_runs
 
 pytestmark = pytest.mark.slow("starts Ray, whose servers take both cores for half a minute")
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "campaigns.md").read_text(encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_reproduction_flies_there_and_a_killed_worker_costs_one_run(ray: RayPo
     killer = threading.Thread(target=killed, args=(tmp_path / "far" / "log", "1", 2))
     killer.start()
     told: list[str] = []
-    made = all_runs(far, Workers(address="auto").pool(1.0), told.append, str)
+    made = all_runs(far, RunWorkers(address="auto").pool(1.0), told.append, str)
     killer.join()
     assert len(told) == 4 and len(list((tmp_path / "far" / "log").glob("1-*"))) >= 2, "one was made again"
     same = all_runs(here, ALL_CORES.pool(1.0), told.append, str)

@@ -89,7 +89,7 @@ def test_both_have_the_version_of_the_one_file_and_share_no_file(wheels: dict[st
     doubled.write_bytes(wheels["skyloop"].read_bytes())
     with zipfile.ZipFile(doubled, "a") as archive:
         archive.writestr("skyloop_client/wire.py", "")
-    with pytest.raises(RELEASE["ReleaseError"], match="both wheels hold skyloop_client/wire"):
+    with pytest.raises(RELEASE["ReleaseError"], match="skyloop and skyloop_client both hold skyloop_client/wire"):
         RELEASE["check_contents"]({**wheels, "skyloop": doubled})
 
 

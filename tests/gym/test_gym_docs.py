@@ -48,7 +48,7 @@ def test_the_table_is_true() -> None:
         f"{spec.max_episode_steps} steps, {task.episode_s:g} s" for spec, task in zip(specs, tasks, strict=True)
     ]
     assert TABLE["camera"] == ["down" if task.camera_pitch_deg else "ahead" for task in tasks]
-    for cell, far in zip(TABLE["ends badly (−10)"], episodes.FAR, strict=True):
+    for cell, far in zip(TABLE["failure (−10)"], episodes.FAR, strict=True):
         assert f"is {far:g} m from the goal" in cell
     assert episodes.LOST == episodes.BONUS == 10.0 and episodes.REACHED == 5.0
     assert f"within {episodes.REACH:g} m" in TABLE["ends well"][1]

@@ -23,13 +23,13 @@ from skyloop.sim.simulation import Simulation
 from skyloop.vehicle.behaviours.fence import contains
 from skyloop_client.errors import LinkError, SetpointError
 from skyloop_client.messages import Arm, TakeOff
-from skyloop_papers.mission.flight import Desk
+from skyloop_papers.mission.flight import GroundStation
 
 ARM, START = 400, 300
 WAYPOINT, LOITER_TIME, RTL, LAND, TAKEOFF, DELAY, JUMP, SPEED = 16, 19, 20, 21, 22, 93, 177, 178
 
 
-class Listener(Desk):
+class Listener(GroundStation):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []

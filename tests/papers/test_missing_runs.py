@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,8 +42,8 @@ def squared(number: int) -> dict[str, int]:
     return {"squared": number * number}
 
 
-def endless(told: str) -> dict[str, int]:
-    path = Path(told)
+def endless(file: str) -> dict[str, int]:
+    path = Path(file)
     path.with_suffix(".new").write_text(str(os.getpid()), encoding="utf-8")
     path.with_suffix(".new").replace(path)
     signal.alarm(600)
@@ -58,8 +58,7 @@ def is_running(pid: int) -> bool:
         return False
 
 
-def waited_for(condition: object) -> bool:
-    assert callable(condition)
+def waited_for(condition: Callable[[], bool]) -> bool:
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if condition():
@@ -71,10 +70,10 @@ def waited_for(condition: object) -> bool:
 @pytest.mark.processes
 def test_only_what_is_missing_is_made(tmp_path: Path) -> None:
     (tmp_path / "1.json").write_text(json.dumps({"squared": -1}), encoding="utf-8")
-    told: list[str] = []
+    lines: list[str] = []
     jobs = [Job(str(k), tmp_path / f"{k}.json", squared, (k,)) for k in (1, 2)]
-    assert all_runs(jobs, local_pool(1), told.append, str) == {"1": {"squared": -1}, "2": {"squared": 4}}
-    assert told == ["2 (1 of 1): {'squared': 4}"]
+    assert all_runs(jobs, local_pool(1), lines.append, str) == {"1": {"squared": -1}, "2": {"squared": 4}}
+    assert lines == ["2 (1 of 1): {'squared': 4}"]
 
 
 @pytest.mark.processes
@@ -136,12 +135,12 @@ def test_a_picture_comes_back_from_another_disk(tmp_path: Path) -> None:
 @pytest.mark.slow("worker processes that are killed")
 @pytest.mark.processes
 def test_a_lost_run_costs_no_other(tmp_path: Path) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     jobs = [Job("bad", tmp_path / "bad.json", dies, ())]
     jobs += [Job(str(k), tmp_path / f"{k}.json", squared, (k,)) for k in range(3)]
     with pytest.raises(SkyloopError, match=r"lost: bad: .*SIGKILL; the same command goes on from here"):
-        all_runs(jobs, local_pool(1), told.append, str)
-    assert sorted(path.stem for path in tmp_path.glob("*.json")) == ["0", "1", "2"] and len(told) == 4
+        all_runs(jobs, local_pool(1), lines.append, str)
+    assert sorted(path.stem for path in tmp_path.glob("*.json")) == ["0", "1", "2"] and len(lines) == 4
 
 
 @pytest.mark.processes
@@ -160,9 +159,9 @@ def test_the_command_s_address_and_cores_reach_the_pool(
 ) -> None:
     asked: list[Any] = []
 
-    def far(*told: Any) -> Any:
-        asked.append(told)
-        return far_pool(*told)
+    def far(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return far_pool(*arguments)
 
     def near(slots: int) -> Any:
         asked.append(slots)
@@ -176,7 +175,7 @@ def test_the_command_s_address_and_cores_reach_the_pool(
     assert execute(["reproduce", "throws", "--workers", "1", "--out", str(here)]) == 0
     assert asked == [(None, "head:6379", 1), 1]
     assert (there / "results.json").read_bytes() == (here / "results.json").read_bytes()
-    machines = [json.loads((place / "measured-by.json").read_text())["machine"] for place in (there, here)]
+    machines = [json.loads((folder / "measured-by.json").read_text())["machine"] for folder in (there, here)]
     assert machines[0].pop("cluster") is True and machines[0] == machines[1]
     capsys.readouterr()
     for words in (["--address", "head:6379", "--workers", "2"], ["--workers", "-1"]):

@@ -60,7 +60,7 @@ def airsim(rounds: int = 7, requests: int = 12, asked: Asked | None = None) -> M
     asked = asked or Asked()
     summary: dict[str, Any] = {}
     with contextlib.closing(RendererAlone(asked)) as renderer, served(asked, summary) as port:
-        client = Client(port)
+        client = AirSimClient(port)
 
         def ask() -> float:
             client.call("simPause", False)
@@ -82,7 +82,7 @@ def airsim(rounds: int = 7, requests: int = 12, asked: Asked | None = None) -> M
     yield Measurement("renderer_pictures_per_s", taken["renderer"], "1/s", None, "one view holds all three")
 
 
-class Client:
+class AirSimClient:
     """A minimal msgpack-RPC client."""
 
     def __init__(self, port: int) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -32,7 +30,7 @@ from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WORLDS
 from skyloop_client.messages import Array
 from skyloop_papers.benchmarks import processes
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, lower, result_of
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, lower, output_of, result_of
 
 PARK_LENS = Pinhole.from_fov(320, 240, np.pi / 2)
 STEREO_LENS = Pinhole.from_fov(640, 360, 1.5)
@@ -267,26 +265,20 @@ def _moved(mesh: Mesh, pose: Array, origin: Array) -> Mesh:
 
 def _starts() -> Measurements:
     """Time to the first image and the first ray, in new processes. Kernels are compiled before."""
-    kernels = _output("import skyloop.core.jit, numba; print(numba.config.CACHE_DIR)", "", {})
+    where = "import skyloop.core.jit, numba; print(numba.config.CACHE_DIR)"
+    kernels = output_of(where, "bench camera: the kernels' cache is not known")
     note = "world, rays, textures, renderer, first image; kernels compiled before"
     for name, cold_aim, cached_aim in (("park", 12.0, 4.0), ("room", 4.0, 2.0)):
-        _start(name, {})
+        _start(name)
         with tempfile.TemporaryDirectory() as empty:
             changed = {"XDG_CACHE_HOME": empty, "NUMBA_CACHE_DIR": kernels}
-            cold, _ = _start(name, changed)
-            cached, memory = min(_start(name, changed) for _ in range(2))
+            cold, _ = _start(name, **changed)
+            cached, memory = min(_start(name, **changed) for _ in range(2))
         yield lower(f"{name}_ready_cold_s", cold, "s", cold_aim, note)
         yield lower(f"{name}_ready_cached_s", cached, "s", cached_aim, note)
         yield lower(f"{name}_memory_gb", memory / 1e9, "GB", 1.5, "both processes")
 
 
-def _start(name: str, changed: dict[str, str]) -> tuple[float, float]:
-    took, memory = _output(READY, name, changed).split()
+def _start(name: str, **changed: str) -> tuple[float, float]:
+    took, memory = output_of(READY, f"bench camera: the start in '{name}' failed", name, **changed).split()
     return float(took), float(memory)
-
-
-def _output(code: str, argument: str, changed: dict[str, str]) -> str:
-    command = [sys.executable, "-c", code, argument]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=True, env={**os.environ, **changed}
-    ).stdout.strip()

@@ -1,28 +1,26 @@
 """A fixed-lag smoother (GTSAM) as the back end of the odometry, to measure our filter against. No flight uses it.
 
 A node is a pose, a velocity and biases at the instant of a pair; points are in world axes. Nodes are joined by
-preintegrated IMU samples. Nodes and points that fall behind the window are marginalised."""
+preintegrated IMU samples. Nodes and points that fall behind the window are marginalised by iSAM2."""
 
 from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from skyloop.core.frames import matrix_from_quat, quat_from_matrix
 from skyloop_autonomy.vio.calibration import StereoCalibration
 from skyloop_client.messages import Array
-from skyloop_papers.benchmarks.smoother_inputs import (
+from skyloop_papers.benchmarks.smoother_points import (
+    NODES,
     Additions,
-    Beginning,
-    BodyState,
     PointFactors,
-    SmootherConfig,
     Step,
     bias_key,
-    body_attitude,
-    body_levers,
     check_gtsam,
     gtsam,
     pose_key,
@@ -37,25 +35,59 @@ _FEWEST = 6
 """Corners of a pair that can make a node."""
 
 
+KEY_PARALLAX_PX = 12.0
+"""The mean motion of the corners, turns taken out, that makes a node. Between nodes the IMU carries the state."""
+LONGEST_GAP_S = 0.5
+"""Between two nodes."""
+RELINEARISE = 0.01
+"""The change of a variable beyond which iSAM2 linearises it again."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyState:
+    """A back end's belief at one instant: of the body, in the world of the start, with ordinary errors."""
+
+    t_ns: int
+    position: Array
+    velocity: Array
+    quat_wxyz: Array
+    gyro_bias: Array
+    accel_bias: Array
+    covariance: Array | None
+    """(9, 9) position, velocity, turn in world axes, as the back end has it, without any factor on its sigmas."""
+
+
+def body_levers(calibration: StereoCalibration, rotation: Array, rates: Array) -> Array:
+    """(2, 3) world axes: from the IMU to the body's origin, and the velocity that turning gives the latter."""
+    imu_from_body = calibration.body_from_imu.inverse()
+    arm = imu_from_body.position
+    return np.stack([rotation @ arm, rotation @ np.cross(rates, arm)])
+
+
+def body_attitude(calibration: StereoCalibration, rotation: Array) -> Array:
+    body_from_imu = matrix_from_quat(calibration.body_from_imu.quat_wxyz)
+    return quat_from_matrix(rotation @ body_from_imu.T)
+
+
 class FixedLagBackend:
-    """Takes the steps of a `StepRecord` one after the other."""
+    """Takes steps of the odometry one after the other."""
 
     def __init__(
         self,
         calibration: StereoCalibration,
         image_sds: Array,
         imu_densities: Array,
-        config: SmootherConfig | None = None,
         rest_speed_sd: float = 0.01,
     ) -> None:
+        """image_sds: (3,) of a step's rows; imu_densities: (4,) per √Hz of gyroscope, accelerometer, and of the random
+        walks of their biases: as the filter has them."""
         check_gtsam()
-        self.config = config or SmootherConfig()
         self._calibration = calibration
         self._densities = imu_densities
         self._rest_speed_sd = rest_speed_sd
         self._imu_from_left = (calibration.body_from_imu.inverse() @ calibration.body_from_left).matrix()
         self._focal = calibration.left.fx
-        self._points = PointFactors(calibration, image_sds, self.config)
+        self._points = PointFactors(calibration, image_sds)
         self._params = self._preintegration()
         self._solver = self._new_solver()
         self._node = -1
@@ -87,36 +119,29 @@ class FixedLagBackend:
         return params
 
     def _new_solver(self) -> Any:
-        c = self.config
-        lag = c.nodes - 0.5
-        if c.solver == "batch":
-            params = gtsam.LevenbergMarquardtParams()
-            params.setMaxIterations(1 + c.iterations)
-            return gtsam.BatchFixedLagSmoother(lag, params)
         params = gtsam.ISAM2Params()
-        params.setRelinearizeThreshold(c.relinearise)
+        params.setRelinearizeThreshold(RELINEARISE)
         params.relinearizeSkip = 1
         params.findUnusedFactorSlots = True
-        return gtsam.IncrementalFixedLagSmoother(lag, params)
+        return gtsam.IncrementalFixedLagSmoother(NODES - 0.5, params)
 
     # ---- steps
 
-    def begin(self, start: Beginning) -> None:
-        """The prior is the filter's own start, with its whole covariance."""
-        self._node, self._node_ns, self._now_ns = 0, start.t_ns, start.t_ns
-        pose = gtsam.Pose3(gtsam.Rot3(start.rotation), np.zeros(3))
+    def begin(self, t_ns: int, rotation: Array, biases: Array, covariance: Array) -> None:
+        """The prior is the filter's own start, with its full covariance (15, 15) in its own order."""
+        self._node, self._node_ns, self._now_ns = 0, t_ns, t_ns
+        pose = gtsam.Pose3(gtsam.Rot3(rotation), np.zeros(3))
         self._nav = self._ahead = gtsam.NavState(pose, np.zeros(3))
-        self._bias = gtsam.imuBias.ConstantBias(start.biases[1], start.biases[0])
+        self._bias = gtsam.imuBias.ConstantBias(biases[1], biases[0])
         graph, values, stamps = self._new
         for key, value in ((pose_key(0), pose), (velocity_key(0), np.zeros(3)), (bias_key(0), self._bias)):
             values.insert(key, value)
             stamps[key] = 0.0
         # from the filter's order (turn, velocity, position in world axes, gyro bias, accelerometer bias) to GTSAM's
         into = np.zeros((15, 15))
-        into[0:3, 0:3] = into[3:6, 6:9] = start.rotation.T
+        into[0:3, 0:3] = into[3:6, 6:9] = rotation.T
         into[6:9, 3:6] = into[9:12, 12:15] = into[12:15, 9:12] = np.eye(3)
-        covariance = into @ start.covariance @ into.T
-        root = np.linalg.inv(np.linalg.cholesky(covariance))
+        root = np.linalg.inv(np.linalg.cholesky(into @ covariance @ into.T))
         unit = gtsam.noiseModel.Unit.Create(15)
         linear = gtsam.JacobianFactor(
             pose_key(0), root[:, :6], velocity_key(0), root[:, 6:9], bias_key(0), root[:, 9:], np.zeros(15), unit
@@ -128,14 +153,17 @@ class FixedLagBackend:
     def _start_integration(self) -> None:
         self._pim = gtsam.PreintegratedImuMeasurements(self._params, self._bias)
 
-    def step(self, step: Step, samples: Array) -> None:
-        """samples: (n, 7) s, gyroscope, accelerometer from the step before to this one, both ends included."""
-        self.solver_seconds = 0.0
+    def move(self, samples: Array) -> None:
+        """samples: (n, 7) s, gyroscope, accelerometer since the samples before, both ends included."""
         middles = 0.5 * (samples[1:, 1:] + samples[:-1, 1:])
         for dt, middle in zip(np.diff(samples[:, 0]).tolist(), middles, strict=True):
             if dt > 0.0:
                 self._pim.integrateMeasurement(middle[3:], middle[:3], dt)
         self._rate = samples[-1, 1:4]
+
+    def step(self, step: Step) -> None:
+        """Of a pair of images, after the samples up to it."""
+        self.solver_seconds = 0.0
         self._now_ns = step.t_ns
         self._ahead = self._pim.predict(self._nav, self._bias)
         if self._is_node(step):
@@ -145,11 +173,7 @@ class FixedLagBackend:
         gap = (step.t_ns - self._node_ns) * 1e-9
         if gap < _SHORTEST_GAP_S or (step.rest_gyro is None and len(step.ids) < _FEWEST):
             return False
-        if gap >= self.config.longest_gap_s:
-            return True
-        if step.rest_gyro is not None:
-            return False
-        return self._parallax_px(step) >= self.config.key_parallax_px
+        return gap >= LONGEST_GAP_S or (step.rest_gyro is None and self._parallax_px(step) >= KEY_PARALLAX_PX)
 
     def _parallax_px(self, step: Step) -> float:
         rows = [
@@ -194,9 +218,8 @@ class FixedLagBackend:
                 pose_key(n - 1), velocity_key(n - 1), pose_key(n), velocity_key(n), bias_key(n - 1), self._pim
             )
         )
-        shares = np.zeros(2)
-        if self.config.decay:
-            shares = np.array([math.exp(-seconds / tau) - 1.0 for tau in (imu.accel_bias_tau, imu.gyro_bias_tau)])
+        # they decay as the IMU's stream says; CombinedImuFactor cannot, so its parts are used
+        shares = np.array([math.exp(-seconds / tau) - 1.0 for tau in (imu.accel_bias_tau, imu.gyro_bias_tau)])
         change = gtsam.imuBias.ConstantBias(shares[0] * self._bias.accelerometer(), shares[1] * self._bias.gyroscope())
         walks = math.sqrt(seconds) * np.repeat([self._densities[3], self._densities[2]], 3)
         graph.add(
@@ -220,17 +243,12 @@ class FixedLagBackend:
     # ---- solution
 
     def _solve(self, n: int) -> None:
-        c = self.config
-        graph, values, stamps = self._new
         began = time.process_time()
-        self._solver.update(graph, values, stamps)
-        if c.solver == "incremental":
-            for _ in range(c.iterations):
-                self._solver.update()
+        self._solver.update(*self._new)
         self._values = self._solver.calculateEstimate()
         self.solver_seconds = time.process_time() - began
         self._new = Additions.none()
-        self._poses = {k: self._values.atPose3(pose_key(k)) for k in self._poses if k > n - c.nodes}
+        self._poses = {k: self._values.atPose3(pose_key(k)) for k in self._poses if k > n - NODES}
         self._nav = self._ahead = gtsam.NavState(self._poses[n], self._values.atVector(velocity_key(n)))
         self._bias = self._values.atConstantBias(bias_key(n))
 

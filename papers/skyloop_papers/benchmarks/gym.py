@@ -60,8 +60,8 @@ def gym_timings(seconds: float, environments: int, opened: ExitStack) -> dict[st
         "physics_rate_hz": PHYSICS_HZ,
         "control_rate_hz": CONTROL_HZ,
     }
-    many, usual = Many(environments, **same), Many(environments)
-    single, image = Single(**same), Single(observation="image")
+    many, usual = ManyEnvironments(environments, **same), ManyEnvironments(environments)
+    single, image = SingleEnvironment(**same), SingleEnvironment(observation="image")
     for timed in (many, usual, single, image):
         opened.callback(timed.env.close)
     return {
@@ -96,7 +96,7 @@ def gym_measurements(taken: Rounds, environments: int) -> Measurements:
     yield Measurement("image_steps_per_s", taken["image"], "1/s", None, image)
 
 
-class Many:
+class ManyEnvironments:
     """The vector environment, with random actions around hover."""
 
     def __init__(self, count: int, **options: Any) -> None:
@@ -112,7 +112,7 @@ class Many:
         self._steps += 1
 
 
-class Single:
+class SingleEnvironment:
     """One environment, reset whenever an episode ends."""
 
     def __init__(self, **options: Any) -> None:

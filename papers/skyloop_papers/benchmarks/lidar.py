@@ -33,7 +33,7 @@ def lidar(rounds: int = 9, sweeps: int = 10, cells: int = 320, objects: int = 40
     scene = StandingScene(generated_world(cells, objects))
     timings: dict[str, Callable[[], float]] = {}
     for preset in ("airsim", "vlp16", "os1-64", "livox-mid40"):
-        run = Run(preset, scene)
+        run = LidarRun(preset, scene)
         timings[preset] = partial(run.rays_per_second, run.sweep, sweeps)
         timings[f"raw {preset}"] = partial(run.rays_per_second, run.raw, sweeps)
     taken = Rounds(timings, rounds)
@@ -98,7 +98,7 @@ class StandingScene:
         return self.tracer.cast(origins, directions, max_range, None)
 
 
-class Run:
+class LidarRun:
     """One LiDAR over the generated world, and its rays for bare Embree."""
 
     def __init__(self, preset: str, scene: StandingScene) -> None:

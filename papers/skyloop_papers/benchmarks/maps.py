@@ -47,13 +47,13 @@ def maps(images: int = 60, rate_hz: float = 5.0, from_s: float = 12.0) -> Measur
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shot:
+class DepthShot:
     depth: NDArray[np.float32]
     world_from_camera: Transform
     body: Array
 
 
-def shots(images: int, rate_hz: float, from_s: float) -> tuple[list[Shot], DepthLens]:
+def shots(images: int, rate_hz: float, from_s: float) -> tuple[list[DepthShot], DepthLens]:
     """Images of E2ES's depth camera, 640 x 360 with noise, on its flight through the room."""
     data = flight_scenario("room", 1).model_dump(mode="json")
     camera = {"kind": "depth_camera", "rate_hz": rate_hz, "preset": "d435-kim"}
@@ -77,7 +77,7 @@ def shots(images: int, rate_hz: float, from_s: float) -> tuple[list[Shot], Depth
     for image in taken[:images]:
         pose = poses.at(image.t_ns)
         assert pose is not None
-        out.append(Shot(image.depth, pose @ body_from_camera, pose.position))
+        out.append(DepthShot(image.depth, pose @ body_from_camera, pose.position))
     return out, DepthLens.from_details(info.details)
 
 
@@ -92,7 +92,7 @@ def _megabytes(key: str, size: int, note: str) -> Measurement:
     return lower(key, size / 1e6, "MB", None, note)
 
 
-def own_maps(seen: list[Shot], lens: DepthLens) -> Measurements:
+def own_maps(seen: list[DepthShot], lens: DepthLens) -> Measurements:
     voxels, near, growing = WorldVoxels(), CylinderMap(), GrowingMap()
     space = DistanceField(voxels.counters.shape, voxels.cell)
     ground = DistanceField(voxels.counters.shape[:2], voxels.cell)
@@ -120,7 +120,7 @@ def own_maps(seen: list[Shot], lens: DepthLens) -> Measurements:
     yield _megabytes("growing_mb", growing.memory_bytes, "blocks in use and scratch")
 
 
-def octomap_maps(seen: list[Shot], lens: DepthLens) -> Measurements:
+def octomap_maps(seen: list[DepthShot], lens: DepthLens) -> Measurements:
     """octomap-python on the same images: same voxels, same range, its own defaults otherwise."""
     import octomap
 
@@ -128,7 +128,7 @@ def octomap_maps(seen: list[Shot], lens: DepthLens) -> Measurements:
     tree, every = octomap.OcTree(cell), octomap.OcTree(cell)
     times = StepTimes()
 
-    def insert(into: Any, shot: Shot, discretize: bool) -> None:
+    def insert(into: Any, shot: DepthShot, discretize: bool) -> None:
         points = points_from_depth(shot.depth, lens, shot.world_from_camera, sight).astype(np.float64)
         into.insertPointCloud(points, shot.world_from_camera.position, maxrange=sight.far, discretize=discretize)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -133,6 +134,15 @@ def child(function: Callable[..., object], *arguments: object) -> Iterator[subpr
             yield process
         finally:
             process.kill()
+
+
+def output_of(code: str, what: str, *arguments: str, **environment: str) -> str:
+    """What Python code prints in a new process; `what` failed if it does not end well."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode:
+        raise SetupError(f"{what}: {last_line(done.stderr)}")
+    return done.stdout.strip()
 
 
 def line_of(process: subprocess.Popen[str]) -> str:

@@ -44,7 +44,7 @@ PRECISION_AIMS = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Picture:
+class LandingPicture:
     colour: Pixels
     altitude: float
 
@@ -76,7 +76,7 @@ def landing(
         yield lower(f"peer_{step}_ms", statistics.median(peer.ms[step]), "ms", None, "median")
 
 
-def landing_pictures(seeds: tuple[int, ...], altitudes: tuple[float, ...]) -> list[Picture]:
+def landing_pictures(seeds: tuple[int, ...], altitudes: tuple[float, ...]) -> list[LandingPicture]:
     """The marker from straight above, a little beside it, turned by half a radian."""
     lens = Pinhole.from_fov(WIDTH, HEIGHT, 0.5 * np.pi)
     c, s = np.cos(0.5), np.sin(0.5)
@@ -91,11 +91,13 @@ def landing_pictures(seeds: tuple[int, ...], altitudes: tuple[float, ...]) -> li
             for altitude in altitudes:
                 eye = np.array([world.marker_xy[0] + 0.1, world.marker_xy[1], altitude + world.marker.thickness])
                 request = ViewRequest(lens, ViewPose(0, eye, turn), "low", 1.0)
-                out.append(Picture(np.ascontiguousarray(renderer.render([request], weather)[0].colour), altitude))
+                out.append(
+                    LandingPicture(np.ascontiguousarray(renderer.render([request], weather)[0].colour), altitude)
+                )
     return out
 
 
-def find_in_steps(times: StepTimes, picture: Picture) -> bool:
+def find_in_steps(times: StepTimes, picture: LandingPicture) -> bool:
     """Whether the marker was found. The picture before it was the same."""
     altitude_cm = round(100.0 * picture.altitude)
     bright = times.of("grey", grey, picture.colour)
@@ -106,7 +108,7 @@ def find_in_steps(times: StepTimes, picture: Picture) -> bool:
     return times.of("marker", find_marker, objects, altitude_cm).marker is not None
 
 
-def peer_steps(times: StepTimes, picture: Picture) -> None:
+def peer_steps(times: StepTimes, picture: LandingPicture) -> None:
     """The same in OpenCV and numpy with floats, up to the components."""
     bright = times.of("grey", cv2.cvtColor, picture.colour, cv2.COLOR_RGB2GRAY)
     smooth = times.of("gauss", lambda: cv2.GaussianBlur(bright, (5, 5), 0.65, borderType=cv2.BORDER_REPLICATE))

@@ -55,8 +55,8 @@ def physics(
     `loop_s`: simulated seconds of our loop per round."""
     peer = RotorPy()
     with ThreadPoolExecutor(usable_cores()) as pool:
-        batch, controlled = Batch(vehicles, commanded=True), Batch(vehicles, commanded=False)
-        single = Batch(1, commanded=True)
+        batch, controlled = VehicleBatch(vehicles, commanded=True), VehicleBatch(vehicles, commanded=False)
+        single = VehicleBatch(1, commanded=True)
         loop, fast_loop = (Loop(imu_hz, (rounds + 2) * loop_s) for imu_hz in (LOOP_HZ, FAST_IMU_HZ))
         taken = Rounds(
             {
@@ -93,7 +93,7 @@ def physics(
     yield from starts(later_starts)
 
 
-class Batch:
+class VehicleBatch:
     """Flying Irises, each with its own speed: rotors held at hover, or flying back to the start."""
 
     def __init__(self, count: int, *, commanded: bool) -> None:

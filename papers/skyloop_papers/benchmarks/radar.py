@@ -35,7 +35,7 @@ STEEP = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class RadarPicture:
     """What the radar sees at each instant of the flight, which are a second apart."""
 
     instants: int = 5
@@ -45,17 +45,17 @@ class Picture:
 
 
 def radar(
-    rounds: int = 9, repeats: int = 4, one_in: int = 64, compared: int = 2, picture: Picture | None = None
+    rounds: int = 9, repeats: int = 4, one_in: int = 64, compared: int = 2, picture: RadarPicture | None = None
 ) -> Measurements:
     """Radar bursts over park, beside the paper's sum over pixels in the same run.
 
     `repeats`: of every instant within a round; `one_in`: the paper's method is timed with one in so many echoes, to
     whose number its time is proportional; `compared`: the latest instants for which it also sums all echoes."""
-    with closing(Flight(picture or Picture())) as flight:
+    with closing(RadarFlight(picture or RadarPicture())) as flight:
         yield from measured_on(flight, rounds, repeats, one_in, compared)
 
 
-def measured_on(flight: Flight, rounds: int, repeats: int, one_in: int, compared: int) -> Measurements:
+def measured_on(flight: RadarFlight, rounds: int, repeats: int, one_in: int, compared: int) -> Measurements:
     bursts = Bursts(radar_of(flight.picture, "cpu"), flight.scenes)
     steep, painted = Bursts(bursts.radar, [flight.steep]), Bursts(bursts.radar, flight.painted)
     timings: dict[str, Callable[[], float]] = {
@@ -113,7 +113,7 @@ def measured_on(flight: Flight, rounds: int, repeats: int, one_in: int, compared
         yield lower("gpu_echoes_error", on_gpu.differs_from(bursts), "1", 1e-5, same)
 
 
-def gpu_radar(picture: Picture) -> tuple[Radar | None, str]:
+def gpu_radar(picture: RadarPicture) -> tuple[Radar | None, str]:
     """A radar that sums on the GPU, or None and the reason."""
     try:
         return radar_of(picture, "gpu"), ""
@@ -121,12 +121,12 @@ def gpu_radar(picture: Picture) -> tuple[Radar | None, str]:
         return None, str(error)
 
 
-def radar_of(picture: Picture, backend: str) -> Radar:
+def radar_of(picture: RadarPicture, backend: str) -> Radar:
     config = RadarConfig(preset="bgt60tr13c", width=picture.width, height=picture.height, backend=backend)  # type: ignore[arg-type]
     return Radar(config, 1.0 / 7.0)
 
 
-def peak_memory(flight: Flight) -> int:
+def peak_memory(flight: RadarFlight) -> int:
     """Peak bytes held by a new radar and its bursts."""
     tracemalloc.start()
     try:
@@ -165,10 +165,10 @@ class Painted:
         return self.renderer.render(requests, WEATHER)
 
 
-class Flight:
+class RadarFlight:
     """Straight through park, with the radar's views on the way."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: RadarPicture) -> None:
         self.picture = picture
         world = WORLDS["park"](1, trees=picture.trees)
         world.model.freeze()

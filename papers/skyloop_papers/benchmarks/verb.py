@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,32 +20,26 @@ if TYPE_CHECKING:
 app = Verbs()
 
 
-def benches() -> dict[str, Bench]:
-    """By name. All are imported here, and only here, because that takes a second."""
-    from skyloop_papers.benchmarks import (
-        airsim,
-        camera,
-        cockpit,
-        flight,
-        gym,
-        lidar,
-        link,
-        maps,
-        perception,
-        physics,
-        plan,
-        radar,
-        ros2,
-        runs,
-        vio,
-    )
+MODULES = {
+    "airsim": "airsim", "batch": "gym", "camera": "camera", "campaign": "runs", "cockpit": "cockpit",
+    "detect": "perception", "fabric": "perception", "flight": "flight", "gym": "gym", "landing": "perception",
+    "lidar": "lidar", "link": "link", "maps": "maps", "physics": "physics", "plan": "plan", "radar": "radar",
+    "record": "runs", "ros2": "ros2", "vio": "vio", "vio-backends": "vio",
+}  # fmt: skip
+"""Of each bench, beside this file."""
 
-    functions: tuple[Bench, ...] = (
-        airsim.airsim, gym.batch, camera.camera, runs.campaign, cockpit.cockpit, perception.detect, perception.fabric,
-        flight.flight, gym.gym, perception.landing, lidar.lidar, link.link, maps.maps, physics.physics, plan.plan,
-        radar.radar, runs.record, ros2.ros2, vio.vio, vio.vio_backends,
-    )  # fmt: skip
-    return {function.__name__.replace("_", "-"): function for function in functions}
+
+def load(name: str) -> Bench:
+    if name not in MODULES:
+        raise unknown_name("bench", name, MODULES)
+    module = importlib.import_module(f"skyloop_papers.benchmarks.{MODULES[name]}")
+    function: Bench = getattr(module, name.replace("-", "_"))
+    return function
+
+
+def benches() -> dict[str, Bench]:
+    """By name. All of them are imported, which takes a second."""
+    return {name: load(name) for name in MODULES}
 
 
 def listed() -> dict[str, str]:
@@ -56,7 +51,7 @@ class _WithNames(TyperCommand):
     """Lists the benches below the options."""
 
     def get_help(self, ctx: Any) -> str:
-        self.epilog = "Benches: " + ", ".join(benches())
+        self.epilog = "Benches: " + ", ".join(MODULES)
         return super().get_help(ctx)
 
 
@@ -68,10 +63,7 @@ def bench(name: Annotated[str, typer.Argument(help="One of the benches.")], json
     """
     from skyloop.core.machine_info import machine_description
 
-    known = benches()
-    if name not in known:
-        raise unknown_name("bench", name, known)
-    measurements = known[name]()
+    measurements = load(name)()
     if json_:
         figures = [measurement.plain() for measurement in measurements]
         print(json.dumps({"name": name, "machine": machine_description(), "figures": figures}, indent=2))

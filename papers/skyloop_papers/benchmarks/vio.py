@@ -23,12 +23,15 @@ from skyloop_autonomy.evaluation.localising import MessageSource, localise, open
 from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight, flown
 from skyloop_autonomy.vio import VioSettings
+from skyloop_autonomy.vio.imu_kernels import ordinary_covariance
+from skyloop_autonomy.vio.odometry import VisualInertialOdometry
+from skyloop_autonomy.vio.starting import Start
 from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import Array, Message
-from skyloop_papers.benchmarks.fixed_lag_smoother import FixedLagBackend
+from skyloop_papers.benchmarks.fixed_lag_smoother import BodyState, FixedLagBackend, body_attitude, body_levers
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower, mean
-from skyloop_papers.benchmarks.smoother_inputs import BodyState, SmootherConfig, StepRecord, StepTap, check_gtsam
+from skyloop_papers.benchmarks.smoother_points import NODES, Step, check_gtsam
 
 COVARIANCE_EVERY_NS = 500_000_000
 """The smoother is asked for its covariance this often, outside of its time."""
@@ -81,64 +84,78 @@ def vio_backends(worlds: tuple[str, ...] = ("corridor", "house", "park"), seed: 
 
 
 class SmootherBeside:
-    """Gives a smoother the steps of a record as they come in."""
+    """Listens to an odometry while it works, without a change in it, and gives a smoother the same steps."""
 
-    def __init__(self, record: StepRecord, config: SmootherConfig | None = None) -> None:
-        self.record = record
-        self.backend = FixedLagBackend(
-            record.calibration, record.image_sds, record.imu_densities, config, record.settings.rest_speed_sd
+    def __init__(self, odometry: VisualInertialOdometry) -> None:
+        f = odometry.backend.filter
+        self.smoother = FixedLagBackend(
+            odometry.calibration, 1.0 / f.rig.weights, np.sqrt(f.noise), odometry.settings.rest_speed_sd
         )
+        self.filtered: list[BodyState] = []
+        """The filter's belief after each step."""
         self.states: list[BodyState] = []
+        """The smoother's."""
+        self.filter_seconds: list[float] = []
         self.seconds: list[float] = []
-        """Of each step."""
         self.solver_seconds: list[float] = []
-        """The part of it that is spent within GTSAM's solver."""
+        """Of each step; the part of the smoother's time that is spent within GTSAM's solver."""
         self.covariance_seconds: list[float] = []
         """Of each covariance of the newest node."""
-        self._last_ns = -1
+        self._odometry = odometry
+        self._has_begun = False
         self._covariance_ns = 0
-        self._first = 0
+        self._own = odometry._begin, odometry._step, odometry._go_on_without_images
+        for name in ("_begin", "_step", "_go_on_without_images"):
+            setattr(odometry, name, getattr(self, name))
 
-    def catch_up(self) -> None:
-        """Takes the steps that are new."""
-        record = self.record
-        if len(record.beginnings) > 1:
+    def _begin(self, t_ns: int, start: Start) -> None:
+        if self._has_begun:
             raise DatasetError("the filter had to start again on this flight, so the two cannot be compared")
-        while len(self.states) < len(record.steps):
-            if self._last_ns < 0:
-                self.backend.begin(record.beginnings[0])
-                self._last_ns = record.beginnings[0].t_ns
-            step = record.steps[len(self.states)]
-            samples = self._samples(step.t_ns)
-            began = time.process_time()
-            self.backend.step(step, samples)
-            self.seconds.append(time.process_time() - began)
-            self.solver_seconds.append(self.backend.solver_seconds)
-            began = time.process_time()
-            state = self.backend.state(step.t_ns - self._covariance_ns >= COVARIANCE_EVERY_NS)
-            if state.covariance is not None:
-                self.covariance_seconds.append(time.process_time() - began)
-                self._covariance_ns = step.t_ns
-            self.states.append(state)
-            self._last_ns = step.t_ns
+        self._has_begun = True
+        self._own[0](t_ns, start)
+        f = self._odometry.backend.filter
+        self.smoother.begin(t_ns, f.rotation.copy(), f.biases.copy(), f.covariance.copy())
 
-    def _samples(self, until_ns: int) -> Array:
-        """(n, 7) s, gyroscope, accelerometer from the step before on; both ends are interpolated."""
-        stamps, values = self.record.imu_t_ns, self.record.imu
-        while stamps[self._first + 1] <= self._last_ns:
-            self._first += 1
-        last = self._first
-        while stamps[last] < until_ns and last + 1 < len(stamps):
-            last += 1
-        times = np.array([t - self._last_ns for t in stamps[self._first : last + 1]]) * 1e-9
-        rows = np.array(values[self._first : last + 1])
-        end = (until_ns - self._last_ns) * 1e-9
-        at = np.concatenate([[0.0], times[(times > 0.0) & (times < end)], [end]])
-        return np.column_stack([at, *(np.interp(at, times, rows[:, axis]) for axis in range(6))])
+    def _go_on_without_images(self, t_ns: int) -> None:
+        vio = self._odometry
+        self.smoother.move(vio._samples.between(vio.backend.filter.t_ns, t_ns))
+        self._own[2](t_ns)
+
+    def _step(self, t_ns: int, samples: Array, *more: Any) -> None:
+        vio = self._odometry
+        rests = vio._stillness.rests(t_ns, vio._samples)
+        gyro = vio._samples.mean_gyro(t_ns) if rests else None
+        began = time.process_time()
+        self._own[1](t_ns, samples, *more)
+        self.filter_seconds.append(time.process_time() - began)
+        self.filtered.append(_state_of(vio, samples[-1, 1:4]))
+        tracks = vio.tracker.tracks
+        step = Step(t_ns, tracks.ids.copy(), tracks.rows.copy(), tracks.known.copy(), gyro)
+        began = time.process_time()
+        self.smoother.move(samples)
+        self.smoother.step(step)
+        self.seconds.append(time.process_time() - began)
+        self.solver_seconds.append(self.smoother.solver_seconds)
+        began = time.process_time()
+        self.states.append(self.smoother.state(t_ns - self._covariance_ns >= COVARIANCE_EVERY_NS))
+        if self.states[-1].covariance is not None:
+            self.covariance_seconds.append(time.process_time() - began)
+            self._covariance_ns = t_ns
+
+
+def _state_of(vio: VisualInertialOdometry, gyro: Array) -> BodyState:
+    f = vio.backend.filter
+    levers = body_levers(vio.calibration, f.rotation, gyro - f.biases[0])
+    out = np.empty((15, 15))
+    ordinary_covariance(np.ascontiguousarray(f.covariance[:15, :15]), f.rotation, f.motion, levers, out)
+    return BodyState(
+        f.t_ns, f.motion[1] + levers[0], f.motion[0] + levers[1], body_attitude(vio.calibration, f.rotation),
+        f.biases[0].copy(), f.biases[1].copy(), out[:9, :9].copy(),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class BackEndScore:
     """Of one back end on one flight."""
 
     ape_m: float
@@ -154,8 +171,8 @@ class Outcome:
 class Compared:
     name: str
     way_m: float
-    filter: Outcome
-    smoother: Outcome
+    filter: BackEndScore
+    smoother: BackEndScore
     tracking_ms: float
     """Per pair; the same for both."""
     solver_share: float
@@ -167,16 +184,13 @@ class Compared:
     pairs: int
 
 
-def compare(
-    source: MessageSource, messages: Iterable[Message], config: SmootherConfig | None = None, name: str = ""
-) -> Compared:
+def compare(source: MessageSource, messages: Iterable[Message], name: str = "") -> Compared:
     """Runs both back ends in one pass. The tracks are those of the filter's own front end."""
     beside: list[SmootherBeside] = []
 
     def watch(message: Message, localiser: VisualLocaliser) -> None:
         if not beside:
-            beside.append(SmootherBeside(StepTap(localiser.odometry).record, config))
-        beside[0].catch_up()
+            beside.append(SmootherBeside(localiser.odometry))
 
     found = localise(source, messages, settings=VioSettings(), watch=watch)
     both = beside[0]
@@ -187,33 +201,32 @@ def compare(
 
 
 def compared(both: SmootherBeside, truths: Truths, pairs: int, tracking_s: float, name: str) -> Compared:
-    record = both.record
     # the covariance of the filter is known always; it is judged where that of the smoother is known too
     judged = [k for k, state in enumerate(both.states) if state.covariance is not None]
     truth, _ = together(truths.track, _estimates(both.states).track)
     return Compared(
         name,
         truth.length,
-        _outcome(record.filtered, judged, record.filter_seconds, truths, pairs),
+        _outcome(both.filtered, judged, both.filter_seconds, truths, pairs),
         _outcome(both.states, judged, both.seconds, truths, pairs),
         1e3 * tracking_s,
         sum(both.solver_seconds) / max(sum(both.seconds), 1e-9),
         1e3 * float(np.mean(both.covariance_seconds)),
-        both.backend.node_count,
-        len(record.steps),
+        both.smoother.node_count,
+        len(both.states),
         pairs,
     )
 
 
 def _outcome(
     states: Sequence[BodyState], judged: Sequence[int], seconds: Sequence[float], truths: Truths, pairs: int
-) -> Outcome:
+) -> BackEndScore:
     truth, estimate = together(truths.track, _estimates(states).track)
     errors = absolute_errors(truth, estimate)
     nees = errors_from_start(truths, _estimates([states[k] for k in judged])).nees()
     per_pair = np.zeros(max(pairs, len(seconds)))
     per_pair[: len(seconds)] = seconds
-    return Outcome(
+    return BackEndScore(
         errors.translation_rmse,
         math.degrees(errors.rotation_rmse),
         # the first instant is where the two worlds are brought together
@@ -238,8 +251,7 @@ def _estimates(states: Sequence[BodyState]) -> Estimates:
 
 
 def backend_measurements(one: Compared) -> Measurements:
-    c = SmootherConfig()
-    window = f"{c.solver}, window of {c.nodes} nodes, {one.nodes} nodes in {one.steps} steps of the filter"
+    window = f"incremental, window of {NODES} nodes, {one.nodes} nodes in {one.steps} steps of the filter"
     time_note = f"processor time of the back end; tracking, the same for both, takes {one.tracking_ms:.1f} ms more"
     inside = f"; {100 * one.solver_share:.0f} % of it in GTSAM's solver, without any covariance"
     for name, outcome, way, more in (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from skyloop_client.messages import Array, Kinematics
 from skyloop_papers.depth_noise.checks import (
     DISTANCES,
     GROWTH,
+    LUX,
     PUBLISHED_MEAN_R2,
     PUBLISHED_R2,
     PUBLISHED_TIME,
@@ -28,22 +29,59 @@ from skyloop_papers.depth_noise.checks import (
     QUICK_STEREO_DISTANCES,
     RENDER_EVERY,
     STEREO_DISTANCES,
+    LightCheck,
     SelfCheck,
     StereoCheck,
+    check_light,
+    light_cells,
 )
 from skyloop_papers.depth_noise.fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
-from skyloop_papers.depth_noise.light import LightCheck, check_light, light_cells
 from skyloop_papers.depth_noise.page import blocks
-from skyloop_papers.depth_noise.plan import DepthNoisePlan
-from skyloop_papers.depth_noise.plots import markdown, plot_checks, plot_light
-from skyloop_papers.depth_noise.stereo import ACROSS, LENS, STRIP, matched_depth, shoot_pair
+from skyloop_papers.depth_noise.plots import plot_checks, plot_light
+from skyloop_papers.depth_noise.stereo import (
+    ACROSS,
+    BASELINE,
+    DOT_ELECTRONS,
+    DOT_SD,
+    DOT_SPACING,
+    FULL_WELL,
+    HALF_BLOCK,
+    LENS,
+    MAX_DISPARITY,
+    READ_NOISE,
+    STRIP,
+    UNIQUENESS,
+    matched_depth,
+    shoot_pair,
+)
 from skyloop_papers.depth_noise.walls import MATERIAL_NAMES, Walls, in_front_of
-from skyloop_papers.experiment import Cell, Experiment, Rule
-from skyloop_papers.runs import Progress, Workers
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
+from skyloop_papers.runs import Progress, RunWorkers
 
 QUICK_EVERY = 25
 CLEAR_OF_LIMITS = 6.0
 """m. Up to here noise on cement never reaches a range limit, so every zero is a random dropout."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepthNoisePlan(ExperimentPlan):
+    quick: bool = False
+    """Fewer positions, narrower images."""
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            **({"quick": True} if self.quick else {}),
+            "growth": GROWTH,
+            "distances": [DISTANCES[0], DISTANCES[-1], len(DISTANCES)],
+            "stereo_distances": STEREO_DISTANCES.tolist(),
+            "baseline": BASELINE,
+            "lens": asdict(LENS),
+            "dots": [DOT_SPACING, DOT_SD, DOT_ELECTRONS],
+            "sensor": [FULL_WELL, READ_NOISE],
+            "matcher": [MAX_DISPARITY, HALF_BLOCK, UNIQUENESS],
+            "lux": LUX,
+            "published": [PUBLISHED_R2, PUBLISHED_MEAN_R2, PUBLISHED_TIME],
+        }
 
 
 class _Picture:
@@ -66,7 +104,7 @@ class Checks:
     timing: list[Cell]
 
 
-class DepthNoise(Experiment[DepthNoisePlan, Checks]):
+class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
     paper = "depth-noise-and-rotor-drag"
     rules = (
         Rule("less", row="time for one.*|.*CPU time"),
@@ -81,7 +119,7 @@ class DepthNoise(Experiment[DepthNoisePlan, Checks]):
     def plan(self, *, quick: bool = False) -> DepthNoisePlan:
         return DepthNoisePlan(quick)
 
-    def fly(self, plan: DepthNoisePlan, folder: Path, progress: Progress, workers: Workers) -> Checks:
+    def fly(self, plan: DepthNoisePlan, folder: Path, progress: Progress, workers: RunWorkers) -> Checks:
         quick, camera = plan.quick, DepthCamera(DepthCameraConfig(preset="kim"), 1.0 / 30.0)
         with Walls() as walls:
             distances = DISTANCES[::QUICK_EVERY] if quick else DISTANCES
@@ -100,7 +138,6 @@ class DepthNoise(Experiment[DepthNoisePlan, Checks]):
         return cells + [cell for name in MATERIAL_NAMES for cell in _theory_cells(name)]
 
     def write(self, folder: Path, plan: DepthNoisePlan, runs: Checks, cells: Sequence[Cell]) -> None:
-        (folder / "results.md").write_text(markdown(runs.stereo, cells), encoding="utf-8")
         plot_checks(runs.own, runs.stereo, folder / "depth-noise.png")
         plot_light(runs.light, folder / "depth-noise-light.png")
 
@@ -108,7 +145,7 @@ class DepthNoise(Experiment[DepthNoisePlan, Checks]):
         return blocks(cells)
 
 
-EXPERIMENT = DepthNoise()
+EXPERIMENT = DepthNoiseExperiment()
 
 
 def self_check(walls: Walls, camera: DepthCamera, material: str, distances: Array) -> SelfCheck:
@@ -193,10 +230,8 @@ def _self_check_cells(check: SelfCheck, camera: DepthCamera) -> list[Cell]:
 
 def _zeros(check: SelfCheck) -> Cell:
     zeros = check.zeros[check.distance <= CLEAR_OF_LIMITS]
-    return Cell(
-        "text", "self-check", "pixels without a value", PUBLISHED_ZEROS, float(np.mean(zeros)), "1", len(zeros),
-        float(np.std(zeros)), {"material": check.material, "farthest": CLEAR_OF_LIMITS},
-    )  # fmt: skip
+    about = {"material": check.material, "farthest": CLEAR_OF_LIMITS}
+    return Cell.mean("text", "self-check", "pixels without a value", PUBLISHED_ZEROS, zeros, "1", about)
 
 
 def _stereo_cells(check: StereoCheck) -> list[Cell]:
@@ -229,19 +264,16 @@ def _stereo_cells(check: StereoCheck) -> list[Cell]:
 
 
 def _mean(stereo: list[StereoCheck], farthest: float) -> Cell:
-    values = [check.r2_of_table_1(farthest) for check in stereo]
-    column = f"mean R² of eq. 4 with Table 1's m, 0.5 to {farthest:g} m"
-    return Cell(
-        "text", "synthetic stereo", column, PUBLISHED_MEAN_R2[farthest], float(np.mean(values)), "1", len(values),
-        float(np.std(values)), {check.material: value for check, value in zip(stereo, values, strict=True)},
-    )  # fmt: skip
+    by_wall = {check.material: check.r2_of_table_1(farthest) for check in stereo}
+    column, values = f"mean R² of eq. 4 with Table 1's m, 0.5 to {farthest:g} m", list(by_wall.values())
+    return Cell.mean("text", "synthetic stereo", column, PUBLISHED_MEAN_R2[farthest], values, "1", by_wall)
 
 
 def _own_mean() -> Cell:
     """The paper gives 0.6204 as the mean of Table 1, but that is not its mean."""
     own = list(PUBLISHED_R2.values())
     row = "mean of the three R² that Table 1 prints"
-    return Cell("Table 1", row, "", PUBLISHED_MEAN_R2[8.0], float(np.mean(own)), "1", len(own), float(np.std(own)))
+    return Cell.mean("Table 1", row, "", PUBLISHED_MEAN_R2[8.0], own, "1")
 
 
 def _theory_cells(material: str) -> list[Cell]:

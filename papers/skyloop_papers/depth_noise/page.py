@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skyloop_papers.depth_noise.checks import GROWTH, PUBLISHED_MEAN_R2, PUBLISHED_R2
+from skyloop_papers.depth_noise.checks import GROWTH, LUX, PUBLISHED_MEAN_R2, PUBLISHED_R2, SHOWN
 from skyloop_papers.depth_noise.fits import kim_sigma
-from skyloop_papers.depth_noise.light import LUX, SHOWN
 from skyloop_papers.experiment import Cell, Cells
 from skyloop_papers.texts import paragraph, table
 

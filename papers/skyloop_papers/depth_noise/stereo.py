@@ -136,14 +136,14 @@ def match_blocks(left, right, disparity):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class IrPair:
     """One pair of images in counts of the converter."""
 
     left: NDArray[np.int32]
     right: NDArray[np.int32]
 
 
-def shoot_pair(walls: Walls, material: str, distance: float, seed: int, lens: Pinhole = LENS) -> Pair:
+def shoot_pair(walls: Walls, material: str, distance: float, seed: int, lens: Pinhole = LENS) -> IrPair:
     """Both views, rendered, with dots and noise."""
     return shoot_pairs(walls, material, distance, (seed,), lens)[0]
 
@@ -156,7 +156,7 @@ def shoot_pairs(
     lens: Pinhole = LENS,
     *,
     lux: float = USUAL_LUX,
-) -> list[Pair]:
+) -> list[IrPair]:
     """One pair for each seed, in a room of this brightness."""
     requests = []
     for right in (0.0, BASELINE):
@@ -171,7 +171,7 @@ def shoot_pairs(
     shots = []
     for seed in seeds:
         rng = np.random.default_rng([seed, MATERIAL_ID[material], round(1000 * distance)])
-        shots.append(Pair(*(_counts(exposure * eye, rng) for eye in light)))
+        shots.append(IrPair(*(_counts(exposure * eye, rng) for eye in light)))
     return shots
 
 
@@ -190,7 +190,7 @@ def _counts(electrons: NDArray[np.float32], rng: np.random.Generator) -> NDArray
     return np.asarray(np.rint(np.clip(electrons + noise, 0.0, FULL_WELL) / ELECTRONS_PER_COUNT), np.int32)
 
 
-def matched_depth(pair: Pair) -> NDArray[np.float32]:
+def matched_depth(pair: IrPair) -> NDArray[np.float32]:
     """m, of the central 460 × 320 px of the left image. 0 if there is no match within 0.1 to 20 m."""
     disparity = np.empty(pair.left.shape, np.float32)
     match_blocks(_smoothed(pair.left), _smoothed(pair.right), disparity)

@@ -1,33 +1,79 @@
-"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training."""
+"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training.
+
+What is looked at and how it is judged was fixed before the run, see the page: nothing of it may change once a run that
+counts has begun. A results folder holds a copy, and a different plan is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
-from skyloop_detect.detector import load_detector
-from skyloop_detect.training_data.people_set import IMAGES, make_people, places_of, plan_tests
-from skyloop_papers.detection.loop import loop_cell, loop_jobs
-from skyloop_papers.detection.plan import (
-    AIM_8_BITS,
-    AIM_PER_S,
-    AIM_VS_TORCH,
-    AIMS,
-    PARTS,
-    PLAIN,
-    QUICK,
-    SHOWN,
-    WAYS,
-    DetectionPlan,
-)
+from skyloop.core.system_packages import has_screen
+from skyloop_detect.detector import LEAST_SCORE, load_detector
+from skyloop_detect.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
+from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS, make_people, places_of, plan_tests
+from skyloop_papers.detection.loop import RUNTIMES, in_the_loop, loop_cell
 from skyloop_papers.detection.plots import draw_curves, draw_failures
 from skyloop_papers.detection.scores import score_part, speed
 from skyloop_papers.detection.training import training_cells, training_times
-from skyloop_papers.experiment import Cell, Cells, Experiment, Rule
-from skyloop_papers.runs import Job, Progress, Run, Workers, all_runs
+from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
 from skyloop_papers.texts import table
+
+PARTS = {"held-out seeds": "", "new world": "new-world", "bad weather": "bad-weather"}
+"""By name: the folders of the people dataset whose test split it is."""
+AIMS = {"held-out seeds": 0.90, "new world": 0.80, "bad weather": 0.60}
+AIM_8_BITS, AIM_PER_S, AIM_VS_TORCH = 0.02, 100.0, 3.0
+FILES = {"people": "people-int8.onnx", "people-fp16": "people-fp16.onnx", "people-torch": "people.safetensors"}
+"""By the names of models, their files when the results were measured."""
+WAYS = {
+    "torch, 32 bits": ("people-torch", "torch"),
+    "onnxruntime, 16-bit weights": ("people-fp16", "onnxruntime"),
+    "onnxruntime, 8 bits": ("people", "onnxruntime"),
+    "OpenVINO, 16-bit weights": ("people-fp16", "openvino"),
+    "OpenVINO, 8 bits": ("people", "openvino"),
+}
+"""By name: the model and the runtime."""
+SHOWN = "OpenVINO, 8 bits"
+"""Whose curves, classes and misses are shown: the default of `load_detector`."""
+PLAIN = "OpenVINO, 16-bit weights"
+"""With which 8 bits are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionPlan(ExperimentPlan):
+    """What is looked at. The quick form is a few images and two runtimes."""
+
+    per_part: int = 800
+    per_place: int = 20
+    ways: tuple[str, ...] = tuple(WAYS)
+    speed_images: int = 50
+    speed_looks: int = 300
+    training_steps: int = 3
+    """Steps of a training that are timed on this machine's processor."""
+    loop_seconds: float = 10.0
+    """Simulated s of each flight of Table 8, with the detector in the loop."""
+
+    def plain(self) -> dict[str, Any]:
+        fixed = {
+            "overlap": OVERLAP,
+            "least_px": LEAST_PX,
+            "most_hidden": MOST_HIDDEN,
+            "least_score": LEAST_SCORE,
+            "worlds": list(WORLDS),
+            "new_worlds": list(NEW_WORLDS),
+            "of_a_dataset_of": IMAGES,
+            "ways_with": {name: [FILES[model], runtime] for name, (model, runtime) in WAYS.items()},
+        }
+        return {**asdict(self), **fixed}
+
+
+QUICK = DetectionPlan(10, 5, (SHOWN,), 4, 20, 1, 1.0)
+
 
 TORCH = "torch, 32 bits"
 LOST = "lost by 8 bits"
@@ -39,7 +85,7 @@ def job_name(kind: str, part: str, way: str) -> str:
     return f"{kind}-{part}-{way}".replace(" ", "_").replace(",", "")
 
 
-class Detection(Experiment[DetectionPlan, dict[str, Run]]):
+class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
     paper = "airloop"
     rules = (Rule("more", table="Table 8"),)
     pictures = ("detection-curves.png", "detection-failures.png")
@@ -48,13 +94,13 @@ class Detection(Experiment[DetectionPlan, dict[str, Run]]):
     def plan(self, *, quick: bool = False) -> DetectionPlan:
         return QUICK if quick else DetectionPlan()
 
-    def fly(self, plan: DetectionPlan, folder: Path, progress: Progress, workers: Workers) -> dict[str, Run]:
+    def fly(self, plan: DetectionPlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """Make the test images, look at them in every way, time it."""
         load_detector(WAYS[SHOWN][0])
         data = folder / "data"
         plan_tests(data, plan.per_part, plan.per_place)
-        made = make_people(data, usable_cores())
-        progress(f"{made['images']} images, {made['images_made_now']} of them made now")
+        images = make_people(data, usable_cores())
+        progress(f"{images['images']} images, {images['images_made_now']} of them made now")
         runs = all_runs(score_jobs(plan, folder), local_pool(usable_cores()), progress, _describe_score)
         # one after the other, so that none waits for a core
         runs |= all_runs(speed_jobs(plan, folder), local_pool(1), progress, _describe_speed)
@@ -111,26 +157,34 @@ class Detection(Experiment[DetectionPlan, dict[str, Run]]):
         }
 
 
-EXPERIMENT = Detection()
+EXPERIMENT = DetectionExperiment()
 
 
 def score_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
-    jobs = []
-    for part, where in PARTS.items():
-        for way in plan.ways:
-            name = job_name("score", part, way)
-            arguments = (str(folder / "data" / where), *WAYS[way])
-            jobs.append(Job(name, folder / "runs" / f"{name}.json", score_part, arguments))
-    return jobs
+    return [
+        Job.of(folder, job_name("score", part, way), score_part, str(folder / "data" / where), *WAYS[way])
+        for part, where in PARTS.items()
+        for way in plan.ways
+    ]
 
 
 def speed_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
-    jobs = []
-    for way in plan.ways:
-        name = job_name("speed", "all", way)
-        arguments = (str(folder / "data"), *WAYS[way], plan.speed_images, plan.speed_looks)
-        jobs.append(Job(name, folder / "runs" / f"{name}.json", speed, arguments))
-    return jobs
+    how = (plan.speed_images, plan.speed_looks)
+    return [
+        Job.of(folder, job_name("speed", "all", way), speed, str(folder / "data"), *WAYS[way], *how)
+        for way in plan.ways
+    ]
+
+
+def loop_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
+    """The four cells; those with a window only where there can be one. The quick form has one cell."""
+    ways = list(RUNTIMES) if "torch, 32 bits" in plan.ways else ["optimised"]
+    windows = (True, False) if has_screen() and len(ways) > 1 else (False,)
+    return [
+        Job.of(folder, f"loop-{way}-{'window' if window else 'no-window'}", in_the_loop, way, window, plan.loop_seconds)
+        for way in ways
+        for window in windows
+    ]
 
 
 def _describe_score(run: Run) -> str:

@@ -12,14 +12,12 @@ from typing import Any
 
 from skyloop.apps.loop import outside_estimator
 from skyloop.apps.run import run_scenario
-from skyloop.core.system_packages import has_screen, screen
+from skyloop.core.system_packages import screen
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError
-from skyloop_papers.detection.plan import DetectionPlan
 from skyloop_papers.experiment import Cell
-from skyloop_papers.runs import Job
 
 SCENARIO, DETECT = "park-people", "detect"
 PUBLISHED = {("torch", True): 4.31, ("torch", False): 4.6, ("optimised", True): 8.29, ("optimised", False): 8.76}
@@ -57,10 +55,10 @@ def frames_in_the_loop(
     command = [sys.executable, "-m", "skyloop_client", "estimator", kind, "--vehicle", vehicle, "--name", name]
     if display is not None:
         command = ["env", f"DISPLAY={display}", *command]
-    with tempfile.TemporaryDirectory(prefix="skyloop-detect-") as made:
+    with tempfile.TemporaryDirectory(prefix="skyloop-detect-") as scratch:
         # by processor time, so that other programs do not count
         target = LocalProcess(command, clock="cpu")
-        summary = run_scenario(changed, Path(made) / "run", links=[LoopConfig(pilots_inside=True, target=target)])
+        summary = run_scenario(changed, Path(scratch) / "run", links=[LoopConfig(pilots_inside=True, target=target)])
         # before its output is removed
         ended = target.ended()
     frames = int(summary["messages"].get(f"{vehicle}/{DETECT}/boxes", 0))
@@ -96,19 +94,6 @@ def in_the_loop(way: str, window: bool, seconds: float) -> dict[str, Any]:
         flown = frames_in_the_loop("network", RUNTIMES[way], display=name, seconds=seconds)
     rates = {"per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
     return {"way": way, "window": window, "frames": flown.frames, **rates}
-
-
-def loop_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
-    """The four cells; those with a window only where there can be one. The quick form has one cell."""
-    ways = list(RUNTIMES) if "torch, 32 bits" in plan.ways else ["optimised"]
-    windows = (True, False) if has_screen() and len(ways) > 1 else (False,)
-    jobs = []
-    for way in ways:
-        for window in windows:
-            name = f"loop-{way}-{'window' if window else 'no-window'}"
-            arguments = (way, window, plan.loop_seconds)
-            jobs.append(Job(name, folder / "runs" / f"{name}.json", in_the_loop, arguments))
-    return jobs
 
 
 def loop_cell(run: dict[str, Any]) -> Cell:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skyloop_papers.plots import figure
+
 COLOURS = ("#1f6f8b", "#c4572a", "#6a8f3c")
 TILE, LINE = 200, 18
 """px of a cut-out, and of the line above a row of them."""
@@ -14,23 +16,14 @@ TILE, LINE = 200, 18
 
 def draw_curves(runs: dict[str, dict[str, Any]], path: Path) -> None:
     """One curve per part of the test images, with its average precision."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(7.0, 4.6), dpi=110)
-    recalls = np.linspace(0.0, 1.0, 101)
-    for (part, run), colour in zip(runs.items(), COLOURS, strict=False):
-        label = f"{part}: AP50 {run['ap50']['person']:.3f}, {run['objects']['person']} persons"
-        axes.plot(recalls, run["precisions"], color=colour, label=label)
-    axes.set(xlabel="recall", ylabel="precision", xlim=(0.0, 1.0), ylim=(0.0, 1.02))
-    axes.grid(alpha=0.3)
-    axes.legend(loc="lower left")
-    axes.set_title("Persons at least 16 px high, at most half hidden", fontsize=10)
-    figure.tight_layout()
-    figure.savefig(path)
-    pyplot.close(figure)
+    with figure(path, (7.0, 4.6), dpi=110) as drawn:
+        axes = drawn.subplots()
+        for (part, run), colour in zip(runs.items(), COLOURS, strict=False):
+            label = f"{part}: AP50 {run['ap50']['person']:.3f}, {run['objects']['person']} persons"
+            axes.plot(np.linspace(0.0, 1.0, 101), run["precisions"], color=colour, label=label)
+        axes.set(xlabel="recall", ylabel="precision", xlim=(0.0, 1.0), ylim=(0.0, 1.02))
+        axes.set_title("Persons at least 16 px high, at most half hidden")
+        axes.legend(loc="lower left")
 
 
 def draw_failures(runs: dict[str, dict[str, Any]], path: Path) -> None:
@@ -65,12 +58,7 @@ def _cut_out(entry: dict[str, Any]) -> Any:
     scale = (TILE - 2) / part.width
     part = part.resize((TILE - 2, TILE - 2), Image.Resampling.NEAREST)
     pen = ImageDraw.Draw(part)
-    corners = [
-        (left - x + half) * scale,
-        (top - y + half) * scale,
-        (right - x + half) * scale,
-        (bottom - y + half) * scale,
-    ]
+    corners = [(edge - middle + half) * scale for edge, middle in ((left, x), (top, y), (right, x), (bottom, y))]
     pen.rectangle(corners, outline="#40e040" if entry["kind"] == "missed" else "#ffd228")
     said = f"{entry['rank']:.0f} px" if entry["kind"] == "missed" else f"score {entry['rank']:.2f}"
     if entry["hidden"] >= 0.05:

@@ -60,8 +60,8 @@ def recalls(
     for sample, answer in zip(samples, found, strict=True):
         of_kind = sample.numbers(classes) == classes.index("person")
         which = np.flatnonzero(of_kind & counts(sample))
-        told = (answer.classes == classes.index("person")) & (answer.scores >= LEAST_SCORE)
-        reached = overlaps(sample.boxes[which].astype(np.float64), answer.boxes[told]).max(axis=1, initial=0.0)
+        sure = (answer.classes == classes.index("person")) & (answer.scores >= LEAST_SCORE)
+        reached = overlaps(sample.boxes[which].astype(np.float64), answer.boxes[sure]).max(axis=1, initial=0.0)
         about = facts[sample.path.name]
         for k, best in zip(which, reached, strict=True):
             for condition in (*_of_image(about), *_of_person(sample, int(k))):
@@ -77,8 +77,8 @@ def failures(
     missed, wrong = [], []
     for sample, answer in zip(samples, found, strict=True):
         persons = sample.numbers(classes) == classes.index("person")
-        told = (answer.classes == classes.index("person")) & (answer.scores >= LEAST_SCORE)
-        boxes, scores = answer.boxes[told], answer.scores[told]
+        sure = (answer.classes == classes.index("person")) & (answer.scores >= LEAST_SCORE)
+        boxes, scores = answer.boxes[sure], answer.scores[sure]
         reached = overlaps(sample.boxes[persons].astype(np.float64), boxes)
         about = facts[sample.path.name]
         shared = {"image": str(sample.path), "about": " ".join(about[key] for key in ("world", "air", "light"))}

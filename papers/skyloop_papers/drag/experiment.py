@@ -20,23 +20,26 @@ from skyloop_papers.drag.flights import (
     QUICK_FLIGHTS,
     RATE_HZ,
     TRUTHS,
-    Flight,
+    DragFlight,
     Record,
     Truth,
     record_flight,
 )
-from skyloop_papers.drag.models import RotorDrag, axis_errors, identify, time_evaluation
-from skyloop_papers.drag.plots import plot_trials
-from skyloop_papers.drag.scores import (
+from skyloop_papers.drag.models import (
     PUBLISHED_MEAN_RATIO,
     PUBLISHED_RATIO_AT_26,
     PUBLISHED_RMSE,
     Models,
+    RotorDrag,
     Score,
     TruthTrial,
+    axis_errors,
+    identify,
+    time_evaluation,
 )
+from skyloop_papers.drag.plots import plot_trials
 from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
-from skyloop_papers.runs import Progress, Workers
+from skyloop_papers.runs import Progress, RunWorkers
 from skyloop_papers.texts import table
 
 FORCES = {"true": "truth", "imu": "MPU6000"}
@@ -50,7 +53,7 @@ PUBLISHED_TIME = 4.36
 @dataclass(frozen=True, slots=True)
 class DragPlan(ExperimentPlan):
     truths: tuple[Truth, ...] = (*TRUTHS, CONTROL)
-    flights: tuple[Flight, ...] = FLIGHTS
+    flights: tuple[DragFlight, ...] = FLIGHTS
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -62,7 +65,7 @@ class DragPlan(ExperimentPlan):
         }
 
 
-class Drag(Experiment[DragPlan, list[TruthTrial]]):
+class DragExperiment(Experiment[DragPlan, list[TruthTrial]]):
     paper = "depth-noise-and-rotor-drag"
     rules = (
         Rule("other", "a test of the test: the air is the rotor model itself", row="control"),
@@ -77,30 +80,33 @@ class Drag(Experiment[DragPlan, list[TruthTrial]]):
     def plan(self, *, quick: bool = False) -> DragPlan:
         return DragPlan(TRUTHS, QUICK_FLIGHTS) if quick else DragPlan()
 
-    def fly(self, plan: DragPlan, folder: Path, progress: Progress, workers: Workers) -> list[TruthTrial]:
+    def fly(self, plan: DragPlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[TruthTrial]:
         return [try_truth(truth, plan.flights) for truth in plan.truths]
 
     def judge(self, plan: DragPlan, runs: list[TruthTrial]) -> list[Cell]:
         return [cell for trial in runs for cell in trial_cells(trial)] + timing_cells(runs[0])
 
     def write(self, folder: Path, plan: DragPlan, runs: list[TruthTrial], cells: Sequence[Cell]) -> None:
-        blocks = tables(cells, plan)
-        lead = "m/s² against the true acceleration, in brackets against an MPU6000. Ratio > 1: rotor model better."
-        text = "\n".join(("# Linear and rotor drag: RMSE of predicted acceleration\n", f"{lead}\n", *blocks.values()))
-        (folder / "results.md").write_text(text, encoding="utf-8")
         plot_trials(runs, folder / "drag.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
-        return tables(cells, DragPlan())
+        """Errors are against the true acceleration, in brackets against an MPU6000."""
+        plan, by = DragPlan(), Cells(cells)
+        keys = [truth.key for truth in plan.truths]
+        return {
+            "results": _flights(by, keys, plan.flights),
+            "identified": _identified(by, keys, plan.flights[0]),
+            "times": _times(cells),
+        }
 
     def sentences(self, cells: Sequence[Cell]) -> list[str]:
         return _sentences(Cells(cells))
 
 
-EXPERIMENT = Drag()
+EXPERIMENT = DragExperiment()
 
 
-def try_truth(truth: Truth, flights: tuple[Flight, ...]) -> TruthTrial:
+def try_truth(truth: Truth, flights: tuple[DragFlight, ...]) -> TruthTrial:
     calibration = record_flight(truth.drag, CALIBRATION)
     models: Models = {}
     for force in FORCES:
@@ -113,7 +119,7 @@ def measured(record: Record, force: str) -> Array:
     return record.true_specific_force if force == "true" else record.imu_specific_force
 
 
-def _score(truth: Truth, flight: Flight, models: Models) -> Score:
+def _score(truth: Truth, flight: DragFlight, models: Models) -> Score:
     record = record_flight(truth.drag, flight)
     errors = {
         force: {name: axis_errors(model, record, measured(record, force)) for name, model in by_name.items()}
@@ -205,21 +211,13 @@ def timing_cells(trial: TruthTrial) -> list[Cell]:
 # ---- the page
 
 
-def tables(cells: Sequence[Cell], plan: DragPlan) -> dict[str, str]:
-    by, keys = Cells(cells), [truth.key for truth in plan.truths]
-    return {
-        "results": _flights(by, keys, plan.flights), "identified": _identified(by, keys, plan.flights[0]),
-        "times": _times(cells),
-    }  # fmt: skip
-
-
 def _both(cells: Cells, key: str, flight: str, what: str, digits: int) -> str:
     """The error against the truth, and in brackets against an MPU6000."""
     true, imu = (cells.value(key, f"{flight}, {what}, {force}") for force in ("truth", "MPU6000"))
     return f"{true:.{digits}f} ({imu:.{digits}f})"
 
 
-def _flights(cells: Cells, keys: Sequence[str], flights: Sequence[Flight]) -> str:
+def _flights(cells: Cells, keys: Sequence[str], flights: Sequence[DragFlight]) -> str:
     rows = []
     for key in keys:
         for flight in flights:
@@ -234,7 +232,7 @@ def _flights(cells: Cells, keys: Sequence[str], flights: Sequence[Flight]) -> st
     return table(["truth", "flight", "linear, eq. 5", "rotor, eq. 13", "ratio", "published"], rows)
 
 
-def _identified(cells: Cells, keys: Sequence[str], flight: Flight) -> str:
+def _identified(cells: Cells, keys: Sequence[str], flight: DragFlight) -> str:
     rows = []
     for key in keys:
         linear, rotor = (cells[key, f"{flight.label}, {what}, truth"].conditions for what in (LINEAR, ROTOR))

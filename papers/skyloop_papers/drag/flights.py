@@ -54,7 +54,7 @@ CONTROL = Truth("control", "rotor √T alone", {"model": "rotor"})
 
 
 @dataclass(frozen=True, slots=True)
-class Flight:
+class DragFlight:
     label: str
     speed: float
     """m/s."""
@@ -66,33 +66,33 @@ class Flight:
     """s at both ends of the trajectory that are not evaluated."""
 
 
-def circle(speed: float, radius: float, laps: float) -> Flight:
+def circle(speed: float, radius: float, laps: float) -> DragFlight:
     ramp = PEAK_SLOPE * speed / ALONG_TRACK
     trajectory = {
         "kind": "circle", "centre": [-radius, 0.0, HEIGHT], "radius": radius, "speed": speed,
         "laps": laps, "ramp": ramp,
     }  # fmt: skip
-    return Flight(f"circle {speed:g} m/s", speed, "Fig. 16", trajectory, ramp)
+    return DragFlight(f"circle {speed:g} m/s", speed, "Fig. 16", trajectory, ramp)
 
 
-def lemniscate(speed: float, minimum_radius: float, laps: float) -> Flight:
+def lemniscate(speed: float, minimum_radius: float, laps: float) -> DragFlight:
     ramp = PEAK_SLOPE * speed / ALONG_TRACK
     trajectory = {
         "kind": "lemniscate", "centre": [0.0, 0.0, HEIGHT], "minimum_radius": minimum_radius,
         "speed": speed, "laps": laps, "ramp": ramp,
     }  # fmt: skip
-    return Flight(f"lemniscate {speed:g} m/s", speed, "Fig. 16", trajectory, ramp)
+    return DragFlight(f"lemniscate {speed:g} m/s", speed, "Fig. 16", trajectory, ramp)
 
 
-def back_and_forth(speed: float, legs: int) -> Flight:
+def back_and_forth(speed: float, legs: int) -> DragFlight:
     trajectory = {
         "kind": "legs", "points": [[0.0, 0.0, HEIGHT], [80.0, 0.0, HEIGHT]], "speed": speed,
         "legs": legs, "acceleration": ALONG_TRACK, "yaw": 0.0,
     }  # fmt: skip
-    return Flight(f"80 m legs {speed:g} m/s", speed, "Table 2", trajectory)
+    return DragFlight(f"80 m legs {speed:g} m/s", speed, "Table 2", trajectory)
 
 
-CALIBRATION = Flight(
+CALIBRATION = DragFlight(
     "minimum snap up to 12 m/s",
     12.0,
     "",
@@ -157,7 +157,7 @@ class Record:
         return float(np.degrees(np.arccos(1.0 - 2.0 * (x**2 + y**2))).max())
 
 
-def scenario_of(drag: dict[str, Any], flight: Flight) -> Scenario:
+def scenario_of(drag: dict[str, Any], flight: DragFlight) -> Scenario:
     return make_scenario(
         {
             "name": "reproduce-drag",
@@ -182,7 +182,7 @@ def scenario_of(drag: dict[str, Any], flight: Flight) -> Scenario:
     )
 
 
-def record_flight(drag: dict[str, Any], flight: Flight) -> Record:
+def record_flight(drag: dict[str, Any], flight: DragFlight) -> Record:
     """Fly it and keep the part between the ramps."""
     scenario = scenario_of(drag, flight)
     with build(scenario) as simulation:

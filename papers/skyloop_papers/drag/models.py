@@ -1,4 +1,4 @@
-"""The two drag models of the paper's section 3: least-squares identification and acceleration error.
+"""The two drag models of the paper's section 3: least-squares identification and prediction errors, with its figures.
 
 Everything is in body axes, where an accelerometer measures: a = R f + g, so |Δa| = |Δf| for specific force f."""
 
@@ -9,11 +9,26 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numba import float64, void
 
 from skyloop.core.frames import rotate_inverse
+from skyloop.core.jit import kernel
+from skyloop.core.rotations import to_body
 from skyloop_client.messages import Array
-from skyloop_papers.drag.flights import Record
-from skyloop_papers.drag.kernel import lumped_rotor_drag
+from skyloop_papers.drag.flights import DragFlight, Record, Truth
+
+
+@kernel(void(float64[::1], float64[:, ::1], float64[:, ::1], float64, float64, float64[:, ::1]))
+def lumped_rotor_drag(thrust, quat_wxyz, velocity_world, slope, offset, force_body):  # type: ignore[no-untyped-def]
+    """force = -(slope T + offset) Π v, row by row. slope is k c_d1; offset is b c_d1 of all rotors together."""
+    for i in range(thrust.shape[0]):
+        q = quat_wxyz[i]
+        v = velocity_world[i]
+        vx, vy, _ = to_body(q[0], q[1], q[2], q[3], v[0], v[1], v[2])
+        c = slope * thrust[i] + offset
+        force_body[i, 0] = -c * vx
+        force_body[i, 1] = -c * vy
+        force_body[i, 2] = 0.0
 
 
 class DragModel(Protocol):
@@ -93,3 +108,45 @@ def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 2
         taken.append((time.perf_counter() - began) / (rows * calls) * 1e6)
     # the first call warms the caches
     return Timing(float(np.mean(taken[1:])), float(np.std(taken[1:], ddof=1)), repeats)
+
+
+Models = dict[str, dict[str, LinearDrag | RotorDrag]]
+"""By kind of measurement and name."""
+PUBLISHED_RMSE = {(5.0, "linear"): 0.57, (5.0, "rotor"): 0.64, (10.0, "linear"): 1.48, (10.0, "rotor"): 0.98}
+"""Table 2, m/s²."""
+PUBLISHED_RATIO_AT_26 = 7.3
+PUBLISHED_MEAN_RATIO = 4.58
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The errors on one flight in one truth."""
+
+    flight: DragFlight
+    samples: int
+    mean_speed: float
+    largest_tilt_deg: float
+    errors: dict[str, dict[str, Array]]
+    """(3,) m/s² along the body axes, by kind of measurement and model."""
+
+    def rmse(self, force: str, model: str) -> float:
+        """√mean|Δa|², m/s²: eq. (16) with the mean and the root it lacks."""
+        return float(np.linalg.norm(self.errors[force][model]))
+
+    def ratio(self, force: str) -> float:
+        return self.rmse(force, "linear") / self.rmse(force, "rotor")
+
+
+@dataclass(frozen=True, slots=True)
+class TruthTrial:
+    """All flights in one truth, and the models identified there."""
+
+    truth: Truth
+    models: Models
+    scores: tuple[Score, ...]
+
+    def of(self, table: str) -> list[Score]:
+        return [score for score in self.scores if score.flight.table == table]
+
+    def mean_ratio(self, force: str) -> float:
+        return float(np.mean([score.ratio(force) for score in self.of("Fig. 16")]))

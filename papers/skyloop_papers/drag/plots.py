@@ -5,44 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from skyloop_papers.drag.scores import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_RMSE, TruthTrial
+from skyloop_papers.drag.models import PUBLISHED_MEAN_RATIO, PUBLISHED_RATIO_AT_26, PUBLISHED_RMSE, TruthTrial
+from skyloop_papers.plots import INK, figure
 
-INK = "#23303b"
 LINEAR, ROTOR, PAPER_COLOUR = "#d1495b", "#1f77b4", "#8a929a"
 TRUTH_COLOURS = ("#2a9d5c", "#e08e1b", "#8a63b8", "#4b7f8c")
-STYLE: dict[Any, Any] = {
-    "axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9,
-    "axes.axisbelow": True, "axes.titlesize": 9.5,
-}  # fmt: skip
 MODELS = {"linear": ("linear drag, eq. 5", LINEAR), "rotor": ("rotor drag, eq. 13", ROTOR)}
 MARKERS = {"circle": "o", "lemniscate": "s", "80 m legs": "^"}
 
 
 def plot_trials(trials: list[TruthTrial], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(12.5, 7.4), layout="constrained")
-        figure.suptitle(
-            "F450: error of the predicted acceleration; both models identified on one flight per truth",
-            fontweight="bold", color=INK,
-        )  # fmt: skip
-        rows: Any = figure.subfigures(2, 1)
+    title = "F450: error of the predicted acceleration; both models identified on one flight per truth"
+    with figure(path, (12.5, 7.4), title) as drawn:
+        rows = drawn.subfigures(2, 1)
         _errors(rows[0], trials)
         ratios, table = rows[1].subplots(1, 2, width_ratios=(1, 1.2))
         _ratios(ratios, trials)
         _table_2(table, trials)
-        figure.savefig(path, dpi=100)
-        plt.close(figure)
 
 
-def _errors(figure: Any, trials: list[TruthTrial]) -> None:
+def _errors(row: Any, trials: list[TruthTrial]) -> None:
     from matplotlib.lines import Line2D
 
-    axes = figure.subplots(1, len(trials), sharey=True)
+    axes = row.subplots(1, len(trials), sharey=True)
     for axis, trial in zip(axes, trials, strict=True):
         for name, (_, colour) in MODELS.items():
             curve = sorted(trial.of("Fig. 16"), key=lambda score: score.flight.speed)
@@ -60,7 +45,7 @@ def _errors(figure: Any, trials: list[TruthTrial]) -> None:
         Line2D([], [], color=INK, marker=m, ls="", mfc=INK if k != "80 m legs" else "white", label=k)
         for k, m in MARKERS.items()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+    row.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
 def _title(trial: TruthTrial) -> str:
@@ -88,12 +73,12 @@ def _ratios(axis: Any, trials: list[TruthTrial]) -> None:
     ticks = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
     axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
-    axis.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def _table_2(axis: Any, trials: list[TruthTrial]) -> None:
     """Groups of bars: the paper and each truth, at each speed; both models side by side."""
-    places, names = [], []
+    middles, names = [], []
     speeds = sorted({score.flight.speed for score in trials[0].of("Table 2")})
     for i, speed in enumerate(speeds):
         groups = [("paper", {name: PUBLISHED_RMSE[speed, name] for name in MODELS})]
@@ -102,7 +87,7 @@ def _table_2(axis: Any, trials: list[TruthTrial]) -> None:
             groups.append((trial.truth.key, {name: score.rmse("imu", name) for name in MODELS}))
         for j, (name, rmse) in enumerate(groups):
             x = 1.3 * (i * (len(groups) + 0.6) + j)
-            places.append(x)
+            middles.append(x)
             names.append(name if j != len(groups) // 2 else f"{name}\n\n{speed:g} m/s")
             for shift, model in ((-0.29, "linear"), (0.29, "rotor")):
                 bar = axis.bar(
@@ -110,7 +95,7 @@ def _table_2(axis: Any, trials: list[TruthTrial]) -> None:
                     hatch="//" if j == 0 else None, edgecolor="white",
                 )  # fmt: skip
                 axis.bar_label(bar, fmt="%.2f", fontsize=6.5, padding=1)
-    axis.set_xticks(places, names)
+    axis.set_xticks(middles, names)
     axis.grid(visible=False, axis="x")
     axis.set(ylabel="RMSE [m/s²], MPU6000", title="Table 2: 80 m legs; hatched: the paper's real F450")
     axis.margins(y=0.12)

@@ -19,8 +19,7 @@ from skyloop_autonomy.evaluation.hard_cases import table as case_table
 from skyloop_autonomy.evaluation.localisation_scores import nees_over_runs
 from skyloop_autonomy.evaluation.trajectory_error import band
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS
-from skyloop_papers.e2es.flights import flight_on_estimate, flown_case, sensor_cases
-from skyloop_papers.e2es.plan import (
+from skyloop_papers.e2es.flights import (
     AIMS,
     PAIR_MS,
     PAIR_P95_MS,
@@ -30,9 +29,12 @@ from skyloop_papers.e2es.plan import (
     QUICK,
     SEEDS,
     LocalisationPlan,
+    flight_on_estimate,
+    flown_case,
+    sensor_cases,
 )
 from skyloop_papers.experiment import Cell, Cells, Experiment, Rule
-from skyloop_papers.runs import Job, Progress, Run, Workers, all_runs
+from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
 from skyloop_papers.texts import table
 
 CELLS = {
@@ -46,7 +48,7 @@ CELLS = {
 }
 
 
-class Localisation(Experiment[LocalisationPlan, dict[str, Run]]):
+class LocalisationExperiment(Experiment[LocalisationPlan, dict[str, Run]]):
     paper = "e2es"
     rules = (Rule("less", table="accuracy|Table 1"),)
     not_run_by_run = "it measures the time for each pair of images on this machine"
@@ -54,14 +56,14 @@ class Localisation(Experiment[LocalisationPlan, dict[str, Run]]):
     def plan(self, *, quick: bool = False) -> LocalisationPlan:
         return QUICK if quick else LocalisationPlan()
 
-    def fly(self, plan: LocalisationPlan, folder: Path, progress: Progress, workers: Workers) -> dict[str, Run]:
+    def fly(self, plan: LocalisationPlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """What every run left, by its name."""
         jobs = jobs_of(plan, folder)
         # a flight keeps its own process and that of its renderer busy
-        made = all_runs(jobs, local_pool(max(1, 3 * usable_cores() // 4)), progress, _describe)
+        left = all_runs(jobs, local_pool(max(1, 3 * usable_cores() // 4)), progress, _describe)
         runs: dict[str, Run] = {}
         for job in jobs:
-            scored = made[job.name]
+            scored = left[job.name]
             on_one = job.call is sensor_cases
             runs |= {f"case-{name}": row for name, row in scored.items()} if on_one else {job.name: scored}
         return runs
@@ -73,10 +75,10 @@ class Localisation(Experiment[LocalisationPlan, dict[str, Run]]):
             cells += _world(world, [runs[f"flight-{world}-{seed}"] for seed in plan.seeds])
         flown = [runs[f"flight-{world}-{seed}"] for world in plan.worlds for seed in plan.seeds]
         cells += _processor_times([run for run in flown if "unfinished" not in run])
-        good = sum(bool(run.get("lands")) for run in flown)
+        landed = sum(bool(run.get("lands")) for run in flown)
         away = [round(run["off_m"], 3) for run in flown if "off_m" in run]
         about = {"aim": len(flown), "unfinished": sum("unfinished" in run for run in flown), "off_m": away}
-        cells.append(Cell("landings", "landed within 0.3 m", "", None, good, "1", len(flown), None, about))
+        cells.append(Cell("landings", "landed within 0.3 m", "", None, landed, "1", len(flown), None, about))
         return cells + [_case(name, runs[f"case-{name}"]) for name in plan.cases]
 
     def write(self, folder: Path, plan: LocalisationPlan, runs: dict[str, Run], cells: Sequence[Cell]) -> None:
@@ -96,34 +98,24 @@ class Localisation(Experiment[LocalisationPlan, dict[str, Run]]):
         return {"flown": _planned_flights(), "aims": _planned_aims(), "cases": _planned_cases()}
 
 
-EXPERIMENT = Localisation()
+EXPERIMENT = LocalisationExperiment()
 
 
 def jobs_of(plan: LocalisationPlan, folder: Path) -> list[Job]:
     def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
-        return Job(name, _kept(folder, name), call, arguments)
+        plain = name.replace("°", "deg").replace("%", "percent").replace("/", "-per-").replace(" ", "-")
+        return Job(name, folder / "runs" / f"{plain}.json", call, arguments)
 
+    # the pictures of the first seed are kept
+    pictures = {plan.seeds[0]: str(folder / "pictures")}
     flights = [
-        job(
-            f"flight-{world}-{seed}",
-            flight_on_estimate,
-            world,
-            seed,
-            plan.length,
-            # the pictures of the first seed are kept
-            str(folder / "pictures" / world) if seed == plan.seeds[0] else "",
-        )
+        job(f"flight-{world}-{seed}", flight_on_estimate, world, seed, plan.length, pictures.get(seed, ""))
         for seed in plan.seeds
         for world in plan.worlds
     ]
     on_one = tuple(name for name in plan.cases if CASES[name].flight is None)
     cases = [job("cases-on-one-flight", sensor_cases, on_one, SEED)] if on_one else []
     return flights + cases + [job(f"case-{name}", flown_case, name, SEED) for name in plan.cases if name not in on_one]
-
-
-def _kept(folder: Path, name: str) -> Path:
-    plain = name.replace("°", "deg").replace("%", "percent").replace("/", "-per-").replace(" ", "-")
-    return folder / "runs" / f"{plain}.json"
 
 
 def _describe(scored: Run) -> str:
@@ -138,12 +130,12 @@ def _describe(scored: Run) -> str:
 
 def _world(world: str, runs: list[Run]) -> list[Cell]:
     """Means over the finished flights; the aims hold only if all finished."""
-    aim, whole = AIMS[world], [run for run in runs if "unfinished" not in run]
+    aim, finished = AIMS[world], [run for run in runs if "unfinished" not in run]
     failed = [str(run["unfinished"]) for run in runs if "unfinished" in run]
     common: dict[str, Any] = {"flights": len(runs), "failed": failed}
     published = world in ("room", "corridor")
-    out = [Cell("accuracy", world, "flights finished", None, len(whole), "1", len(runs), None, common)]
-    if not whole:
+    out = [Cell("accuracy", world, "flights finished", None, len(finished), "1", len(runs), None, common)]
+    if not finished:
         return out
 
     def cell(what: str, values: list[float], unit: str, shown: float | None, limit: float | None) -> None:
@@ -155,20 +147,20 @@ def _world(world: str, runs: list[Run]) -> list[Cell]:
         out.append(Cell("accuracy", world, what, shown, mean, unit, len(values), sd, conditions))
 
     shown_m, shown_deg = (PUBLISHED_APE_M, PUBLISHED_APE_DEG) if published else (None, None)
-    cell("way", [run["way_m"] for run in whole], "m", None, None)
-    cell("APE, translation", [run["ape_m"] for run in whole], "m", shown_m, aim.ape_m)
-    cell("APE, rotation", [run["ape_deg"] for run in whole], "deg", shown_deg, aim.ape_deg)
+    cell("way", [run["way_m"] for run in finished], "m", None, None)
+    cell("APE, translation", [run["ape_m"] for run in finished], "m", shown_m, aim.ape_m)
+    cell("APE, rotation", [run["ape_deg"] for run in finished], "deg", shown_deg, aim.ape_deg)
     if aim.worst_m is not None:
-        worst = max(run["ape_m"] for run in whole)
+        worst = max(run["ape_m"] for run in finished)
         conditions = {**common, "aim": aim.worst_m, "holds": not failed and worst <= aim.worst_m}
-        out.append(Cell("accuracy", world, "APE, worst flight", None, worst, "m", len(whole), None, conditions))
-    cell("APE over the way", [100.0 * run["ape_m"] / run["way_m"] for run in whole], "%", None, _percent(aim.share))
-    cell("RPE over 1 m, translation", [run["rpe_m"] for run in whole if "rpe_m" in run], "m", None, None)
-    closed = [run for run in whole if "closed_ape_m" in run]
+        out.append(Cell("accuracy", world, "APE, worst flight", None, worst, "m", len(finished), None, conditions))
+    cell("APE over the way", [100.0 * run["ape_m"] / run["way_m"] for run in finished], "%", None, _percent(aim.share))
+    cell("RPE over 1 m, translation", [run["rpe_m"] for run in finished if "rpe_m" in run], "m", None, None)
+    closed = [run for run in finished if "closed_ape_m" in run]
     if closed:
         cell("APE with loop closure, translation", [run["closed_ape_m"] for run in closed], "m", None, aim.closed_m)
         cell("APE with loop closure, rotation", [run["closed_ape_deg"] for run in closed], "deg", None, aim.closed_deg)
-    return [*out, *_nees(world, whole)]
+    return [*out, *_nees(world, finished)]
 
 
 def _percent(share: float | None) -> float | None:

@@ -22,6 +22,7 @@ from skyloop_papers.e2es_missions.plan import (
     MissionsPlan,
 )
 from skyloop_papers.experiment import Cell, Cells, RunByRun, rows_of
+from skyloop_papers.flight_watch import collisions, succeeded
 from skyloop_papers.runs import Job, Run
 from skyloop_papers.texts import table
 
@@ -43,7 +44,7 @@ NUMBERS = {
 """By cell: the head of the column, and whether the worst mission is shown."""
 
 
-class Missions(RunByRun[MissionsPlan]):
+class MissionsExperiment(RunByRun[MissionsPlan]):
     paper = "e2es"
 
     def plan(self, *, quick: bool = False) -> MissionsPlan:
@@ -52,7 +53,7 @@ class Missions(RunByRun[MissionsPlan]):
     def jobs(self, plan: MissionsPlan, folder: Path) -> list[Job]:
         def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
             flown = folder / "missions" / name
-            return Job(name, folder / "runs" / f"{name}.json", call, (*arguments, str(flown)), leaves=flown)
+            return Job.of(folder, name, call, *arguments, str(flown), leaves=flown)
 
         # the longest first, so that no core waits at the end for one of them
         jobs = [job(f"explore-{world}-{seed}", explore, world, seed) for world, seed in plan.explored]
@@ -111,9 +112,9 @@ class Missions(RunByRun[MissionsPlan]):
             failed = by.get((group, ALL_REACHED), {}).get("failed", {})
             for name in names:
                 kept[name] = {"failed": failed.get(name.partition("-")[2].replace("-", " "), "")}
-            good = [name for name in names if not kept[name]["failed"]]
+            flown = [name for name in names if not kept[name]["failed"]]
             for what, key in FLIGHT_FIGURES.items():
-                _give(kept, good, key, by.get((group, what), {}))
+                _give(kept, flown, key, by.get((group, what), {}))
             _give_maps(kept, names, group, by)
         for world, seed in plan.explored:
             name = f"explore-{world}-{seed}"
@@ -128,7 +129,7 @@ class Missions(RunByRun[MissionsPlan]):
         return {name: every[name] for name in published if name in every}
 
 
-EXPERIMENT = Missions()
+EXPERIMENT = MissionsExperiment()
 
 
 def _give_maps(kept: dict[str, Run], names: list[str], group: str, by: dict[tuple[str, str], Run]) -> None:
@@ -154,15 +155,15 @@ def _digits(value: float) -> float:
 def _group(name: str, runs: list[Run]) -> list[Cell]:
     """Missions of one world, or those with walkers. Means are over the missions that succeeded."""
     failed = {f"{run['world']} {run['seed']}": run["failed"] for run in runs if "failed" in run}
-    hits = sum(str(cause).startswith(("contact", "crash")) for cause in failed.values())
-    good = [run for run in runs if "failed" not in run]
-    n = len(runs)
-    whole = Cell("missions", name, ALL_REACHED, None, len(good), "1", n, None, {"aim": n, "failed": failed})
-    out = [whole, Cell("missions", name, "collisions", None, hits, "1", n, None, {"aim": 0})]
+    flown, n = succeeded(runs), len(runs)
+    out = [
+        Cell("missions", name, ALL_REACHED, None, len(flown), "1", n, None, {"aim": n, "failed": failed}),
+        Cell("missions", name, "collisions", None, collisions(failed.values()), "1", n, None, {"aim": 0}),
+    ]
 
     def add(what: str, unit: str, aim: float | None, least: bool = False) -> None:
         key = FLIGHT_FIGURES[what]
-        values = [run[key] for run in good if run.get(key) is not None]
+        values = [run[key] for run in flown if run.get(key) is not None]
         if values:
             worst = min(values) if least else max(values)
             about = {"worst": worst, "aim": aim, "values": [_digits(value) for value in values]}
@@ -219,8 +220,8 @@ def _missions(cells: Sequence[Cell]) -> str:
     """Means over the missions; of distances, speeds and clearances the worst one."""
     by, rows = Cells(cells), []
     for name in [cell.row for cell in cells if cell.column == ALL_REACHED]:
-        whole, hits = by[name, ALL_REACHED], by[name, "collisions"]
-        row = [name, f"{whole.ours:g} of {whole.n}", f"{hits.ours:g}"]
+        reached, hits = by[name, ALL_REACHED], by[name, "collisions"]
+        row = [name, f"{reached.ours:g} of {reached.n}", f"{hits.ours:g}"]
         for what, (_, sign) in NUMBERS.items():
             found = by.get((name, what))
             value = None if found is None else found.conditions["worst"] if sign else found.ours

@@ -1,6 +1,6 @@
 """One flight of `skyloop reproduce e2es-missions`, in a process of its own: flown on odometry, scored, drawn.
 
-A mission that failed leaves its whole run folder; of one that succeeded only pictures and the summary stay."""
+A mission that failed leaves its full run folder; of one that succeeded only pictures and the summary stay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from skyloop.apps.run import run_scenario
 from skyloop.links.link_gate import LinkGate, Onlooker
-from skyloop.recording.flight_plot import STYLE
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.world.world import build_world
@@ -33,6 +32,7 @@ from skyloop_client.estimator import Answer
 from skyloop_client.messages import Event, Message, VoxelMap
 from skyloop_papers.e2es_missions.plan import GOAL_WITHIN, TOP_SPEED
 from skyloop_papers.flight_watch import SPENT, clocked, ended_children_s, first_collision
+from skyloop_papers.plots import figure
 
 HERE = "skyloop_papers.e2es_missions.flight"
 KEPT_FILES = ("summary.json", "scenario.yaml", "map.png", "navigation-drone.png")
@@ -50,12 +50,12 @@ class ClockedMaps(MapBuilder):
         return clocked("maps", super().on_message, message)
 
 
-class ClockedPilot(NavigatePilot):
+class ClockedNavigatePilot(NavigatePilot):
     def __call__(self, bundle: Bundle) -> Any:
         return clocked("planning", super().__call__, bundle)
 
 
-class Witness(Onlooker):
+class MissionWitness(Onlooker):
     """Watches a flight: collisions, the newest map of the vehicle, and a map of the same images on true poses."""
 
     def __init__(self, settings: MapperSettings) -> None:
@@ -96,7 +96,7 @@ def fly_mission(world: str, seed: int, walkers: int, goals: int, folder: str) ->
     options["goals"] = options["goals"][:goals]
     data = scenario.model_dump(mode="json")
     data["vehicles"][0]["pilot"] = {
-        "kind": f"{HERE}:ClockedPilot", "rate_hz": options.pop("rate_hz"), "options": options,
+        "kind": f"{HERE}:ClockedNavigatePilot", "rate_hz": options.pop("rate_hz"), "options": options,
     }  # fmt: skip
     return _flown(make_scenario(data, place=scenario.name), Path(folder), {"world": world, "walkers": walkers}, goals)
 
@@ -111,8 +111,8 @@ def explore(world: str, seed: int, folder: str) -> dict[str, Any]:
     data = scenario.model_dump(mode="json")
     data["vehicles"][0]["sensors"]["depth"] = DEPTH
     data["vehicles"][0]["estimators"]["maps"] = maps
-    made = clocked_scenario(make_scenario(data, place=scenario.name))
-    return _flown(made, Path(folder), {"world": world, "walkers": 0}, 0)
+    changed = clocked_scenario(make_scenario(data, place=scenario.name))
+    return _flown(changed, Path(folder), {"world": world, "walkers": 0}, 0)
 
 
 def clocked_scenario(scenario: Scenario) -> Scenario:
@@ -130,7 +130,7 @@ def _flown(scenario: Scenario, folder: Path, about: dict[str, Any], goals: int) 
     shutil.rmtree(folder, ignore_errors=True)
     SPENT.clear()
     options = scenario.vehicles[0].estimators["maps"].options
-    witness = Witness(MapperSettings(**options.get("settings", {})))
+    witness = MissionWitness(MapperSettings(**options.get("settings", {})))
     began, children = time.process_time(), ended_children_s()
     try:
         summary = run_scenario(scenario, folder, links=[witness])
@@ -163,7 +163,7 @@ def _scores(summary: dict[str, Any]) -> dict[str, Any]:
     return scored
 
 
-def cause_of(witness: Witness, scored: dict[str, Any], goals: int) -> str:
+def cause_of(witness: MissionWitness, scored: dict[str, Any], goals: int) -> str:
     """Why a flight failed, in one line; empty if it did not."""
     hit = first_collision(witness.events)
     if hit is not None:
@@ -180,7 +180,7 @@ def cause_of(witness: Witness, scored: dict[str, Any], goals: int) -> str:
     return "" if witness.is_on_the_ground else "not on the ground at the end"
 
 
-def _map_scores(scenario: Scenario, witness: Witness, folder: Path) -> dict[str, Any]:
+def _map_scores(scenario: Scenario, witness: MissionWitness, folder: Path) -> dict[str, Any]:
     """The vehicle's last published map, and the one on true poses, beside the true occupancy."""
     if witness.voxels is None or witness.on_truth is None:
         return {}
@@ -214,11 +214,6 @@ def _times(summary: dict[str, Any], spent: float, rendering: float) -> dict[str,
 
 def draw_map(path: Path, title: str, voxels: VoxelMap, truth: NDArray[np.bool_]) -> None:
     """Left the true occupancy, right the map, both coloured by the height of the highest occupied voxel."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     seen = (voxels.voxels == OCCUPIED) | (voxels.voxels == FREE)
     known = seen.any(axis=2)
     x, y = np.nonzero(known) if known.any() else (np.array([0]), np.array([0]))
@@ -235,8 +230,8 @@ def draw_map(path: Path, title: str, voxels: VoxelMap, truth: NDArray[np.bool_])
     # a long world is drawn above its map, others beside it
     rows = 2 if width > 1.6 * depth else 1
     size = (11.0, 2.0 + 20.0 * depth / width) if rows == 2 else (12.0, 1.6 + 5.0 * depth / width)
-    with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(rows, 3 - rows, figsize=size, layout="constrained", sharex=True, sharey=True)
+    with figure(path, size, f"{title}; grey: not seen", x=0.01, ha="left") as drawn:
+        axes = drawn.subplots(rows, 3 - rows, sharex=True, sharey=True)
         for axis, (name, panel) in zip(axes, shown.items(), strict=True):
             axis.set_facecolor("0.8")
             seen_there = np.where(known[box], 1.0, np.nan) if name == "map" else np.ones(panel.shape)
@@ -248,10 +243,7 @@ def draw_map(path: Path, title: str, voxels: VoxelMap, truth: NDArray[np.bool_])
             axis.grid(False)
             axis.set(title=name, ylabel="north [m]")
         axes[-1].set_xlabel("east [m]")
-        figure.colorbar(image, ax=axes, label="highest occupied voxel [m]", shrink=0.9)
-        figure.suptitle(f"{title}; grey: not seen", x=0.01, ha="left", fontweight="bold")
-        figure.savefig(path, dpi=100)
-        plt.close(figure)
+        drawn.colorbar(image, ax=axes, label="highest occupied voxel [m]", shrink=0.9)
 
 
 def _heights(cells: NDArray[np.bool_], voxels: VoxelMap) -> NDArray[np.float64]:

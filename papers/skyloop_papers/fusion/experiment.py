@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.recording.flight_plot import COLOURS, INK, STYLE
 from skyloop_papers.experiment import Cell, Cells, RunByRun
 from skyloop_papers.fusion.flights import AIM_FOG, ALONE, CONDITIONS, FIGURES, QUICK, SENSORS, FusionPlan, track_people
+from skyloop_papers.plots import COLOURS, figure
 from skyloop_papers.runs import Job, Run
 from skyloop_papers.texts import paragraph, table
 
@@ -26,7 +26,7 @@ def job_name(condition: str, seed: int) -> str:
     return f"{condition.replace(' ', '_')}-{seed}"
 
 
-class Fusion(RunByRun[FusionPlan]):
+class FusionExperiment(RunByRun[FusionPlan]):
     paper = "airloop"
     pictures = ("fusion.png",)
     cores = 2  # one with drawing and another one with everything else
@@ -35,12 +35,11 @@ class Fusion(RunByRun[FusionPlan]):
         return QUICK if quick else FusionPlan()
 
     def jobs(self, plan: FusionPlan, folder: Path) -> list[Job]:
-        jobs = []
-        for condition in plan.conditions:
-            for seed in plan.seeds:
-                name, arguments = job_name(condition, seed), (seed, condition, plan.detector, plan.duration)
-                jobs.append(Job(name, folder / "runs" / f"{name}.json", track_people, arguments))
-        return jobs
+        return [
+            Job.of(folder, job_name(condition, seed), track_people, seed, condition, plan.detector, plan.duration)
+            for condition in plan.conditions
+            for seed in plan.seeds
+        ]
 
     def describe(self, run: Run) -> str:
         recalls = [f"{name} {score['recall'] or 0.0:.2f}" for name, score in run["trackers"].items()]
@@ -77,7 +76,7 @@ class Fusion(RunByRun[FusionPlan]):
         return {"flown": table(["condition", "the scenario", "trackers in each flight", "seeds", "flights"], rows)}
 
 
-EXPERIMENT = Fusion()
+EXPERIMENT = FusionExperiment()
 
 
 # ---- cells
@@ -98,8 +97,8 @@ def pooled(scores: list[Run]) -> dict[str, float]:
     }
 
 
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else math.nan
+def _share(part: float, total: float) -> float:
+    return part / total if total else math.nan
 
 
 def _tracker(condition: str, name: str, key: str, figures: dict[str, dict[str, float]], n: int) -> Cell:
@@ -169,15 +168,10 @@ def _verdict(cells: Sequence[Cell]) -> str:
 
 def draw_figures(cells: Sequence[Cell], path: Path) -> None:
     """Recall, MOTA and errors by sensors and weather."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     by = Cells(cells)
     shown = [name for name in CONDITIONS if (f"{name}, both", "recall") in by]
-    with plt.rc_context(STYLE):
-        figure, axes = plt.subplots(1, len(FIGURES), figsize=(13.0, 3.6), layout="constrained")
+    with figure(path, (13.0, 3.6), "People tracked within the radar's range", dpi=110, x=0.01, ha="left") as drawn:
+        axes = drawn.subplots(1, len(FIGURES))
         for axis, (which, (_, more)) in zip(axes, FIGURES.items(), strict=True):
             wide = 0.8 / len(SENSORS)
             for k, name in enumerate(SENSORS):
@@ -189,7 +183,4 @@ def draw_figures(cells: Sequence[Cell], path: Path) -> None:
             axis.grid(axis="x", visible=False)
             if more:
                 axis.set_ylim(0.0, 1.0)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SENSORS), fontsize=9)
-        figure.suptitle("People tracked within the radar's range", x=0.01, ha="left", fontweight="bold", color=INK)
-        figure.savefig(path, dpi=110)
-        plt.close(figure)
+        drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(SENSORS), fontsize=9)

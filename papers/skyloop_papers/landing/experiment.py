@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop_papers.experiment import Cell, Cells, Rule, RunByRun, rows_of
-from skyloop_papers.landing.flight import land, land_on_board
-from skyloop_papers.landing.plan import (
+from skyloop_papers.flight_watch import succeeded
+from skyloop_papers.landing.flight import (
     ABLATION,
     AIM_RMS,
     AIM_TIME,
@@ -21,6 +21,8 @@ from skyloop_papers.landing.plan import (
     PUBLISHED_TIME,
     QUICK,
     LandingPlan,
+    land,
+    land_on_board,
 )
 from skyloop_papers.landing.plots import draw_errors, draw_failures, draw_starts
 from skyloop_papers.runs import Job, Run
@@ -36,7 +38,7 @@ def job_name(group: str, which: str, seed: int) -> str:
     return f"{group}-{which.replace(' ', '_').replace('/', '')}-{seed}"
 
 
-class Landing(RunByRun[LandingPlan]):
+class LandingExperiment(RunByRun[LandingPlan]):
     paper = "fpga-landing-hil"
     rules = (
         Rule("all", LATE, table="Table I", column="landed"),
@@ -51,7 +53,7 @@ class Landing(RunByRun[LandingPlan]):
         def job(group: str, which: str, seed: int, call: Callable[..., Run], *arguments: Any) -> Job:
             name = job_name(group, which, seed)
             failed = folder / "failed" / name
-            return Job(name, folder / "runs" / f"{name}.json", call, (seed, *arguments, str(failed)), leaves=failed)
+            return Job.of(folder, name, call, seed, *arguments, str(failed), leaves=failed)
 
         rate = plan.camera_rate_hz
         jobs = [
@@ -121,7 +123,7 @@ class Landing(RunByRun[LandingPlan]):
         return {"flown": table(["", "each of", "seeds", "landings"], rows)}
 
 
-EXPERIMENT = Landing()
+EXPERIMENT = LandingExperiment()
 
 
 def pictures_of_failures(folder: Path) -> list[Path]:
@@ -137,42 +139,41 @@ def pictures_of_failures(folder: Path) -> list[Path]:
 
 def _tables(board: str, runs: list[Run]) -> list[Cell]:
     """Tables I to III for one board. Errors and times are of the landings that succeeded."""
-    good, n = [run for run in runs if "failed" not in run], len(runs)
+    landed, n = succeeded(runs), len(runs)
     about = {"failed": _failed(runs), "aim": n, **_timing(runs)}
-    cells = [Cell("Table I", board, "landed", PUBLISHED_LANDED[0], len(good), "1", n, None, about)]
-    if not good:
+    cells = [Cell("Table I", board, "landed", PUBLISHED_LANDED[0], len(landed), "1", n, None, about)]
+    if not landed:
         return cells
     for key, published in PUBLISHED_MSE.items():
-        values = [run[key] for run in good]
+        values = [run[key] for run in landed]
         square = statistics.fmean(value * value for value in values)
         unit = "rad" if key == "heading" else "m"
         about = {"mse": square, "published_mse": published, "aim": AIM_RMS[key], "worst": max(map(abs, values))}
         rms = math.sqrt(square)
-        cells.append(Cell("Table II", board, key, math.sqrt(published), rms, unit, len(good), None, about))
-    times = [run["time"] for run in good]
-    measured = {
-        "mean": statistics.fmean(times),
-        "median": statistics.median(times),
-        "max": max(times),
-        "min": min(times),
-    }
+        cells.append(Cell("Table II", board, key, math.sqrt(published), rms, unit, len(landed), None, about))
+    times = [run["time"] for run in landed]
+    measure: dict[str, Callable[[list[float]], float]] = {
+        "mean": statistics.fmean, "median": statistics.median, "max": max, "min": min,
+    }  # fmt: skip
     for key, published in PUBLISHED_TIME.items():
         aim = {"aim": AIM_TIME[key]} if key in AIM_TIME else {}
-        cells.append(Cell("Table III", board, f"{key} time", published, measured[key], "s", len(good), None, aim))
+        cells.append(
+            Cell("Table III", board, f"{key} time", published, measure[key](times), "s", len(landed), None, aim)
+        )
     return cells
 
 
 def _summary(group: str, name: str, runs: list[Run]) -> Cell:
     """How many of a group landed, with their errors and times beside it."""
-    good = [run for run in runs if "failed" not in run]
+    landed = succeeded(runs)
     about: dict[str, Any] = {"failed": _failed(runs), **_timing(runs)}
-    if good:
+    if landed:
         for key in PUBLISHED_MSE:
-            about[f"{key}_rms"] = math.sqrt(statistics.fmean(run[key] ** 2 for run in good))
-        about["time"] = statistics.fmean(run["time"] for run in good)
-        about["longest"] = max(run["time"] for run in good)
-        about["farthest"] = max(math.hypot(run["x"], run["y"]) for run in good)
-    return Cell(group, name, "", None, len(good), "1", len(runs), None, about)
+            about[f"{key}_rms"] = math.sqrt(statistics.fmean(run[key] ** 2 for run in landed))
+        about["time"] = statistics.fmean(run["time"] for run in landed)
+        about["longest"] = max(run["time"] for run in landed)
+        about["farthest"] = max(math.hypot(run["x"], run["y"]) for run in landed)
+    return Cell(group, name, "", None, len(landed), "1", len(runs), None, about)
 
 
 def _failed(runs: list[Run]) -> dict[str, str]:

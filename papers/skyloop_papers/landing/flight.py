@@ -1,8 +1,12 @@
-"""One landing of `skyloop reproduce landing`: flown, scored, and drawn if it failed."""
+"""The landings of `skyloop reproduce landing`: their plan, and one landing, which is flown, scored and drawn.
+
+Nothing of the plan may change once flights that count have begun. A results folder holds a copy, and a different plan
+is refused."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +27,91 @@ from skyloop_client.messages import Array, Event, LandingStatus, Message
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.land import landing_pilot, start_of
-from skyloop_papers.landing.plan import DURATION, ON_MARKER
+from skyloop_landing.vision.control import LandingControlConfig
+from skyloop_papers.experiment import ExperimentPlan
+from skyloop_papers.plots import figure
+
+PUBLISHED_MSE = {"x": 0.3375, "y": 0.8672, "heading": 0.7505}
+"""Table II: m², m² and rad²; the paper prints them with the units m and rad."""
+PUBLISHED_TIME = {"mean": 43.02, "median": 43.83, "max": 59.38, "min": 25.89}
+"""s, Table III."""
+PUBLISHED_LANDED = (100, 100)
+AIM_RMS = {"x": 0.10, "y": 0.10, "heading": 0.10}
+AIM_TIME = {"mean": 20.0, "max": 30.0}
+ON_MARKER = 0.857
+"""m from the middle of the marker, the ring's outer radius, within which the vehicle must stand."""
+DURATION = 150.0
+"""s of simulated time for a full flight."""
+
+Change = dict[str, Any]
+BOARDS: dict[str, tuple[str, dict[str, float]]] = {
+    "python": ("python", {}),
+    "qemu": ("qemu", {}),
+    "throttled": ("qemu", {"clock_mhz": 1.0}),
+    "late": ("python", {"latency": 0.5}),
+}
+"""By name: the board of `skyloop land`, and what differs from 650 MHz and no latency."""
+CONDITIONS: dict[str, Change] = {
+    "wind 5 m/s with gusts": {"wind": {"kind": "dryden", "mean": [4.0, 3.0, 0.0], "w20_kt": 15.0}},
+    "dusk": {"weather.time_of_day": 19.6, "weather.clouds": 0.2},
+    "snow": {"weather.snow": 1.0, "weather.clouds": 0.9},
+    "rain": {"weather.rain": 10.0, "weather.wetness": 1.0, "weather.clouds": 0.9},
+    "rangefinder noise and dropouts": {
+        "vehicles.drone.sensors.range.noise_sd": 0.4,
+        "vehicles.drone.sensors.range.faults": [{"kind": "dropout", "probability": 0.3}],
+    },
+    "camera at 15 Hz": {"vehicles.drone.sensors.down.rate_hz": 15},
+    "100 ms more latency": {"vehicles.drone.sensors.down.latency": 0.1},
+    "motion blur": {"vehicles.drone.sensors.down.exposure_time": 0.02},
+    "turned and half in shadow": {"turned": True, "screen": True},
+}
+"""By name: paths of the scenario and their values; `turned` and `screen` are of the world."""
+ABLATION: dict[str, Change] = {
+    "ours": {},
+    "altitude not filtered": {"vehicles.drone.pilot.control.altitude_filter": False},
+    "second stage as published": {"vehicles.drone.pilot.control.second_stage": "published"},
+    "both as published": {
+        "vehicles.drone.pilot.control.altitude_filter": False,
+        "vehicles.drone.pilot.control.second_stage": "published",
+    },
+    "camera over the marker": {"vehicles.drone.pilot.control.camera_ahead": 0.0},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LandingPlan(ExperimentPlan):
+    """What is flown. The quick form is one landing."""
+
+    starts: tuple[int, ...] = tuple(range(101, 201))
+    """Seeds of the hundred landings of each board; lower ones were looked at while the landing was made."""
+    boards: tuple[str, ...] = tuple(BOARDS)
+    condition_starts: tuple[int, ...] = tuple(range(201, 251))
+    conditions: tuple[str, ...] = tuple(CONDITIONS)
+    ablation_starts: tuple[int, ...] = tuple(range(301, 351))
+    ablation: tuple[str, ...] = tuple(ABLATION)
+    clocks_mhz: tuple[float, ...] = (650.0, 65.0, 6.5, 1.0, 0.5, 0.2, 0.1)
+    clock_starts: tuple[int, ...] = tuple(range(401, 406))
+    camera_rate_hz: int = 30
+    """Images per simulated second. The video has 60, so each image is shown twice; the paper's simulator gave fewer."""
+
+    def plain(self) -> dict[str, Any]:
+        fixed = {
+            "on_marker": ON_MARKER,
+            "duration": DURATION,
+            "control": LandingControlConfig().model_dump(mode="json"),
+        }
+        changes = {"boards_with": BOARDS, "conditions_with": CONDITIONS, "ablation_with": ABLATION}
+        return {**asdict(self), **fixed, **changes}
+
+
+QUICK = LandingPlan((1,), ("python",), (), (), (), (), (), ())
+
 
 TRACK_EVERY = 0.25
 """s."""
 
 
-class Witness:
+class LandingWitness:
     """What is needed of a flight to judge and draw it."""
 
     def __init__(self, simulation: Simulation) -> None:
@@ -84,7 +166,7 @@ def land(seed: int, changes: dict[str, Any], camera_rate_hz: float, folder: str)
     pilot: Any = None
     # on the way to the start nobody looks at the pictures, and a picture costs more than all else of its instant
     with build(scenario, wanted=lambda t_ns: pilot.at_start) as simulation:
-        witness = Witness(simulation)
+        witness = LandingWitness(simulation)
         pilot = simulation.parts_of(PilotPart)[0].pilot
         fly(simulation, scenario.duration)
         return scored(simulation, scenario, witness, pilot.began_ns * 1e-9, Path(folder))
@@ -95,14 +177,14 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
     scenario = landing_scenario(seed, {}, camera_rate_hz)
     pilot = landing_pilot(scenario)
     start, yaw = start_of(pilot)
-    made, logic = make_board(board, BoardOptions(rules=pilot.rules, control=pilot.control, **setup))
+    device, logic = make_board(board, BoardOptions(rules=pilot.rules, control=pilot.control, **setup))
     try:
         gate = LinkGate(Pace(None))
-        link = LandingLink(made, logic, LandingOptions(start, yaw, pilot.camera, pilot.rangefinder))
+        link = LandingLink(device, logic, LandingOptions(start, yaw, pilot.camera, pilot.rangefinder))
         gate.links["landing"] = link
         with build(without_pilots(scenario), gates=(gate,), wanted=lambda t_ns: link.at_start) as simulation:
             gate.attach(simulation.port, None)
-            witness = Witness(simulation)
+            witness = LandingWitness(simulation)
             fly(simulation, scenario.duration, links=gate)
             witness.gave_up = link.procedure.gave_up
             began_ns = link.procedure.started_ns
@@ -110,13 +192,15 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
             run = scored(simulation, scenario, witness, began, Path(folder))
             gate.finish("the flight is over")
     finally:
-        made.close()
-    counted = made.summary()
+        device.close()
+    counted = device.summary()
     times = {"mean": counted["execution_us_mean"] / 1e3, "max": counted["execution_us_most"] / 1e3}
     return {**run, "execution_ms": {**times, "missed": counted["images_missed"]}}
 
 
-def scored(simulation: Simulation, scenario: Scenario, witness: Witness, began: float, folder: Path) -> dict[str, Any]:
+def scored(
+    simulation: Simulation, scenario: Scenario, witness: LandingWitness, began: float, folder: Path
+) -> dict[str, Any]:
     """began: s, when the board was triggered; negative if it never was. Errors are in the marker's axes."""
     world = scenario.world.options
     marker, marker_yaw = np.array(world.get("marker_xy", (6.0, 0.0))), math.radians(world.get("marker_yaw_deg", 0.0))
@@ -142,7 +226,7 @@ def _turned(vector: Array, angle: float) -> Array:
     return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
 
 
-def _cause(status: Any, witness: Witness, off: float, began: float) -> str:
+def _cause(status: Any, witness: LandingWitness, off: float, began: float) -> str:
     """Why it is no landing on the marker; empty if it is one."""
     crash = next((event for event in witness.events if event.kind in ("crash", "crashed")), None)
     if crash is not None:
@@ -158,26 +242,16 @@ def _cause(status: Any, witness: Witness, off: float, began: float) -> str:
     return "" if off <= ON_MARKER else f"landed {off:.2f} m beside the marker"
 
 
-def _draw_failure(witness: Witness, title: str, folder: Path) -> None:
+def _draw_failure(witness: LandingWitness, title: str, folder: Path) -> None:
     """The last image, and what is dark in it."""
     if witness.image is None:
         return
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
     from skyloop_landing.vision.object_list import dark, grey, smoothed, tiles_of
 
-    folder.mkdir(parents=True, exist_ok=True)
     smooth = smoothed(grey(witness.image.colour))
-    figure = Figure(figsize=(12, 4), layout="constrained")
-    seen, binary = figure.subplots(1, 2)
-    seen.imshow(witness.image.colour, cmap="gray")
-    binary.imshow(1 - dark(smooth, tiles_of(smooth)), cmap="gray")
-    seen.set_title("the last image")
-    binary.set_title("dark for the detector")
-    for axes in (seen, binary):
-        axes.set_axis_off()
-    figure.suptitle(title, fontsize=10)
-    figure.savefig(folder / "failed.png", dpi=90)
+    shown = {"the last image": witness.image.colour, "dark for the detector": 1 - dark(smooth, tiles_of(smooth))}
+    with figure(folder / "failed.png", (12, 4), title, dpi=90) as drawn:
+        for axes, (name, picture) in zip(drawn.subplots(1, 2), shown.items(), strict=True):
+            axes.imshow(picture, cmap="gray")
+            axes.set_title(name)
+            axes.set_axis_off()

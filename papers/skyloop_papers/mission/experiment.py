@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from skyloop_papers.drag.plots import INK, STYLE
 from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan
-from skyloop_papers.mission.flight import ACCEPTANCE, CORNERS, HEIGHT, SCENARIO, SPEED, Flown, fly_rectangle
-from skyloop_papers.runs import Progress, Workers
+from skyloop_papers.mission.flight import ACCEPTANCE, CORNERS, HEIGHT, SCENARIO, SPEED, FlownRectangle, fly_rectangle
+from skyloop_papers.plots import INK, figure
+from skyloop_papers.runs import Progress, RunWorkers
 from skyloop_papers.texts import table
 
 TRACK, BELIEF, FIXES, RECTANGLE = "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
@@ -35,7 +35,7 @@ class MissionPlan(ExperimentPlan):
         return {**flown, "seeds": self.seeds, "scenario": SCENARIO}
 
 
-class Mission(Experiment[MissionPlan, list[Flown]]):
+class MissionExperiment(Experiment[MissionPlan, list[FlownRectangle]]):
     paper = "airloop"
     pictures = ("mission.png",)
     resumes = False
@@ -44,10 +44,10 @@ class Mission(Experiment[MissionPlan, list[Flown]]):
     def plan(self, *, quick: bool = False) -> MissionPlan:
         return MissionPlan(1) if quick else MissionPlan()
 
-    def fly(self, plan: MissionPlan, folder: Path, progress: Progress, workers: Workers) -> list[Flown]:
+    def fly(self, plan: MissionPlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownRectangle]:
         return [fly_rectangle(seed) for seed in range(1, 1 + plan.seeds)]
 
-    def judge(self, plan: MissionPlan, runs: list[Flown]) -> list[Cell]:
+    def judge(self, plan: MissionPlan, runs: list[FlownRectangle]) -> list[Cell]:
         """The paper shows its track (Fig. 17) but gives no number."""
         conditions = {
             "rectangle_m": "60 x 40", "height_m": HEIGHT, "speed_m_s": SPEED, "acceptance_m": ACCEPTANCE,
@@ -62,14 +62,11 @@ class Mission(Experiment[MissionPlan, list[Flown]]):
             LASTED: [flown.duration for flown in runs],
         }
         return [
-            Cell(
-                "Fig. 17", row, "", None, float(np.mean(values)), "s" if row == LASTED else "m", len(values),
-                float(np.std(values)), conditions,
-            )
+            Cell.mean("Fig. 17", row, "", None, values, "s" if row == LASTED else "m", conditions)
             for row, values in measured.items()
-        ]  # fmt: skip
+        ]
 
-    def write(self, folder: Path, plan: MissionPlan, runs: list[Flown], cells: Sequence[Cell]) -> None:
+    def write(self, folder: Path, plan: MissionPlan, runs: list[FlownRectangle], cells: Sequence[Cell]) -> None:
         plot_flights(runs, folder / "mission.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
@@ -81,33 +78,22 @@ class Mission(Experiment[MissionPlan, list[Flown]]):
         return [f"From arming to disarming it takes {Cells(cells).value(LASTED):.0f} s."]
 
 
-EXPERIMENT = Mission()
+EXPERIMENT = MissionExperiment()
 
 
-def plot_flights(flights: list[Flown], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(12.5, 6.0), layout="constrained")
-        figure.suptitle(
-            "Four GPS waypoints as a MAVLink mission, flown on the EKF (airloop V-E1, Fig. 17)",
-            fontweight="bold", color=INK,
-        )  # fmt: skip
-        left, right = figure.subplots(1, 2, width_ratios=(1.35, 1))
+def plot_flights(flights: list[FlownRectangle], path: Path) -> None:
+    title = "Four GPS waypoints as a MAVLink mission, flown on the EKF (airloop V-E1, Fig. 17)"
+    with figure(path, (12.5, 6.0), title) as drawn:
+        left, right = drawn.subplots(1, 2, width_ratios=(1.35, 1))
         _track(left, flights[0])
         _errors(right, flights)
-        figure.savefig(path, dpi=100)
-        plt.close(figure)
 
 
-def _track(axis: Any, flown: Flown) -> None:
+def _track(axis: Any, flown: FlownRectangle) -> None:
     closed = np.vstack([flown.corners, flown.corners[:1]])
     axis.plot(flown.fixes[:, 0], flown.fixes[:, 1], ".", color=FIXES, ms=3, label="GNSS fixes")
     axis.plot(closed[:, 0], closed[:, 1], "--", color=RECTANGLE, lw=1.3, label="mission")
-    axis.plot(flown.whole[:, 0], flown.whole[:, 1], color=TRACK, lw=0.8, alpha=0.6)
+    axis.plot(flown.track[:, 0], flown.track[:, 1], color=TRACK, lw=0.8, alpha=0.6)
     axis.plot(flown.truth[:, 0], flown.truth[:, 1], color=TRACK, lw=1.6, label="flown")
     axis.plot(flown.estimate[:, 0], flown.estimate[:, 1], color=BELIEF, lw=1.0, label="EKF's belief")
     axis.plot(flown.corners[:, 0], flown.corners[:, 1], "s", color=RECTANGLE, ms=7)
@@ -121,10 +107,10 @@ def _track(axis: Any, flown: Flown) -> None:
     axis.plot(0, 0, "*", color=INK, ms=11, label="take-off and landing")
     axis.set(xlabel="east [m]", ylabel="north [m]", aspect="equal", title=f"seed {flown.seed}, {flown.duration:.0f} s")
     axis.set(xlim=(-38, 38), ylim=(-28, 34))
-    axis.legend(loc="upper center", ncols=5, fontsize=7.5, framealpha=1.0)
+    axis.legend(loc="upper center", ncols=5, fontsize=7.5, frameon=True, framealpha=1.0)
 
 
-def _errors(axis: Any, flights: list[Flown]) -> None:
+def _errors(axis: Any, flights: list[FlownRectangle]) -> None:
     for flown in flights:
         rms = float(np.sqrt(np.mean(flown.cross_track**2)))
         axis.plot(flown.t - flown.t[0], flown.cross_track, lw=1.2, label=f"seed {flown.seed}, rms {rms:.2f} m")
@@ -140,4 +126,4 @@ def _errors(axis: Any, flights: list[Flown]) -> None:
         title="true track against the rectangle",
     )  # fmt: skip
     axis.set_ylim(0.0, 1.35 * max(float(flown.cross_track.max()) for flown in flights))
-    axis.legend(fontsize=7.5, loc="upper center", framealpha=1.0, ncols=3, handlelength=1.2, columnspacing=1.0)
+    axis.legend(fontsize=7.5, loc="upper center", ncols=3, handlelength=1.2, columnspacing=1.0)

@@ -33,7 +33,6 @@ SPEED = 4.0
 ACCEPTANCE = 1.0
 """m from a corner within which it counts as reached."""
 LONGEST_S = 240.0
-SEEDS, QUICK_SEEDS = 5, 1
 SCENARIO: dict[str, Any] = {
     "name": "mission",
     "world": "flat",
@@ -58,7 +57,7 @@ SCENARIO: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Flown:
+class FlownRectangle:
     """One flight, from the first corner to the last."""
 
     seed: int
@@ -74,8 +73,8 @@ class Flown:
     """(4, 3) m, world."""
     duration: float
     """s from arming to disarming."""
-    whole: Array
-    """(k, 2) m east and north, the true track from arming to disarming."""
+    track: Array
+    """(k, 2) m east and north, true, from arming to disarming."""
     passed: tuple[float, ...]
     """s when corners 2, 3, 4 counted as reached."""
 
@@ -111,7 +110,7 @@ def distance_to_rectangle(points: Array, corners: Array) -> Array:
     return nearest
 
 
-class Desk(ClientChannel):
+class GroundStation(ClientChannel):
     """A ground station in the same process. Messages are encoded as bytes, but there is no socket."""
 
     def __init__(self) -> None:
@@ -172,10 +171,10 @@ def mission_items(frame: LocalFrame, corners: Array) -> list[Any]:
         (mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH, None, (0.0, 0.0, 0.0, 0.0)),
     ]
     items = []
-    for number, (command, place, params) in enumerate(plan):
+    for number, (command, position, params) in enumerate(plan):
         x = y = 0
-        if place is not None:
-            latitude_deg, longitude_deg, _ = frame.geodetic_array_from_enu(place)
+        if position is not None:
+            latitude_deg, longitude_deg, _ = frame.geodetic_array_from_enu(position)
             x, y = round(latitude_deg * 1e7), round(longitude_deg * 1e7)
         items.append(
             mavlink.MAVLink_mission_item_int_message(
@@ -185,14 +184,14 @@ def mission_items(frame: LocalFrame, corners: Array) -> list[Any]:
     return items
 
 
-def fly_rectangle(seed: int) -> Flown:
+def fly_rectangle(seed: int) -> FlownRectangle:
     """Upload, arm and start, then record until it has landed at home."""
     scenario: Scenario = make_scenario({**SCENARIO, "seed": seed})
     home = home_of(scenario)
     with build(scenario) as simulation:
         start = simulation.truth().position
         vehicle = MavlinkVehicle(System(simulation.port.vehicle(), simulation.bus, 1, Geography(home, start)))
-        desk = Desk()
+        desk = GroundStation()
         vehicle.channels.append(desk)
         corners = np.column_stack([CORNERS + start[:2], np.full(4, HEIGHT + start[2])])
         t_ns, truth, estimate, fixes = _record(simulation, LocalFrame(home))
@@ -214,7 +213,7 @@ def fly_rectangle(seed: int) -> Flown:
         _until(simulation, vehicle, lambda: not vehicle.system.port.status.armed, "the landing")
         lasted = simulation.now - armed
     chosen = (np.array(t_ns) >= began) & (np.array(t_ns) <= ended)
-    return Flown(
+    return FlownRectangle(
         seed, np.array(t_ns)[chosen] / 1e9, np.array(truth)[chosen], np.array(estimate)[chosen], np.array(fixes),
         corners, lasted, np.array(truth)[np.array(t_ns) >= armed * NS_PER_S, :2], tuple(passed[:-1]),
     )  # fmt: skip

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.datasets.rig import STAGES, TRIAL_SENSORS, trial_recording
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule, rows_of
-from skyloop_papers.runs import Progress, Run, Workers, keep
+from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.runs import Progress, Run, RunWorkers, keep
 from skyloop_papers.texts import paragraph, table
 
 QUALITIES = ("low", "medium", "high", "epic", "cinematic")
@@ -44,7 +44,7 @@ def row_name(quality: str, store: bool, radar: bool) -> str:
     return f"{quality}, {'with' if radar else 'without'} radar, {'with' if store else 'without'} storage"
 
 
-class Offline(Experiment[OfflinePlan, dict[str, Run]]):
+class OfflineExperiment(Experiment[OfflinePlan, dict[str, Run]]):
     paper = "airloop"
     rules = (Rule("more", "epic and cinematic pictures are drawn without a GPU here", table="Table 5"),)
     not_run_by_run = "it measures times of this machine"
@@ -52,7 +52,7 @@ class Offline(Experiment[OfflinePlan, dict[str, Run]]):
     def plan(self, *, quick: bool = False) -> OfflinePlan:
         return OfflinePlan(40, QUALITIES[:1]) if quick else OfflinePlan()
 
-    def fly(self, plan: OfflinePlan, folder: Path, progress: Progress, workers: Workers) -> dict[str, Run]:
+    def fly(self, plan: OfflinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """Recordings run one after the other; a stopped command continues after the last one."""
         runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("runs/*.json")}
         sitting = 1 + max((run["sitting"] for run in runs.values()), default=0)
@@ -84,24 +84,12 @@ class Offline(Experiment[OfflinePlan, dict[str, Run]]):
                     cells.append(Cell("stages", row, stage, None, spent, "core-ms", conditions=about))
         return cells
 
-    def write(self, folder: Path, plan: OfflinePlan, runs: dict[str, Run], cells: Sequence[Cell]) -> None:
-        rates = [
-            [cell.row, f"{cell.published:g}", f"{cell.ours:.1f}", f"{cell.ours / cell.published:.1f}"]
-            for cell in cells
-            if cell.published is not None
-        ]
-        by = Cells(cells)
-        spent = [[row, *(by.shown(row, stage, ".1f") for stage in STAGES)] for row in rows_of(cells)]
-        text = table(["recording", "paper, 1/s", "here, 1/s", "times"], rates, right=1)
-        text = f"# Table 5 of airloop\n\n{text}\n{table(['core-ms per frame', *HEADS], spent, right=1)}"
-        (folder / "results.md").write_text(text, encoding="utf-8")
-
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         by = Cells(cells)
         return {"measured": _frames(by), "stages": _stages(by), "sitting": _sitting(cells)}
 
 
-EXPERIMENT = Offline()
+EXPERIMENT = OfflineExperiment()
 
 
 def _frames(cells: Cells) -> str:

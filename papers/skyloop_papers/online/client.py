@@ -1,20 +1,27 @@
-"""The CUT of `skyloop reproduce online`: turns once around while it takes bundles, and stamps each step."""
+"""The CUT of `skyloop reproduce online`: turns once around while it takes bundles, and stamps each step.
+
+On board it has the SUT beside it (airloop, IV-B2 a): as in the paper, a thread for each sensor pulls its samples from
+the engine into a shared list. One more thread, the CUT, takes the list, decides and sends the setpoint."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from skyloop_client import Bundle, connect
+from skyloop_client import Bundle, Session, connect
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Velocity
+from skyloop_client.streams import NS_PER_S
 
+PATIENCE_S = 60.0
 FASTEST = 1.5
 """rad/s, the fastest turn of the vehicle. With few frames there is no time for a whole turn."""
 
@@ -41,12 +48,12 @@ class Turning:
         return self._setpoint
 
 
-def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
+def with_engine(address: str, task: dict[str, Any]) -> dict[str, Any]:
     """Seconds of this machine's clock at which each question was sent and each bundle was decoded."""
     streams, frames, warm = task["streams"], task["frames"], task["warm"]
     spread = streams if task["ports"] > 1 else ()
     asked, decoded = [], []
-    with connect(address, spread=spread, timeout=60.0) as session:
+    with connect(address, spread=spread, timeout=PATIENCE_S) as session:
         pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))
         for number in range(warm + frames):
@@ -59,6 +66,115 @@ def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
                 setpoint = pilot(bundle)
         asked.append(time.perf_counter())
     return {"asked": asked, "decoded": decoded, "turned": pilot.turned, "unaligned": pilot.unaligned}
+
+
+# ---- the SUT on board
+
+
+class Gathering:
+    """The pulling threads, one for each sensor, each with its own session on the one port."""
+
+    def __init__(self, address: str, streams: list[str]) -> None:
+        self._streams = streams
+        self._sessions = [connect(address, watch=True, timeout=PATIENCE_S) for _ in streams]
+        self._begin, self._end = (threading.Barrier(len(streams) + 1, timeout=PATIENCE_S) for _ in range(2))
+        self.samples: list[Any] = [None] * len(streams)
+        """The newest sample of each sensor: the shared list."""
+        self.came = [0.0] * len(streams)
+        """s of this machine's clock at which each sample was decoded."""
+        self.trouble: list[BaseException] = []
+        self._wanted_ns = 0
+        for number in range(len(streams)):
+            threading.Thread(target=self._pull, args=(number,), daemon=True).start()
+
+    def _pull(self, number: int) -> None:
+        stream, session = self._streams[number], self._sessions[number]
+        try:
+            while True:
+                self._begin.wait()
+                # a thread that asked too early has the sample before; it would stay one behind for ever
+                sample = session.ask(want=[stream], fresh=[stream]).get(stream)
+                while sample.t_ns < self._wanted_ns:
+                    sample = session.ask(want=[stream], fresh=[stream]).get(stream)
+                self.samples[number] = sample
+                self.came[number] = time.perf_counter()
+                self._end.wait()
+        except (SkyloopError, threading.BrokenBarrierError) as error:
+            self.trouble.append(error)
+            self._begin.abort()
+            self._end.abort()
+
+    def begin(self, wanted_ns: int) -> None:
+        """Have all threads pull the sample of an instant."""
+        self._wanted_ns = wanted_ns
+        self._begin.wait()
+
+    def wait(self) -> None:
+        """Wait until all threads have pulled."""
+        self._end.wait()
+
+    def close(self) -> None:
+        self._begin.abort()
+        for session in self._sessions:
+            session.close()
+
+
+def on_board(address: str, task: dict[str, Any]) -> dict[str, Any]:
+    """Seconds of this machine's clock: questions sent, bundles pulled, bundles handed to the CUT."""
+    streams, frames, warm = task["streams"], task["frames"], task["warm"]
+    period_ns = round(NS_PER_S / task["rate_hz"])
+    asked, decoded, handed, size = [], [], [], 0
+    with connect(address, timeout=PATIENCE_S) as session:
+        gathering = Gathering(address, streams)
+        pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
+        setpoint = Velocity(np.zeros(3))
+        t_ns = session.now()
+        # a radar's burst arrives after its stamp; the pulling threads wait for it, so time must reach it
+        late_ns = max(session.infos[session.full_name(stream)].latency_ns for stream in streams)
+        try:
+            for number in range(warm + frames):
+                asked.append(time.perf_counter())
+                wanted_ns = (t_ns // period_ns + 1) * period_ns
+                gathering.begin(wanted_ns)
+                bundle = session.ask(setpoint, until_ns=wanted_ns + late_ns)
+                answered = time.perf_counter()
+                gathering.wait()
+                decoded.append(max(answered, *gathering.came))
+                handed.append(time.perf_counter())
+                t_ns = bundle.t_ns
+                if bundle.refused:
+                    raise SystemExit(f"refused: {bundle.refused[0]}")
+                if number >= warm:
+                    setpoint = pilot(with_samples(bundle, session, streams, gathering.samples))
+                    size += sum(map(bytes_of, gathering.samples))
+            asked.append(time.perf_counter())
+        except threading.BrokenBarrierError:
+            why = gathering.trouble[0] if gathering.trouble else f"no sample within {PATIENCE_S:.0f} s"
+            raise SystemExit(f"a sensor's thread failed: {why}") from None
+        finally:
+            gathering.close()
+    return {
+        "asked": asked, "decoded": decoded, "handed": handed, "turned": pilot.turned, "unaligned": pilot.unaligned,
+        "bytes": size / frames,
+    }  # fmt: skip
+
+
+def with_samples(bundle: Bundle, session: Session, streams: list[str], samples: list[Any]) -> Bundle:
+    """The list as a bundle, so that the CUT is the same in all configurations."""
+    latest = {session.full_name(stream): sample for stream, sample in zip(streams, samples, strict=True)}
+    return Bundle(bundle.t_ns, bundle.vehicle, latest, bundle.state, bundle.status)
+
+
+def bytes_of(record: Any) -> int:
+    """Bytes of its arrays."""
+    return sum(getattr(getattr(record, field.name), "nbytes", 0) for field in fields(record))
+
+
+# ---- the process
+
+
+def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
+    return on_board(address, task) if task["board"] else with_engine(address, task)
 
 
 def answer_parent(taken: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:

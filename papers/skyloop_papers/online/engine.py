@@ -4,22 +4,16 @@ The SUT, which extracts the data, is part of it, or runs beside the CUT on the b
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import threading
-from typing import IO, Any
+from typing import Any
 
 from skyloop.datasets.rig import RecordOptions, rig_scenario
-from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
-from skyloop.links.loop.listener import Listener
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario
-from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Arm, TakeOff
-from skyloop_papers.two_machines import HERE, Cable
+from skyloop_papers.two_machines import ProgramUnderTest, answer_experiment
 
 STREAMS = ["rgb0", "depth0", "lidar0", "gps0"]
 RISE_S, HEIGHT = 6.0, 5.0
@@ -43,49 +37,22 @@ def scenario_of(task: dict[str, Any]) -> Scenario:
 def fly(task: dict[str, Any]) -> dict[str, Any]:
     """Rows of t1a, t1b, t2, t3 in s, one per frame. They add up to the time from the first question to the last."""
     streams = [*STREAMS, *(["radar0/raw"] if task["radar"] else [])]
-    cable = Cable() if task["apart"] else None
-    link_gate = LinkGate()
-    listener = Listener(link_gate.inbox, HERE if task["apart"] else "127.0.0.1", (0,) * task["ports"])
-    client = "board" if task["board"] else "client"
-    command = [sys.executable, "-m", f"skyloop_papers.online.{client}"]
-    pipe = subprocess.PIPE
-    cut = subprocess.Popen(
-        ["unshare", "--net", *command] if cable else command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
-    )
-    stuck = threading.Timer(task["patience_s"], cut.kill)
-    stuck.start()
-    try:
-        # images of the climb are not needed
-        with build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation:
+    # images of the climb are not needed
+    with (
+        ProgramUnderTest("skyloop_papers.online.client", apart=task["apart"], ports=task["ports"]) as cut,
+        build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation,
+    ):
+        stuck = threading.Timer(task["patience_s"], cut.process.kill)
+        stuck.start()
+        try:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
-            link_gate.links["link"] = link = Coordinator(listener, SessionOptions())
-            link_gate.attach(simulation.port)
-            simulation.clock.gates = (link_gate,)
-            address = f"{listener.host}:{listener.ports[0]}"
-            say_go(cut, cable, {**task, "streams": streams, "warm": WARM_FRAMES, "address": address})
-            while not link.over and cut.poll() is None:
+            link = cut.begin(simulation, SessionOptions(), {**task, "streams": streams, "warm": WARM_FRAMES})
+            while not link.over and cut.is_running:
                 simulation.step()
-            out, err = cut.communicate()
-            link_gate.finish("the frames are taken")
-    finally:
-        stuck.cancel()
-        cut.kill()
-        listener.close()
-    if cut.returncode:
-        raise LinkError((err.strip().splitlines() or [f"the CUT ended with {cut.returncode}"])[-1])
-    return rows_of(json.loads(out), link)
-
-
-def say_go(cut: subprocess.Popen[str], cable: Cable | None, task: dict[str, Any]) -> None:
-    said: IO[str] | None = cut.stdout
-    assert said is not None and cut.stdin is not None
-    if said.readline() != "ready\n":
-        raise LinkError(f"the CUT did not start: {(cut.communicate()[1].strip().splitlines() or ['no message'])[-1]}")
-    if cable is not None:
-        cable.plug_in(cut.pid)
-    cut.stdin.write(json.dumps(task) + "\n")
-    cut.stdin.flush()
+            return rows_of(cut.result(task["patience_s"]), link)
+        finally:
+            stuck.cancel()
 
 
 def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
@@ -111,12 +78,5 @@ def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    try:
-        print(json.dumps(fly(json.loads(sys.argv[1]))))
-    except SkyloopError as error:
-        sys.exit(f"the engine failed: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    answer_experiment(fly)

@@ -16,9 +16,10 @@ import numpy as np
 
 from skyloop_client.messages import Array
 from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
-from skyloop_papers.runs import Progress, Workers, keep
+from skyloop_papers.plots import figure
+from skyloop_papers.runs import Progress, RunWorkers, keep
 from skyloop_papers.texts import paragraph, table
-from skyloop_papers.two_machines import run_engine, why_not_apart
+from skyloop_papers.two_machines import network_in_words, run_engine, why_not_apart
 
 ENGINE = "skyloop_papers.online.engine"
 STAGES = ("t1 engine to SUT", "t1 SUT to CUT", "t2", "t3")
@@ -67,7 +68,7 @@ class OnlinePlan(ExperimentPlan):
 
 
 @dataclass(frozen=True, slots=True)
-class Flown:
+class FlownConfiguration:
     """One configuration, flown several times."""
 
     configuration: Configuration
@@ -95,7 +96,7 @@ class Flown:
         return [len(run) / float(run.sum()) for run in self.runs]
 
 
-class Online(Experiment[OnlinePlan, list[Flown]]):
+class OnlineExperiment(Experiment[OnlinePlan, list[FlownConfiguration]]):
     paper = "airloop"
     rules = (Rule("more", table="Table 6"),)
     pictures = ("online.png",)
@@ -104,7 +105,7 @@ class Online(Experiment[OnlinePlan, list[Flown]]):
     def plan(self, *, quick: bool = False) -> OnlinePlan:
         return OnlinePlan(frames=60, runs=1) if quick else OnlinePlan()
 
-    def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: Workers) -> list[Flown]:
+    def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownConfiguration]:
         """Round after round through all configurations, so that a slow hour of the machine affects them all."""
         why_not = why_not_apart()
         wanted = [(configuration, radar) for radar in plan.radar for configuration in CONFIGURATIONS]
@@ -123,10 +124,10 @@ class Online(Experiment[OnlinePlan, list[Flown]]):
                 **{name: sum(run["conditions"][name] for run in runs) for name in ("unaligned", "violations")},
                 "load_before": [run["conditions"]["load_before"] for run in runs],
             }
-            every.append(Flown(configuration, radar, [np.array(run["rows"]) for run in runs], conditions))
+            every.append(FlownConfiguration(configuration, radar, [np.array(run["rows"]) for run in runs], conditions))
         return every
 
-    def judge(self, plan: OnlinePlan, runs: list[Flown]) -> list[Cell]:
+    def judge(self, plan: OnlinePlan, runs: list[FlownConfiguration]) -> list[Cell]:
         """Frames per second beside the paper's, then the time by stage."""
         cells = []
         for one in runs:
@@ -138,10 +139,9 @@ class Online(Experiment[OnlinePlan, list[Flown]]):
                     cells.append(Cell("eq. 1", one.name, f"{stage}, p{q}", None, value, "ms", len(seconds)))
         return cells
 
-    def write(self, folder: Path, plan: OnlinePlan, runs: list[Flown], cells: Sequence[Cell]) -> None:
+    def write(self, folder: Path, plan: OnlinePlan, runs: list[FlownConfiguration], cells: Sequence[Cell]) -> None:
         write_times(folder, runs)
-        (folder / "results.md").write_text(summary(runs), encoding="utf-8")
-        plot_stages([one.name for one in runs], [one.seconds for one in runs], STAGES, folder / "online.png")
+        plot_stages(runs, folder / "online.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         rated, by = [cell for cell in cells if cell.table == "Table 6"], Cells(cells)
@@ -151,7 +151,7 @@ class Online(Experiment[OnlinePlan, list[Flown]]):
         }  # fmt: skip
 
 
-EXPERIMENT = Online()
+EXPERIMENT = OnlineExperiment()
 
 
 def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_apart: str) -> dict[str, Any]:
@@ -164,10 +164,8 @@ def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_a
     }  # fmt: skip
     load = os.getloadavg()[0]
     seen = run_engine("reproduce online", ENGINE, task, apart=apart, patience_s=patience_s + 10.0)
-    if not configuration.apart:
-        network = "loopback; the CUT is a process of its own"
-    else:
-        network = "network namespaces joined by veth" if apart else f"loopback, for two machines: {why_not_apart}"
+    here = "loopback; the CUT is a process of its own"
+    network = network_in_words(why_not_apart) if configuration.apart else here
     conditions = {
         "world": plan.world, "frames": plan.frames, "runs": plan.runs, "width": 320, "height": 240,
         "ports": task["ports"], "network": network, "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
@@ -177,79 +175,43 @@ def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_a
     return {"rows": seen["rows"], "conditions": conditions}
 
 
-def write_times(folder: Path, flown: Sequence[Flown]) -> None:
+def write_times(folder: Path, flown: Sequence[FlownConfiguration]) -> None:
     """Write the times of every frame, and their percentiles."""
-    with (folder / "times.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["configuration", "ports", "radar", "run", "frame", *COLUMNS])
-        for one in flown:
-            for k, run in enumerate(one.runs):
-                for number, row in enumerate(run):
-                    shown = [f"{1e3 * value:.4f}" for value in row]
-                    writer.writerow([one.configuration.name, one.conditions["ports"], one.radar, k, number, *shown])
-    with (folder / "percentiles.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["configuration", "ports", "radar", "percentile", *COLUMNS])
-        for one in flown:
-            for q in PERCENTILES:
-                shown = [f"{1e3 * value:.4f}" for value in np.percentile(one.seconds, q, axis=0)]
-                writer.writerow([one.configuration.name, one.conditions["ports"], one.radar, q, *shown])
-
-
-def summary(flown: Sequence[Flown]) -> str:
-    """Markdown: frames per second beside the paper's, then the stages as p50 / p99."""
-    rates, stages = [], []
+    times: list[list[Any]] = [["configuration", "ports", "radar", "run", "frame", *COLUMNS]]
+    percentiles: list[list[Any]] = [["configuration", "ports", "radar", "percentile", *COLUMNS]]
     for one in flown:
-        mean, published = float(np.mean(one.fps)), one.published
-        beside = (
-            ["", f"{mean:.1f}", ""]
-            if published is None
-            else [f"{published:g}", f"{mean:.1f}", f"{mean / published:.1f}"]
-        )
-        rates.append([one.name, str(one.conditions["ports"]), *beside])
-        low, high = 1e3 * np.percentile(one.seconds, 50, axis=0), 1e3 * np.percentile(one.seconds, 99, axis=0)
-        stages.append([one.name, *(f"{a:.2f} / {b:.2f}" for a, b in zip(low, high, strict=True))])
-    about = flown[0].conditions
-    return "\n".join((
-        "# Table 6 of airloop\n",
-        table(["SUT and CUT", "ports", "paper, 1/s", "here, 1/s", "times"], rates, right=1),
-        table(["ms, p50 / p99", *STAGES], stages, right=1),
-        f"Remote: {about['network']}. {about['frames']} frames in {about['world']}, {about['cores']} cores.\n",
-    ))  # fmt: skip
+        which = (one.configuration.name, one.conditions["ports"], one.radar)
+        times += [[*which, k, j, *_ms(row)] for k, run in enumerate(one.runs) for j, row in enumerate(run)]
+        percentiles += [[*which, q, *_ms(np.percentile(one.seconds, q, axis=0))] for q in PERCENTILES]
+    for name, rows in (("times", times), ("percentiles", percentiles)):
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(rows)
 
 
-def plot_stages(names: Sequence[str], seconds: Sequence[Array], stages: Sequence[str], path: Path) -> None:
+def _ms(seconds: Array) -> list[str]:
+    return [f"{1e3 * value:.4f}" for value in seconds]
+
+
+def plot_stages(flown: Sequence[FlownConfiguration], path: Path) -> None:
     """Stacked bars of mean ms per stage. The right panel leaves out the first stage, which is many times the others."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (whole, link) = pyplot.subplots(
-        1, 2, figsize=(11, 0.6 * len(names) + 1.9), dpi=110, sharey=True, width_ratios=(3, 2)
-    )
-    for axes, first in ((whole, 0), (link, 1)):
-        left = [0.0] * len(names)
-        for stage in range(first, len(stages)):
-            means = [1e3 * float(cell[:, stage].mean()) for cell in seconds]
-            axes.barh(range(len(names)), means, left=left, color=COLOURS[stage], label=stages[stage])
-            left = [a + b for a, b in zip(left, means, strict=True)]
-        axes.set_xlim(0.0, 1.3 * max(left))
-        for row, end in enumerate(left):
-            said = f" {end:.1f} ms, {1e3 / end:.1f}/s" if first == 0 else f" {end:.2f} ms"
-            axes.text(end, row, said, va="center", fontsize=8)
-        axes.set_xlabel("mean ms per frame")
-        axes.grid(axis="x", alpha=0.3)
-        axes.set_axisbelow(True)
-    whole.set_yticks(range(len(names)), [name.replace(", ", "\n", 1) for name in names], fontsize=8)
-    whole.invert_yaxis()
-    whole.set_title("all of a frame", fontsize=10)
-    link.set_title("without the engine", fontsize=10)
-    handles, labels = whole.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=len(stages), fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0.0, 0.05, 1.0, 1.0))
-    figure.savefig(path)
-    pyplot.close(figure)
+    names = [one.name.replace(", ", "\n", 1) for one in flown]
+    with figure(path, (11, 0.6 * len(names) + 1.9), dpi=110) as drawn:
+        both = drawn.subplots(1, 2, sharey=True, width_ratios=(3, 2))
+        for first, (axes, title) in enumerate(zip(both, ("all of a frame", "without the engine"), strict=True)):
+            left = np.zeros(len(names))
+            for stage in range(first, len(STAGES)):
+                means = [1e3 * float(one.seconds[:, stage].mean()) for one in flown]
+                axes.barh(range(len(names)), means, left=left, color=COLOURS[stage], label=STAGES[stage])
+                left += means
+            axes.set(xlim=(0.0, 1.3 * left.max()), xlabel="mean ms per frame", title=title)
+            for row, end in enumerate(left):
+                label = f" {end:.1f} ms, {1e3 / end:.1f}/s" if first == 0 else f" {end:.2f} ms"
+                axes.text(end, row, label, va="center", fontsize=8)
+            axes.grid(axis="y", visible=False)
+        both[0].set_yticks(range(len(names)), names, fontsize=8)
+        both[0].invert_yaxis()
+        handles, labels = both[0].get_legend_handles_labels()
+        drawn.legend(handles, labels, loc="outside lower center", ncols=len(STAGES), fontsize=8)
 
 
 # ---- the page
@@ -288,10 +250,10 @@ def _share(rated: Sequence[Cell], cells: Cells) -> str:
 def _conditions(rated: Sequence[Cell]) -> str:
     first = rated[0].conditions
     loads = [load for cell in rated for load in cell.conditions["load_before"]]
-    whole = sum(cell.conditions["unaligned"] + cell.conditions["violations"] for cell in rated)
+    wrong = sum(cell.conditions["unaligned"] + cell.conditions["violations"] for cell in rated)
     return paragraph(
         f"{first['runs']} runs of {first['frames']} frames each, mean and standard deviation of the runs;",
         f"{first['cores']} cores without a GPU. Another machine: {first['network']}.",
         f"Load averages before the runs: {min(loads):g} to {max(loads):g}.",
-        f"Bundles whose samples were not of one instant, and commands before their time: {whole}.",
+        f"Bundles whose samples were not of one instant, and commands before their time: {wrong}.",
     )

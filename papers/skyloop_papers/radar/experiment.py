@@ -44,8 +44,7 @@ from skyloop_papers.radar.walks import (
     record,
     record_gait,
 )
-from skyloop_papers.runs import Progress, Workers
-from skyloop_papers.texts import table
+from skyloop_papers.runs import Progress, RunWorkers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class Records:
     noise: NoiseCurve
 
 
-class Radar(Experiment[RadarPlan, Records]):
+class RadarExperiment(Experiment[RadarPlan, Records]):
     paper = "airloop"
     rules = (Rule("same", table="Table 3"),)
     pictures = ("antennas.png", "range-doppler.png", "walks.png", "micro-doppler.png", "noise.png")
@@ -69,7 +68,7 @@ class Radar(Experiment[RadarPlan, Records]):
     def plan(self, *, quick: bool = False) -> RadarPlan:
         return RadarPlan(quick)
 
-    def fly(self, plan: RadarPlan, folder: Path, progress: Progress, workers: Workers) -> Records:
+    def fly(self, plan: RadarPlan, folder: Path, progress: Progress, workers: RunWorkers) -> Records:
         quick = plan.quick
         with RadarSetup([*WALKS, GAIT, *(walk for _, walk, _, _ in PLACES)]) as setup:
             antennas = [check_antennas(setup, *where) for where in PLACES]
@@ -91,7 +90,6 @@ class Radar(Experiment[RadarPlan, Records]):
         return cells + _beam_cells() + _gait_cells(runs.gait) + _noise_cells(runs.noise)
 
     def write(self, folder: Path, plan: RadarPlan, runs: Records, cells: Sequence[Cell]) -> None:
-        _write_tables(folder, "# Radar: tables and figures of airloop", cells)
         plot_antennas(runs.antennas, folder / "antennas.png")
         plot_strips(runs.walks[:2], folder / "range-doppler.png")
         plot_truth(runs.walks, folder / "walks.png")
@@ -105,16 +103,16 @@ class Radar(Experiment[RadarPlan, Records]):
         return sentences(cells)
 
 
-EXPERIMENT = Radar()
+EXPERIMENT = RadarExperiment()
 
 
 @dataclass(frozen=True, slots=True)
-class RecordingPlan(ExperimentPlan):
+class RadarRecordingPlan(ExperimentPlan):
     recording: str
     quick: bool = False
 
 
-class RadarRecording(Experiment[RecordingPlan, list[Pairs]]):
+class RadarRecording(Experiment[RadarRecordingPlan, list[Pairs]]):
     """`--recording`: bursts of a real sensor beside ours, in place of the whole experiment."""
 
     paper = "airloop"
@@ -124,29 +122,20 @@ class RadarRecording(Experiment[RecordingPlan, list[Pairs]]):
     def __init__(self, recording: Path) -> None:
         self._recording = recording
 
-    def plan(self, *, quick: bool = False) -> RecordingPlan:
-        return RecordingPlan(str(self._recording), quick)
+    def plan(self, *, quick: bool = False) -> RadarRecordingPlan:
+        return RadarRecordingPlan(str(self._recording), quick)
 
-    def fly(self, plan: RecordingPlan, folder: Path, progress: Progress, workers: Workers) -> list[Pairs]:
+    def fly(self, plan: RadarRecordingPlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[Pairs]:
         return compare_recording(Path(plan.recording), quick=plan.quick)
 
-    def judge(self, plan: RecordingPlan, runs: list[Pairs]) -> list[Cell]:
+    def judge(self, plan: RadarRecordingPlan, runs: list[Pairs]) -> list[Cell]:
         return [cell for pairs in runs for cell in _pair_cells(pairs)]
 
-    def write(self, folder: Path, plan: RecordingPlan, runs: list[Pairs], cells: Sequence[Cell]) -> None:
-        _write_tables(folder, "# Radar: a recording against the simulation", cells)
+    def write(self, folder: Path, plan: RadarRecordingPlan, runs: list[Pairs], cells: Sequence[Cell]) -> None:
         plot_pairs(runs, folder / "recording.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         return {}
-
-
-def _write_tables(folder: Path, title: str, cells: Sequence[Cell]) -> None:
-    rows = [
-        [c.table, c.name, "" if c.published is None else f"{c.published:g}", f"{c.ours:.4g}", c.unit] for c in cells
-    ]
-    text = table(["table", "cell", "published", "measured", "unit"], rows)
-    (folder / "results.md").write_text(f"{title}\n\n{text}", encoding="utf-8")
 
 
 # ---- cells
@@ -209,7 +198,7 @@ def _walk_cells(walk: WalkRecord) -> list[Cell]:
             extra = {**conditions, "mean_error": float(np.nanmean(error)), "largest": float(np.nanmax(np.abs(error)))}
             cells.append(Cell(figure, row, column, None, _rms(error), unit, count, None, extra))
     ncc, column = walk.ncc_mti[moving], "NCC of ideal against disturbed model without what stands still"
-    cells.append(Cell("Table 9", w.name, column, None, float(ncc.mean()), "1", count, float(ncc.std()), conditions))
+    cells.append(Cell.mean("Table 9", w.name, column, None, ncc, "1", conditions))
     return cells
 
 
@@ -221,7 +210,7 @@ def _leakage_cells(walk: WalkRecord, by_level: dict[float | None, Array]) -> lis
     for level, ncc in by_level.items():
         leak = "no leakage" if level is None else f"leakage {level:g} dB"
         row, column = walk.walk.name, f"NCC of ideal against disturbed model, {beam}, {leak}"
-        cells.append(Cell("Table 9", row, column, None, float(ncc.mean()), "1", len(ncc), float(ncc.std()), extra))
+        cells.append(Cell.mean("Table 9", row, column, None, ncc, "1", extra))
     return cells
 
 
@@ -301,10 +290,9 @@ def _pair_cells(pairs: Pairs) -> list[Cell]:
         "partner_distance": pairs.simulated.found["real"].range[pairs.partner].tolist(),
         "note": TABLE_9_NOTE,
     }
-    published = TABLE_9[pairs.name][1]
-    return [
-        Cell("Table 9", pairs.name, f"NCC of the recording against preset {name}",
-               published if name == "ideal" else None, float(values.mean()), "1", len(values), float(values.std()),
-               conditions)
-        for name, values in pairs.ncc.items()
-    ]  # fmt: skip
+    cells = []
+    for name, values in pairs.ncc.items():
+        column, published = f"NCC of the recording against preset {name}", TABLE_9[pairs.name][1]
+        known = published if name == "ideal" else None
+        cells.append(Cell.mean("Table 9", pairs.name, column, known, values, "1", conditions))
+    return cells

@@ -15,7 +15,6 @@ from skyloop_client.messages import Array, RadarDetections, RadarScan
 from skyloop_papers.radar.setup import RadarSetup
 
 QUANTITIES = ("range", "speed", "azimuth", "elevation")
-UNITS = ("m", "m/s", "rad", "rad")
 SNR_DB = np.arange(-30.0, 31.0, 5.0)
 """Of one sample."""
 QUICK_SNR_DB = np.array([-10.0, 0.0, 10.0])
@@ -100,6 +99,6 @@ def _target(radar_at: Array, rng: KeyedRandom) -> tuple[RadarTarget, Array]:
     azimuth, elevation = np.radians(5.0) * (2.0 * np.array([c, d]) - 1.0)
     flat = np.cos(elevation)
     along = np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
-    place, velocity = radar_at + distance * along, speed * along
-    target = RadarTarget(position=tuple(place.tolist()), velocity=tuple(velocity.tolist()))
+    position, velocity = radar_at + distance * along, speed * along
+    target = RadarTarget(position=tuple(position.tolist()), velocity=tuple(velocity.tolist()))
     return target, np.array([distance, speed, azimuth, elevation])

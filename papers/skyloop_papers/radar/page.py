@@ -144,7 +144,7 @@ def _beam(cells: Cells) -> str:
 def _gait(cells: Cells) -> str:
     line = "micro-Doppler, torso line"
     limbs = next(row for row, _ in cells if row.startswith("micro-Doppler, limbs within"))
-    whole = cells.value("micro-Doppler, fastest part of the body over torso speed, true, 95th percentile")
+    shoe = cells.value("micro-Doppler, fastest part of the body over torso speed, true, 95th percentile")
     return paragraph(
         "- The brightest line is the torso: median |error|",
         f"{cells.value(line, 'median |error| of speed'):.3f} m/s, median error",
@@ -152,7 +152,7 @@ def _gait(cells: Cells) -> str:
     ) + paragraph(
         f"- Limbs within 30 dB of it reach {cells.value(limbs):.1f} times the torso's speed (95th percentile),",
         "which is the edge of what 3.15 m/s allows.",
-        f"In truth the fastest part of a shoe reaches {whole:.1f} times, so it folds:",
+        f"In truth the fastest part of a shoe reaches {shoe:.1f} times, so it folds:",
         "the tips at the bottom of the picture.",
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +9,12 @@ import numpy as np
 
 from skyloop.sensors.radar.processing import paper_image
 from skyloop.sensors.radar.processing.spectra import speed_cell
+from skyloop_papers.plots import INK, figure
 from skyloop_papers.radar.antennas import AntennaCheck
 from skyloop_papers.radar.noise import NoiseCurve
 from skyloop_papers.radar.recording import Pairs
 from skyloop_papers.radar.walks import GaitRecord, WalkRecord, radars
 
-INK = "#23303b"
 IDEAL, REAL, TRACK = "#1f77b4", "#d1495b", "#2a9d5c"
 ANTENNA_COLOURS = ("#d1495b", "#e08e1b", "#1f77b4")
 SHOWN = 8
@@ -30,28 +28,11 @@ SHOWN_DB = 50.0
 """Range of the spectrogram in dB below its maximum."""
 
 
-@contextmanager
-def _figure(path: Path, size: tuple[float, float], title: str) -> Iterator[Any]:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    style: dict[Any, Any] = {
-        "axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9, "axes.axisbelow": True,
-        "axes.titlesize": 9.5,
-    }  # fmt: skip
-    with plt.rc_context(style):
-        figure = plt.figure(figsize=size, layout="constrained")
-        figure.suptitle(title, fontweight="bold", color=INK)
-        yield figure
-        figure.savefig(path, dpi=80)
-        plt.close(figure)
-
-
 def plot_antennas(checks: list[AntennaCheck], path: Path) -> None:
-    with _figure(path, (11.0, 6.6), "Figs 12 and 13: a person to one side, and the IF signals of one chirp") as figure:
-        axes = figure.subplots(len(checks), 2, width_ratios=(1, 1.7))
+    with figure(
+        path, (11.0, 6.6), "Figs 12 and 13: a person to one side, and the IF signals of one chirp", dpi=80
+    ) as drawn:
+        axes = drawn.subplots(len(checks), 2, width_ratios=(1, 1.7))
         for (left, right), check in zip(axes, checks, strict=True):
             left.imshow(check.picture)
             left.set_axis_off()
@@ -66,7 +47,7 @@ def plot_antennas(checks: list[AntennaCheck], path: Path) -> None:
             right.set_title(f"phase of RX1 over RX3 {across:+.0f}°, of RX3 over RX2 {up:+.0f}°")
             right.set(xlabel="time in the chirp [µs]", ylabel="IF signal [mV]", xlim=(0.0, time[-1]))
             right.margins(y=0.16)
-            right.legend(frameon=False, ncols=3, loc="upper right", borderaxespad=0.1)
+            right.legend(ncols=3, loc="upper right", borderaxespad=0.1)
 
 
 def plot_strips(walks: list[WalkRecord], path: Path) -> None:
@@ -74,8 +55,8 @@ def plot_strips(walks: list[WalkRecord], path: Path) -> None:
     w = radars()["ideal"].waveform
     kinds = {"ideal": ("ideal", False), "real": ("real", False), "real,\nmoving\nonly": ("real", True)}
     title = f"Figs 15 and 16: {AXES}; ring: the true torso"
-    with _figure(path, (12.0, 5.3 * len(walks)), title) as figure:
-        for axis, walk in zip(figure.subplots(len(walks), squeeze=False)[:, 0], walks, strict=True):
+    with figure(path, (12.0, 5.3 * len(walks)), title, dpi=80) as drawn:
+        for axis, walk in zip(drawn.subplots(len(walks), squeeze=False)[:, 0], walks, strict=True):
             chosen = _some(np.flatnonzero(walk.moving))
             rows = [[paper_image(walk.scans[name][k], w, mti=mti) for k in chosen] for name, mti in kinds.values()]
             # speed and range from the beat frequencies, in cells
@@ -111,8 +92,8 @@ def _mosaic(axis: Any, rows: list[list[Any]], titles: list[str], labels: list[st
 
 def plot_truth(walks: list[WalkRecord], path: Path) -> None:
     title = "The strongest detection and its track (real preset) against the torso's surface"
-    with _figure(path, (3.4 * max(len(walks), 2), 7.0), title) as figure:
-        axes = figure.subplots(3, len(walks), sharex="col", sharey="row", squeeze=False)
+    with figure(path, (3.4 * max(len(walks), 2), 7.0), title, dpi=80) as drawn:
+        axes = drawn.subplots(3, len(walks), sharex="col", sharey="row", squeeze=False)
         for column, walk in zip(axes.T, walks, strict=True):
             found, moving = walk.found["real"], walk.moving
             t = walk.times[moving]
@@ -130,16 +111,13 @@ def plot_truth(walks: list[WalkRecord], path: Path) -> None:
         for axis, label in zip(axes[:, 0], ("range [m]", "speed [m/s]", "NCC, eq. 8"), strict=True):
             axis.set_ylabel(label)
         handles = [h for axis in (axes[0, 0], axes[2, 0]) for h in axis.get_legend_handles_labels()[0]]
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
+        drawn.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
 def plot_gait(gait: GaitRecord, path: Path) -> None:
-    with _figure(
-        path,
-        (11.0, 5.0),
-        "Micro-Doppler of a person walking away at 1 m/s, back-to-back bursts; what is faster than 3.15 m/s folds",
-    ) as figure:
-        axis = figure.subplots()
+    title = "Micro-Doppler of a person walking away at 1 m/s, back-to-back bursts; what is faster than 3.15 m/s folds"
+    with figure(path, (11.0, 5.0), title, dpi=80) as drawn:
+        axis = drawn.subplots()
         brightest = float(gait.decibel.max())
         # columns are not evenly spaced: there are none in the gap between two bursts
         image = axis.pcolormesh(
@@ -150,8 +128,8 @@ def plot_gait(gait: GaitRecord, path: Path) -> None:
         axis.plot(gait.times, gait.true_fastest, ":", color="white", lw=1.1, label="fastest part of the body, true")
         axis.set(xlabel="time [s]", ylabel="speed away from the radar [m/s]", ylim=gait.speeds[[0, -1]])
         axis.grid(visible=False)
-        axis.legend(loc=(0.68, 0.22), fontsize=8, labelcolor="white", facecolor="#333333", framealpha=0.7)
-        figure.colorbar(image, label="dB below the brightest")
+        axis.legend(loc=(0.68, 0.22), fontsize=8, labelcolor="white", frameon=True, facecolor="#333333", framealpha=0.7)
+        drawn.colorbar(image, label="dB below the brightest")
 
 
 def plot_noise(noise: NoiseCurve, path: Path) -> None:
@@ -161,8 +139,8 @@ def plot_noise(noise: NoiseCurve, path: Path) -> None:
         ("azimuth and elevation", 180.0 / np.pi, "°", (2, 3)),
     )
     title = "One point target in white noise: RMS errors and the Cramér-Rao bound; grey: not always found"
-    with _figure(path, (11.5, 4.0), title) as figure:
-        for axis, (name, scale, unit, columns) in zip(figure.subplots(1, 3), panels, strict=True):
+    with figure(path, (11.5, 4.0), title, dpi=80) as drawn:
+        for axis, (name, scale, unit, columns) in zip(drawn.subplots(1, 3), panels, strict=True):
             for column, colour in zip(columns, (REAL, IDEAL), strict=False):
                 label = "measured" if len(columns) == 1 else ("azimuth", "elevation")[column - 2]
                 axis.plot(noise.snr_db, scale * noise.bound[:, column], "--", color=INK, lw=1.0)
@@ -172,14 +150,14 @@ def plot_noise(noise: NoiseCurve, path: Path) -> None:
             for snr, share in zip(noise.snr_db, noise.found, strict=True):
                 if share < 1.0:
                     axis.axvspan(snr - 2.5, snr + 2.5, color="#e9ecef")
-            axis.legend(frameon=False)
+            axis.legend()
 
 
 def plot_pairs(pairs: list[Pairs], path: Path) -> None:
     """The recorded bursts above their simulated counterparts."""
     w = radars()["ideal"].waveform
-    with _figure(path, (12.0, 0.8 + 3.6 * len(pairs)), f"Recorded and simulated: {AXES}") as figure:
-        for axis, pair in zip(figure.subplots(len(pairs), squeeze=False)[:, 0], pairs, strict=True):
+    with figure(path, (12.0, 0.8 + 3.6 * len(pairs)), f"Recorded and simulated: {AXES}", dpi=80) as drawn:
+        for axis, pair in zip(drawn.subplots(len(pairs), squeeze=False)[:, 0], pairs, strict=True):
             chosen = _some(np.argsort(pair.range))
             recorded = [paper_image(pair.recorded[k], w) for k in chosen]
             simulated = [

@@ -80,7 +80,7 @@ class Torso:
     """m/s away from the radar, of all the person's pixels."""
 
 
-class Shot:
+class RadarShot:
     """A scene with a single view, so that several radars use the same one."""
 
     def __init__(self, view: View, weather: Weather) -> None:
@@ -124,15 +124,15 @@ class RadarSetup:
         quat = np.array([math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)])
         return Kinematics(round(t * NS_PER_S), position, still, quat, still, still, still)
 
-    def shot(self, radar: Radar, at: Kinematics) -> Shot:
-        return Shot(self._renderer.render(radar.requests(at, ()), self.weather)[0], self.weather)
+    def shot(self, radar: Radar, at: Kinematics) -> RadarShot:
+        return RadarShot(self._renderer.render(radar.requests(at, ()), self.weather)[0], self.weather)
 
     def photograph(self, at: Kinematics, lens: Pinhole) -> View:
         """The view of a camera at the radar's pose."""
         pose = ViewPose(at.t_ns, at.position, quat_multiply(at.quat_wxyz, SENSOR_FROM_CAMERA))
         return self._renderer.render([ViewRequest(lens, pose, "high")], self.weather)[0]
 
-    def torso(self, walk: Walk, shot: Shot) -> Torso:
+    def torso(self, walk: Walk, shot: RadarShot) -> Torso:
         view = shot.view
         parts = view.surface[..., 1].astype(np.int64) - 1 - self.model.n_standing - self._lane(walk) * len(PARTS)
         person = (parts >= 0) & (parts < len(PARTS))

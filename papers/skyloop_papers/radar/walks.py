@@ -37,7 +37,7 @@ LIMB_DB = -30.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class WalkFindings:
     """The result of processing for each frame. nan if nothing was found."""
 
     range: Array
@@ -61,7 +61,7 @@ class WalkRecord:
     """m/s."""
     scans: dict[str, list[RadarScan]]
     """By "ideal" and "real", the preset with noise, phase noise, leakage and converter."""
-    found: dict[str, Found]
+    found: dict[str, WalkFindings]
     ncc: Array
     """Eq. (8) between ideal and real, frame by frame."""
     ncc_mti: Array
@@ -77,11 +77,11 @@ class WalkRecord:
 
 def radars(classes: tuple[str, ...] = PERSON_AND_GROUND, pattern: AnyPattern = GAUSSIAN) -> dict[str, Radar]:
     presets = {"ideal": "bgt60tr13c", "real": "bgt60tr13c-real"}
-    made = {}
+    both = {}
     for name, preset in presets.items():
         config = RadarConfig(preset=preset, classes=classes, pattern=pattern)  # type: ignore[arg-type]
-        made[name] = Radar(config, 1.0 / FRAMES_PER_SECOND)
-    return made
+        both[name] = Radar(config, 1.0 / FRAMES_PER_SECOND)
+    return both
 
 
 def record(setup: RadarSetup, walk: Walk, times: Array, pattern: AnyPattern = GAUSSIAN) -> WalkRecord:
@@ -110,7 +110,7 @@ def record(setup: RadarSetup, walk: Walk, times: Array, pattern: AnyPattern = GA
         for mti in (False, True)
     ]
     true_range, true_speed = np.array(truth).T
-    answers = {name: Found(*np.array(values).T) for name, values in found.items()}
+    answers = {name: WalkFindings(*np.array(values).T) for name, values in found.items()}
     return WalkRecord(walk, times, true_range, true_speed, scans, answers, np.array(ncc[0]), np.array(ncc[1]), pattern)
 
 
@@ -151,12 +151,12 @@ def strongest(found: RadarDetections) -> tuple[float, float]:
 
 
 def _reading(found: RadarDetections) -> Array:
-    """(4,) in the order of Found's fields."""
+    """(4,) in the order of WalkFindings's fields."""
     distance, speed = strongest(found)
     if not len(found.track_ids) or np.isnan(distance):
         return np.array([distance, speed, np.nan, np.nan])
-    place = found.points[int(np.argmax(found.snr_db))]
-    track = int(np.argmin(np.linalg.norm(found.track_positions - place, axis=1)))
+    point = found.points[int(np.argmax(found.snr_db))]
+    track = int(np.argmin(np.linalg.norm(found.track_positions - point, axis=1)))
     position = found.track_positions[track]
     away = float(np.linalg.norm(position))
     return np.array([distance, speed, away, float(found.track_velocities[track] @ position) / away])

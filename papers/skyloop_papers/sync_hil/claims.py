@@ -44,7 +44,7 @@ class TestedClaim:
 
 
 def claims(samples: Samples, family: Sequence[Claim], level: float) -> list[TestedClaim]:
-    """The claims whose tables were flown. The correction is for the whole family, flown or not."""
+    """The claims whose tables were flown. The correction is for the full family, flown or not."""
     judged = [(claim, *_tested(claim, samples)) for claim in family if claim.table in samples]
     missing = [1.0] * (len(family) - len(judged))
     corrected = holm([p for _, p, _ in judged] + missing)
@@ -66,12 +66,12 @@ def _values(rows: Sequence[dict[str, Any]], score: str) -> list[float]:
 
 
 def _shown(values: Sequence[float]) -> str:
-    whole = [value for value in values if math.isfinite(value)]
-    if not whole:
+    finished = [value for value in values if math.isfinite(value)]
+    if not finished:
         return f"none of {len(values)} finished"
-    spread = f" ± {statistics.stdev(whole):.2g}" if len(whole) > 1 else ""
-    lost = f" ({len(values) - len(whole)} of {len(values)} unfinished)" if len(whole) < len(values) else ""
-    return f"{statistics.mean(whole):.3g}{spread}{lost}"
+    spread = f" ± {statistics.stdev(finished):.2g}" if len(finished) > 1 else ""
+    lost = f" ({len(values) - len(finished)} of {len(values)} unfinished)" if len(finished) < len(values) else ""
+    return f"{statistics.mean(finished):.3g}{spread}{lost}"
 
 
 # ---- tests
@@ -85,9 +85,9 @@ def larger(one: Sequence[float], other: Sequence[float]) -> float:
 def equal(one: Sequence[float], other: Sequence[float], margin: float) -> float:
     """p of two one-sided tests that they differ by the margin or more. Unfinished pairs are outside in both."""
     pairs = list(zip(one, other, strict=True))
-    whole = [math.isfinite(a) and math.isfinite(b) for a, b in pairs]
-    above = [margin - (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, whole, strict=True)]
-    below = [margin + (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, whole, strict=True)]
+    finished = [math.isfinite(a) and math.isfinite(b) for a, b in pairs]
+    above = [margin - (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, finished, strict=True)]
+    below = [margin + (a - b) if ok else -math.inf for (a, b), ok in zip(pairs, finished, strict=True)]
     return max(signed_rank(above), signed_rank(below))
 
 
@@ -116,7 +116,7 @@ def signed_rank(differences: Sequence[float]) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Each p with Holm's correction, to be compared with the level of the whole family."""
+    """Each p with Holm's correction, to be compared with the level of the full family."""
     order = sorted(range(len(ps)), key=lambda k: ps[k])
     corrected, least = [1.0] * len(ps), 0.0
     for rank, k in enumerate(order):

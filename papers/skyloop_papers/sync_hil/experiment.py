@@ -14,7 +14,7 @@ import numpy as np
 
 from skyloop_client.messages import Array
 from skyloop_papers.experiment import Cell, Cells, Experiment, Rule, rows_of
-from skyloop_papers.runs import Progress, Run, Workers
+from skyloop_papers.runs import Progress, Run, RunWorkers
 from skyloop_papers.sync_hil.claims import Samples, claims, equal, larger, power
 from skyloop_papers.sync_hil.flights import BOARD_RUNS, board_speed, described, fly_all, runs_of, scores
 from skyloop_papers.sync_hil.plan import (
@@ -38,13 +38,13 @@ Draw = Callable[[np.random.Generator, int], Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Flown:
+class FlownTables:
     board: float
     """The board's speed, 1 is this machine."""
     samples: Samples
 
 
-class SynchronisedHil(Experiment[SyncPlan, Flown]):
+class SynchronisedHilExperiment(Experiment[SyncPlan, FlownTables]):
     paper = "synchronised-hil"
     rules = (
         Rule("other", "a property of the computer: theirs was another", table="Table I", row="(host|target): .*"),
@@ -59,7 +59,7 @@ class SynchronisedHil(Experiment[SyncPlan, Flown]):
         shortened = (replace(each, runs=dict.fromkeys(each.runs, 2)) for each in TABLES[:3])
         return SyncPlan(tuple(shortened)) if quick else SyncPlan()
 
-    def fly(self, plan: SyncPlan, folder: Path, progress: Progress, workers: Workers) -> Flown:
+    def fly(self, plan: SyncPlan, folder: Path, progress: Progress, workers: RunWorkers) -> FlownTables:
         runs = list(runs_of(plan))
         on_host = [run for run in runs if (run.table.name, run.setup) == BOARD_RUNS]
         fly_all(on_host, 1.0, folder, progress)
@@ -71,9 +71,9 @@ class SynchronisedHil(Experiment[SyncPlan, Flown]):
         for run in runs:
             name = run.setup if not run.stream else f"{run.setup}: {SENSORS[run.stream]}"
             samples.setdefault(run.table.name, {}).setdefault(name, []).append(scores(run, folder))
-        return Flown(board, samples)
+        return FlownTables(board, samples)
 
-    def judge(self, plan: SyncPlan, runs: Flown) -> list[Cell]:
+    def judge(self, plan: SyncPlan, runs: FlownTables) -> list[Cell]:
         cells = [cell for name, by_setup in runs.samples.items() for cell in table_cells(name, by_setup, runs.board)]
         return cells + [claim.cell() for claim in claims(runs.samples, plan.claims, plan.level)]
 
@@ -88,19 +88,19 @@ class SynchronisedHil(Experiment[SyncPlan, Flown]):
         return {"flown": _flown(), "claims": _claims(), "power": _powers()}
 
 
-EXPERIMENT = SynchronisedHil()
+EXPERIMENT = SynchronisedHilExperiment()
 
 
 def table_cells(name: str, by_setup: dict[str, list[Run]], board: float) -> list[Cell]:
     """Mean and standard deviation over the finished runs, and their number."""
     cells = []
     for setup, rows in by_setup.items():
-        good = [row for row in rows if "unfinished" not in row]
-        conditions = {"sut": described(setup.partition(":")[0], board), "runs": len(rows), "finished": len(good)}
-        if not good:
+        finished = [row for row in rows if "unfinished" not in row]
+        conditions = {"sut": described(setup.partition(":")[0], board), "runs": len(rows), "finished": len(finished)}
+        if not finished:
             cells.append(Cell(name, setup, "finished", None, 0.0, "1", len(rows), None, conditions))
-        for what in good[0] if good else ():
-            values = [row[what] for row in good]
+        for what in finished[0] if finished else ():
+            values = [row[what] for row in finished]
             published, sd = PUBLISHED.get(name, {}).get(setup, {}).get(what, (None, None))
             extra = {} if sd is None else {"published_sd": sd}
             unit = what.rpartition("(")[2].rstrip(")") if "(" in what else "1"
@@ -151,7 +151,7 @@ def _tested(cells: Sequence[Cell]) -> str:
 
 def _board(cells: Sequence[Cell]) -> str:
     target = next(cell for cell in cells if cell.row.startswith("target: "))
-    computing = Cells(cell for cell in cells if cell.table == "Table II").value("host", "computing (s)")
+    computing = Cells.of(cells, "Table II").value("host", "computing (s)")
     return paragraph(
         f"The board is {target.conditions['sut']}:",
         f"a relative position takes {1e3 * computing:.2f} ms of processor time on the host.",

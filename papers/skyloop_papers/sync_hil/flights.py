@@ -44,7 +44,7 @@ BOARD_RUNS = "Table II", HOST
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SyncRun:
     """One run to be flown."""
 
     table: Table
@@ -64,14 +64,14 @@ class Run:
         return [self.table.task, *self.table.arguments, *more]
 
 
-def runs_of(plan: SyncPlan) -> Iterator[Run]:
+def runs_of(plan: SyncPlan) -> Iterator[SyncRun]:
     for table in plan.tables:
         streams = SENSORS if table.task == "sensor-characterisation" else ("",)
         for setup, count in table.runs.items():
-            yield from (Run(table, setup, k, stream) for stream in streams for k in range(count))
+            yield from (SyncRun(table, setup, k, stream) for stream in streams for k in range(count))
 
 
-def fly_all(runs: list[Run], board: float, folder: Path, progress: Progress = silent) -> None:
+def fly_all(runs: list[SyncRun], board: float, folder: Path, progress: Progress = silent) -> None:
     """Fly the missing runs, which all have one set-up."""
     if not runs:
         return
@@ -83,16 +83,16 @@ def _describe(score: dict[str, Any]) -> str:
     return score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
 
 
-def _kept(run: Run, folder: Path) -> Path:
+def _kept(run: SyncRun, folder: Path) -> Path:
     return folder / "runs" / f"{run.name}.json"
 
 
-def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
+def fly(run: SyncRun, board: float, pace: float | None = None) -> dict[str, Any]:
     """Its scores, or why it is unfinished. `pace` is the simulator's, if it differs from that of the set-up."""
     scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
     runs_on = computer(run.arguments, speed_for(run.setup, board))
-    with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as made:
-        folder = Path(made) / "run"
+    with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as scratch:
+        folder = Path(scratch) / "run"
         try:
             outside = options_for(run.table, run.setup, pace).model_copy(update={"target": runs_on})
             summary = run_scenario(scenario, folder, links=[outside])
@@ -104,12 +104,12 @@ def fly(run: Run, board: float, pace: float | None = None) -> dict[str, Any]:
             return {"unfinished": str(error)}
 
 
-def scores(run: Run, folder: Path) -> dict[str, Any]:
+def scores(run: SyncRun, folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(_kept(run, folder).read_text(encoding="utf-8"))
     return found
 
 
-def board_speed(on_host: list[Run], folder: Path) -> float:
+def board_speed(on_host: list[SyncRun], folder: Path) -> float:
     """Measured once, from Table II on the host alone, and then kept."""
     path = folder / "board.json"
     if path.exists():

@@ -23,7 +23,7 @@ BOARD_THICKNESS = 0.04
 
 
 @dataclass(frozen=True, slots=True)
-class Flown:
+class FinishedRun:
     """One finished run."""
 
     result: dict[str, Any]
@@ -61,7 +61,7 @@ class Flown:
         return float(yaw_from_quat(self.quats[int(np.argmin(np.abs(self.times - t)))]))
 
 
-def read_run(folder: Path, summary: dict[str, Any]) -> Flown:
+def read_run(folder: Path, summary: dict[str, Any]) -> FinishedRun:
     """Read a run folder. Raises LinkError with the reason if the software did not finish."""
     result = sut_result(folder / OUTPUT)
     if not result:
@@ -77,7 +77,9 @@ def read_run(folder: Path, summary: dict[str, Any]) -> Flown:
     # the last question comes after the task: its hover
     before, last = asked[-2], asked[-1]
     stamps = asked[0]["st_acted_ns"], before["st_replied_ns"], last["st_acted_ns"]
-    return Flown(result, truth[:, 0] / 1e9, truth[:, 1:4], truth[:, 4:8], *(float(stamp) / 1e9 for stamp in stamps))
+    return FinishedRun(
+        result, truth[:, 0] / 1e9, truth[:, 1:4], truth[:, 4:8], *(float(stamp) / 1e9 for stamp in stamps)
+    )
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -91,7 +93,7 @@ def board_front(scenario: Scenario) -> Array:
     return np.array([x, y - math.copysign(BOARD_THICKNESS, y), z])
 
 
-def sensor_characterisation(flown: Flown, scenario: Scenario) -> dict[str, float]:
+def sensor_characterisation(flown: FinishedRun, scenario: Scenario) -> dict[str, float]:
     got = int(flown.result["got"])
     if got < SAMPLES:
         raise LinkError(f"{got} of {SAMPLES} answers held a sample")
@@ -99,7 +101,7 @@ def sensor_characterisation(flown: Flown, scenario: Scenario) -> dict[str, float
     return {"acquiring a sample (s)": (flown.ended - flown.asked) / (got - 1)}
 
 
-def relative_position(flown: Flown, scenario: Scenario) -> dict[str, float]:
+def relative_position(flown: FinishedRun, scenario: Scenario) -> dict[str, float]:
     """Compared with the position of the board's front in the true camera, at the image's instant."""
     at = float(flown.result["image_ns"]) / 1e9
     body = flown.attitude(at)
@@ -114,7 +116,7 @@ def relative_position(flown: Flown, scenario: Scenario) -> dict[str, float]:
     }
 
 
-def face_anchor(flown: Flown, scenario: Scenario) -> dict[str, float]:
+def face_anchor(flown: FinishedRun, scenario: Scenario) -> dict[str, float]:
     """An oscillation: the anchor passes the forward direction and exceeds the precision on the other side."""
     during = (flown.times >= flown.started) & (flown.times <= flown.ended)
     away = board_front(scenario) - flown.positions[during]
@@ -125,7 +127,7 @@ def face_anchor(flown: Flown, scenario: Scenario) -> dict[str, float]:
     return {OSCILLATIONS: float(np.sum(sides[1:] != sides[:-1])), TIME: flown.lasted}
 
 
-def move_forward(flown: Flown, scenario: Scenario) -> dict[str, float]:
+def move_forward(flown: FinishedRun, scenario: Scenario) -> dict[str, float]:
     """From the point abeam of the anchor, on the line from the start along the initial heading."""
     start, stop = flown.position(flown.started), flown.positions[-1]
     heading = flown.yaw(flown.started)
@@ -140,13 +142,13 @@ def move_forward(flown: Flown, scenario: Scenario) -> dict[str, float]:
     }
 
 
-def closed_path(flown: Flown, scenario: Scenario) -> dict[str, float]:
+def closed_path(flown: FinishedRun, scenario: Scenario) -> dict[str, float]:
     """The distance from the start, and the software's error in measuring it."""
     moved = float(np.linalg.norm((flown.position(flown.ended) - flown.position(flown.started))[:2]))
     return {POSITION: moved, ESTIMATE: abs(float(flown.result["displacement"]) - moved), TIME: flown.lasted}
 
 
-SCORES: dict[str, Callable[[Flown, Scenario], dict[str, float]]] = {
+SCORES: dict[str, Callable[[FinishedRun, Scenario], dict[str, float]]] = {
     "sensor-characterisation": sensor_characterisation,
     "relative-position": relative_position,
     "face-anchor": face_anchor,

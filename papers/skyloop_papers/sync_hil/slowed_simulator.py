@@ -15,7 +15,7 @@ from pathlib import Path
 
 from skyloop.core.interrupts import end_with_parent
 from skyloop_client.errors import LinkError
-from skyloop_papers.sync_hil.flights import BOARD_RUNS, Run, board_speed, fly, fly_all
+from skyloop_papers.sync_hil.flights import BOARD_RUNS, SyncRun, board_speed, fly, fly_all
 from skyloop_papers.sync_hil.plan import FREE, HOST, TABLES, TARGET, TIME
 
 SLOWED = (1, 3, 10)
@@ -91,7 +91,7 @@ def acid_test(
 def _board(runs: int = 3) -> float:
     """A board as in the tables, from fewer runs."""
     table = next(one for one in TABLES if one.name == BOARD_RUNS[0])
-    on_host = [Run(table, HOST, k) for k in range(runs)]
+    on_host = [SyncRun(table, HOST, k) for k in range(runs)]
     with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:
         fly_all(on_host, 1.0, Path(folder))
         return board_speed(on_host, Path(folder))
@@ -100,7 +100,7 @@ def _board(runs: int = 3) -> float:
 def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> float:
     """s that the k-th run takes on the slow board."""
     table = next(one for one in TABLES if one.task == task)
-    score = fly(Run(table, TARGET if mode == "sync" else FREE, k), board, pace=1.0 / slowed)
+    score = fly(SyncRun(table, TARGET if mode == "sync" else FREE, k), board, pace=1.0 / slowed)
     if "unfinished" in score:
         raise LinkError(f"{task}, {mode}, simulator slowed {slowed} times, run {k}: {score['unfinished']}")
     return float(score[TIME])

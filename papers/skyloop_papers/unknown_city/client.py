@@ -11,14 +11,14 @@ from skyloop_autonomy.grid_slam.localiser import GridLocaliser
 from skyloop_client import connect
 from skyloop_client.onboard import run_onboard
 from skyloop_papers.online.client import answer_parent
-from skyloop_papers.unknown_city.stack import ClockedPilot
+from skyloop_papers.unknown_city.stack import ClockedCityPilot
 
 PATIENCE_S = 300.0
 RATE_HZ = 10.0
 """Of the pilot, as in the scenario."""
 
 
-class Stamped:
+class StampedSession:
     """A session that notes when it asks and when it has the answer."""
 
     def __init__(self, session: Any, lidar: str) -> None:
@@ -41,10 +41,10 @@ class Stamped:
 
 
 def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
-    pilot = ClockedPilot(**task["options"])
+    pilot = ClockedCityPilot(**task["options"])
     how = {"clock": "cpu", "speed": task["speed"], "timeout": PATIENCE_S}
     with connect(address, estimator="slam", role="pilot", **how) as session:
-        stamped = Stamped(session, "drone/lidar")
+        stamped = StampedSession(session, "drone/lidar")
         run_onboard(stamped, GridLocaliser, pilot, RATE_HZ)
     return {"rows": stamped.rows, "doing": pilot.doing, "reached": pilot.reached, "retreats": pilot.retreats}
 

@@ -1,76 +1,105 @@
-"""The simulator's side of a flight through the unknown city whose whole stack runs at the other end of the link.
+"""The unknown city flown by a stack in the simulator's process, in another process, on another machine, on a slow one.
 
-A process of its own, so that it can be a machine of its own."""
+Section V-E2 of airloop has the client under test (CUT) on an on-board computer. Its times are t1 (data to the CUT), t2
+(the CUT's own work) and t3 (the command back to the vehicle). With a CUT the engine is a process of its own, so that it
+can be a machine of its own."""
 
 from __future__ import annotations
 
 import csv
-import json
-import subprocess
-import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from skyloop.apps.loop import outside_estimator
-from skyloop.links.link_gate import LinkGate, without_pilots
+from skyloop.links.link_gate import without_pilots
 from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
-from skyloop.links.loop.listener import Listener
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.worlds.urban_walls import UrbanWalls
-from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Message
 from skyloop_papers.flight_watch import first_collision
-from skyloop_papers.online.engine import say_go
-from skyloop_papers.two_machines import HERE, Cable
-from skyloop_papers.unknown_city.flight import cause_of, changes_of, scores_of, watch
-from skyloop_papers.unknown_city.plan import BAND, GOAL, HEIGHT, SPEED
-from skyloop_papers.unknown_city.plot import Flown, draw_flight
+from skyloop_papers.two_machines import (
+    ProgramUnderTest,
+    answer_experiment,
+    network_in_words,
+    run_engine,
+    why_not_apart,
+)
+from skyloop_papers.unknown_city.flight import STACK, cause_of, changes_of, scores_of, watch
+from skyloop_papers.unknown_city.flight import fly as fly_inside
+from skyloop_papers.unknown_city.plan import BAND, COMPUTERS, GOAL, HEIGHT, SPEED, OnboardComputer
+from skyloop_papers.unknown_city.plot import CityFlight, draw_flight
 from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map
+from skyloop_papers.unknown_city.stack import STAMPS
 
 PILOT = {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND}
 WAIT_S = 300.0
 """Wall s until the CUT has loaded its code."""
+ENGINE = "skyloop_papers.unknown_city.engine"
+PATIENCE_S = 3600.0
+OWN_STACK = {
+    "vehicles.0.estimators.slam.kind": f"{STACK}:StampedLocaliser", "vehicles.0.pilot.kind": f"{STACK}:StampedPilot",
+}  # fmt: skip
+
+
+def fly_on(name: str, seed: int, duration: float, picture: str = "") -> dict[str, Any]:
+    """One flight with the stack on one of `COMPUTERS`."""
+    computer = COMPUTERS[name]
+    if computer.linked:
+        return {**_outside(name, computer, seed, duration, picture), "computer": name}
+    return {**_inside(seed, duration, picture), "what": name, "computer": name}
+
+
+def _inside(seed: int, duration: float, picture: str) -> dict[str, Any]:
+    STAMPS.clear()
+    began = time.perf_counter()
+    scored = fly_inside(seed, "gnss", duration, picture, OWN_STACK)
+    times: dict[str, list[float]] = {"t1": [], "t2": []}
+    for start, spent, end in STAMPS:
+        times["t1"].append(1e3 * (start - began))
+        times["t2"].append(1e3 * spent)
+        began = end
+    # before the first sweep the simulation was built
+    return {**scored, "times": {stage: values[1:] for stage, values in times.items()}, "network": "none"}
+
+
+def _outside(name: str, computer: OnboardComputer, seed: int, duration: float, picture: str) -> dict[str, Any]:
+    why_not = why_not_apart() if computer.apart else ""
+    apart = computer.apart and not why_not
+    task = {
+        "seed": seed, "duration": duration, "apart": apart, "speed": computer.speed, "picture": picture, "what": name,
+    }  # fmt: skip
+    scored: dict[str, Any] = run_engine(f"unknown-city, {name}", ENGINE, task, apart=apart, patience_s=PATIENCE_S)
+    return {**scored, "network": network_in_words(why_not) if computer.apart else "loopback"}
+
+
+# ---- the engine of a stack at the other end of the link
 
 
 def fly(task: dict[str, Any]) -> dict[str, Any]:
     """Fly one flight and score it, with the times of each sweep."""
     own = load_scenario("unknown-city", changes_of(task["seed"], "gnss", task["duration"]))
-    scenario = without_pilots(outside_estimator(own, "slam")[0])
-    cable = Cable() if task["apart"] else None
-    link_gate = LinkGate()
-    listener = Listener(link_gate.inbox, HERE if task["apart"] else "127.0.0.1", (0,))
-    command, pipe = [sys.executable, "-m", "skyloop_papers.unknown_city.client"], subprocess.PIPE
-    cut = subprocess.Popen(
-        ["unshare", "--net", *command] if cable else command, stdin=pipe, stdout=pipe, stderr=pipe, text=True
-    )
-    flown = Flown()
-    try:
-        with build(scenario) as simulation, tempfile.TemporaryDirectory() as folder:
-            link_gate.links["loop"] = link = Coordinator(listener, SessionOptions(wait_s=WAIT_S, hang_s=WAIT_S))
-            link_gate.attach(simulation.port, Path(folder))
-            simulation.clock.gates = (link_gate,)
-            address = f"{listener.host}:{listener.ports[0]}"
-            say_go(cut, cable, {"address": address, "options": PILOT, "speed": task["speed"]})
-            _fly(simulation, link, cut, task["duration"], flown)
-            link_gate.finish("the flight is over")
-            out, err = cut.communicate(timeout=WAIT_S)
-            with (Path(folder) / "timeline.csv").open(encoding="utf-8") as file:
-                served = {int(row["number"]): row for row in csv.DictReader(file)}
-    finally:
-        cut.kill()
-        listener.close()
-    if cut.returncode:
-        raise LinkError((err.strip().splitlines() or [f"the CUT ended with {cut.returncode}"])[-1])
-    seen = json.loads(out)
+    scenario, flown = without_pilots(outside_estimator(own, "slam")[0]), CityFlight()
+    options = SessionOptions(wait_s=WAIT_S, hang_s=WAIT_S)
+    with (
+        ProgramUnderTest("skyloop_papers.unknown_city.client", apart=task["apart"]) as cut,
+        build(scenario) as simulation,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        link = cut.begin(simulation, options, {"options": PILOT, "speed": task["speed"]}, Path(folder))
+        _fly(simulation, link, cut, task["duration"], flown)
+        seen = cut.result(WAIT_S)
+        with (Path(folder) / "timeline.csv").open(encoding="utf-8") as file:
+            served = {int(row["number"]): row for row in csv.DictReader(file)}
     violations = link.timeline.violations
     return {**_scored(flown, seen, task), "times": times_of(seen["rows"], served, link.began), "violations": violations}
 
 
-def _fly(simulation: Simulation, link: Coordinator, cut: Any, duration: float, flown: Flown) -> None:
+def _fly(simulation: Simulation, link: Coordinator, cut: ProgramUnderTest, duration: float, flown: CityFlight) -> None:
     watch(simulation, flown)
 
     def keep(message: Message) -> None:
@@ -81,14 +110,12 @@ def _fly(simulation: Simulation, link: Coordinator, cut: Any, duration: float, f
 
     simulation.bus.on_every(keep)
     end_ns = round(1e9 * duration)
-    while (
-        simulation.port.next_ns < end_ns and not link.over and cut.poll() is None and not first_collision(flown.events)
-    ):
+    while simulation.port.next_ns < end_ns and not link.over and cut.is_running and not first_collision(flown.events):
         simulation.step()
     flown.lasted = simulation.now
 
 
-def _scored(flown: Flown, seen: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
+def _scored(flown: CityFlight, seen: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
     model = UrbanWalls(task["seed"]).model
     model.freeze()
     city = TrueCity(model)
@@ -111,7 +138,7 @@ def times_of(rows: list[list[float]], served: dict[int, dict[str, str]], began: 
     """ms of every sweep that a setpoint answers: t1 from the effect of what the CUT sent last until it has the sweep,
     t2 the CUT's own time until it sends the setpoint, t3 until the vehicle flies on that.
 
-    rows: of the CUT, as `Stamped` has them. served: rows of the timeline by number of the question."""
+    rows: of the CUT, as `StampedSession` has them. served: rows of the timeline by number of the question."""
     times: dict[str, list[float]] = {"t1": [], "t2": [], "t3": []}
     sweep: int | None = None
     for number, (asked, _, before, _, setpoint, _) in enumerate(rows, start=1):
@@ -126,12 +153,5 @@ def times_of(rows: list[list[float]], served: dict[int, dict[str, str]], began: 
     return times
 
 
-def main() -> None:
-    try:
-        print(json.dumps(fly(json.loads(sys.argv[1]))))
-    except SkyloopError as error:
-        sys.exit(f"the engine failed: {error}")
-
-
 if __name__ == "__main__":
-    main()
+    answer_experiment(fly)

@@ -11,9 +11,10 @@ import numpy as np
 
 from skyloop.campaigns.pools import local_pool
 from skyloop_papers.experiment import Cell, Cells, Rule, RunByRun
-from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, Workers, all_runs, silent
+from skyloop_papers.flight_watch import collisions, succeeded
+from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, RunWorkers, all_runs, silent
 from skyloop_papers.texts import table
-from skyloop_papers.unknown_city.computers import fly_on
+from skyloop_papers.unknown_city.engine import fly_on
 from skyloop_papers.unknown_city.flight import fly
 from skyloop_papers.unknown_city.plan import (
     AIM_DENIED,
@@ -37,7 +38,7 @@ AIMS = {"gnss": AIM_REACHED, "denied": AIM_DENIED, "kiss": None}
 ON_COMPUTERS = {"way": "way_m", "error": "error_rms_m", "least clearance": "clearance_m"}
 
 
-class UnknownCity(RunByRun[CityPlan]):
+class UnknownCityExperiment(RunByRun[CityPlan]):
     paper = "airloop"
     rules = (Rule("all", column="goal reached"),)
     pictures = ("pictures/gnss-101.png",)
@@ -49,9 +50,9 @@ class UnknownCity(RunByRun[CityPlan]):
         """The flights that are scored; those with trouble; and those on other computers."""
 
         def job(name: str, call: Callable[..., Run], who: tuple[Any, ...], *changes: dict[str, Any]) -> Job:
-            picture, kept = folder / "pictures" / f"{name}.png", folder / "runs" / f"{name}.json"
+            picture = folder / "pictures" / f"{name}.png"
             arguments = (*who, plan.duration, str(picture), *changes)
-            return Job(name, kept, call, arguments, timed=call is fly_on, leaves=picture)
+            return Job.of(folder, name, call, *arguments, timed=call is fly_on, leaves=picture)
 
         jobs = [job(f"{group}-{seed}", fly, (seed, group)) for group, seed in plan.flights()]
         for number, changes in enumerate(TROUBLES.values(), 1):
@@ -69,7 +70,7 @@ class UnknownCity(RunByRun[CityPlan]):
         )
 
     def fly(
-        self, plan: CityPlan, folder: Path, progress: Progress = silent, workers: Workers = ALL_CORES
+        self, plan: CityPlan, folder: Path, progress: Progress = silent, workers: RunWorkers = ALL_CORES
     ) -> dict[str, Run]:
         jobs = self.jobs(plan, folder)
         timed = [job for job in jobs if job.timed]
@@ -112,7 +113,7 @@ class UnknownCity(RunByRun[CityPlan]):
         return {"aims": table(["", "paper", "aim"], rows, right=1)}
 
 
-EXPERIMENT = UnknownCity()
+EXPERIMENT = UnknownCityExperiment()
 
 
 def _describe_timed(run: Run) -> str:
@@ -123,10 +124,6 @@ def _describe_timed(run: Run) -> str:
 # ---- cells
 
 
-def _hits(causes: Sequence[str]) -> int:
-    return sum(cause.startswith(("contact", "crash")) for cause in causes)
-
-
 def _of_seeds(runs: list[Run], key: str) -> dict[str, str]:
     return {str(run["seed"]): run[key] for run in runs if key in run}
 
@@ -135,7 +132,7 @@ def _trouble(name: str, runs: list[Run]) -> Cell:
     """How many came to the goal, how many hit something, and how near walls were at the worst."""
     failed = _of_seeds(runs, "failed")
     about = {
-        "hits": _hits(list(failed.values())), "failed": failed, "again": _of_seeds(runs, "again"),
+        "hits": collisions(failed.values()), "failed": failed, "again": _of_seeds(runs, "again"),
         "clearance": min(run["clearance_m"] for run in runs if "clearance_m" in run),
         "error": max(run["error_max_m"] for run in runs if "error_max_m" in run),
     }  # fmt: skip
@@ -144,15 +141,15 @@ def _trouble(name: str, runs: list[Run]) -> Cell:
 
 def _flown(name: str, runs: list[Run], aim: int | None) -> list[Cell]:
     """Means are over the missions that succeeded; the failed ones are counted and named."""
-    failed, good = _of_seeds(runs, "failed"), [run for run in runs if "failed" not in run]
+    failed, flown = _of_seeds(runs, "failed"), succeeded(runs)
     n, about = len(runs), {"aim": aim, "failed": failed, "again": _of_seeds(runs, "again")}
     cells = [
-        Cell(TABLE, name, "goal reached", 1, len(good), "1", n, None, about),
-        Cell(TABLE, name, "collisions", None, _hits(list(failed.values())), "1", n, None, {"aim": 0}),
+        Cell(TABLE, name, "goal reached", 1, len(flown), "1", n, None, about),
+        Cell(TABLE, name, "collisions", None, collisions(failed.values()), "1", n, None, {"aim": 0}),
     ]
 
     def add(what: str, key: str, unit: str, limit: float | None, least: bool = False) -> None:
-        values = [run[key] for run in good if key in run]
+        values = [run[key] for run in flown if key in run]
         if not values:
             return
         conditions: dict[str, Any] = {"worst": min(values) if least else max(values), "aim": limit}
@@ -235,7 +232,7 @@ def _failed(cells: Sequence[Cell]) -> str:
 
 
 def _times(cells: Sequence[Cell]) -> str:
-    by = Cells(cell for cell in cells if cell.table == "time")
+    by = Cells.of(cells, "time")
     rows = []
     for what in (column for row, column in by if not row):
         both = (by.get((row, what)) for row in ("", GROUPS["kiss"]))
@@ -250,7 +247,7 @@ def _time(cell: Cell | None) -> str:
 
 
 def _computers(cells: Sequence[Cell]) -> str:
-    by, rows = Cells(cell for cell in cells if cell.table == "CUT"), []
+    by, rows = Cells.of(cells, "CUT"), []
     for name in COMPUTERS:
         reached = by.get((name, "goal reached"))
         if reached is None:

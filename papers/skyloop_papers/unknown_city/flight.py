@@ -18,9 +18,9 @@ from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import EventKind, Message
 from skyloop_papers.flight_watch import SPENT, clocked, first_collision
 from skyloop_papers.unknown_city.plan import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
-from skyloop_papers.unknown_city.plot import Flown, draw_flight
+from skyloop_papers.unknown_city.plot import CityFlight, draw_flight
 from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map, way_length
-from skyloop_papers.unknown_city.stack import ClockedPilot
+from skyloop_papers.unknown_city.stack import ClockedCityPilot
 
 STACK = "skyloop_papers.unknown_city.stack"
 SLAM = "vehicles.0.estimators.slam"
@@ -43,7 +43,7 @@ def changes_of(seed: int, group: str, duration: float) -> dict[str, Any]:
 def city_scenario(seed: int, group: str, duration: float, more: dict[str, Any] | None = None) -> Scenario:
     clocked_kind = {f"{SLAM}.kind": f"{STACK}:{'ClockedKissLocaliser' if group == 'kiss' else 'ClockedLocaliser'}"}
     pilot = {
-        "vehicles.0.pilot.kind": f"{STACK}:ClockedPilot",
+        "vehicles.0.pilot.kind": f"{STACK}:ClockedCityPilot",
         "vehicles.0.pilot.options": {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND},
     }
     changes = {**changes_of(seed, group, duration), "duration": duration, **clocked_kind, **pilot, **(more or {})}
@@ -70,13 +70,13 @@ def fly(
 ) -> dict[str, Any]:
     """Fly and score; picture: where the flight is drawn, nowhere if empty. more: further changes of the scenario."""
     SPENT.clear()
-    flown, trouble = Flown(), ""
-    pilot: ClockedPilot | None = None
+    flown, trouble = CityFlight(), ""
+    pilot: ClockedCityPilot | None = None
     began = time.process_time()
     try:
         with build(city_scenario(seed, group, duration, more)) as simulation:
             found = next(part.pilot for part in simulation.parts if isinstance(part, PilotPart))
-            assert isinstance(found, ClockedPilot)
+            assert isinstance(found, ClockedCityPilot)
             pilot = found
             began = time.process_time()
             _fly(simulation, pilot, duration, flown)
@@ -100,7 +100,7 @@ def fly(
     return scored
 
 
-def _fly(simulation: Simulation, pilot: ClockedPilot, duration: float, flown: Flown) -> None:
+def _fly(simulation: Simulation, pilot: ClockedCityPilot, duration: float, flown: CityFlight) -> None:
     """Until it has landed, hit something or run out of time. What was flown before an error is kept, too."""
     watch(simulation, flown)
     for part in simulation.parts:
@@ -116,14 +116,14 @@ def _fly(simulation: Simulation, pilot: ClockedPilot, duration: float, flown: Fl
         flown.grid, flown.paths = pilot.grid, pilot.paths
 
 
-def watch(simulation: Simulation, flown: Flown) -> None:
+def watch(simulation: Simulation, flown: CityFlight) -> None:
     bus = simulation.bus
     bus.on("truth/drone", lambda message: flown.truth.append((message.t_ns, message.data.position)))
     bus.on("drone/events", lambda message: flown.events.append(message.data))
     bus.on("drone/slam", lambda message: _keep_estimate(flown, message))
 
 
-def _keep_estimate(flown: Flown, message: Message) -> None:
+def _keep_estimate(flown: CityFlight, message: Message) -> None:
     if message.data.valid:
         flown.estimates.append((message.t_ns, message.data.position))
 
@@ -133,7 +133,7 @@ def _clock(sensor: Any) -> None:
     sensor.measure = lambda *arguments: clocked("LiDAR", measure, *arguments)
 
 
-def cause_of(flown: Flown, doing: str, duration: float) -> str:
+def cause_of(flown: CityFlight, doing: str, duration: float) -> str:
     """Why a flight failed, in one line; empty if it did not."""
     hit, (_, last) = first_collision(flown.events), flown.truth[-1]
     where = f"at ({last[0]:.1f}, {last[1]:.1f}, {last[2]:.1f})"
@@ -147,7 +147,7 @@ def cause_of(flown: Flown, doing: str, duration: float) -> str:
     return f"landed {off:.1f} m from the goal" if off > LAND_WITHIN else ""
 
 
-def scores_of(flown: Flown, city: TrueCity) -> dict[str, Any]:
+def scores_of(flown: CityFlight, city: TrueCity) -> dict[str, Any]:
     times = np.array([t_ns for t_ns, _ in flown.truth])
     track = np.array([position for _, position in flown.truth])
     end = len(times) if flown.reached_ns is None else int(np.searchsorted(times, flown.reached_ns, side="right"))

@@ -26,7 +26,7 @@ HEIGHT, SPEED, BAND = 10.0, 3.0, 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Computer:
+class OnboardComputer:
     """What the stack runs on."""
 
     linked: bool = True
@@ -38,10 +38,10 @@ class Computer:
 
 
 COMPUTERS = {
-    "in the simulator's process": Computer(linked=False),
-    "in another process": Computer(),
-    "on another machine": Computer(apart=True),
-    "in another process, half as fast": Computer(speed=0.5),
+    "in the simulator's process": OnboardComputer(linked=False),
+    "in another process": OnboardComputer(),
+    "on another machine": OnboardComputer(apart=True),
+    "in another process, half as fast": OnboardComputer(speed=0.5),
 }
 TROUBLES: dict[str, dict[str, Any]] = {
     "LiDAR with 30 % dropouts": {"vehicles.0.sensors.lidar.dropout": 0.3},

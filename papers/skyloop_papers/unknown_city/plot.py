@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skyloop_client.messages import Array, Event, GridMap
-from skyloop_papers.drag.plots import INK, STYLE
+from skyloop_papers.plots import INK, figure
 from skyloop_papers.unknown_city.plan import GOAL, GROUPS
 from skyloop_papers.unknown_city.scores import TrueCity
 
@@ -20,7 +20,7 @@ SHADES = {-1: 0.78, 0: 1.0, 100: 0.0}
 
 
 @dataclass
-class Flown:
+class CityFlight:
     """What a flight leaves."""
 
     truth: list[tuple[int, Array]] = field(default_factory=list)
@@ -34,23 +34,14 @@ class Flown:
     """s of simulated time."""
 
 
-def draw_flight(path: Path, flown: Flown, city: TrueCity, scored: dict[str, Any]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(8.6, 8.8), layout="constrained")
-        axis = figure.subplots()
+def draw_flight(path: Path, flown: CityFlight, city: TrueCity, scored: dict[str, Any]) -> None:
+    with figure(path, (8.6, 8.8), dpi=90) as drawn:
+        axis = drawn.subplots()
         _draw_map(axis, flown, city)
         _draw_ways(axis, flown, city)
         axis.set_title(_title(scored), color=INK, fontsize=10)
         axis.set(xlabel="x, m", ylabel="y, m", aspect="equal", xlim=(-32, 102), ylim=(-32, 92))
-        axis.legend(loc="lower right", fontsize=8)
-        figure.savefig(path, dpi=90)
-        plt.close(figure)
+        axis.legend(loc="lower right", fontsize=8, frameon=True)
 
 
 def _title(scored: dict[str, Any]) -> str:
@@ -62,7 +53,7 @@ def _title(scored: dict[str, Any]) -> str:
     return f"{name}: {numbers}; map IoU {scored['iou']:.2f}; error {scored['error_rms_m']:.3f} m rms"
 
 
-def _draw_map(axis: Any, flown: Flown, city: TrueCity) -> None:
+def _draw_map(axis: Any, flown: CityFlight, city: TrueCity) -> None:
     grid = flown.grid
     axis.set_facecolor(str(SHADES[-1]))
     if grid is not None:
@@ -80,7 +71,7 @@ def _draw_map(axis: Any, flown: Flown, city: TrueCity) -> None:
     axis.grid(visible=False)
 
 
-def _draw_ways(axis: Any, flown: Flown, city: TrueCity) -> None:
+def _draw_ways(axis: Any, flown: CityFlight, city: TrueCity) -> None:
     optimum = city.optimum()
     axis.plot(optimum[:, 0], optimum[:, 1], ":", color=OPTIMUM, lw=1.8, label="shortest on the true map")
     for number, path in enumerate(flown.paths[:: max(1, len(flown.paths) // 8)]):

@@ -58,7 +58,7 @@ class LosingLocaliser(ClockedLocaliser):
         return answer
 
 
-class ClockedPilot(CityPilot):
+class ClockedCityPilot(CityPilot):
     """Also keeps the newest map and the plans."""
 
     def __init__(self, **options: Any) -> None:
@@ -75,7 +75,7 @@ class ClockedPilot(CityPilot):
         return reply
 
 
-class StampedPilot(ClockedPilot):
+class StampedPilot(ClockedCityPilot):
     def __call__(self, bundle: Bundle) -> Any:
         reply = super().__call__(bundle)
         if _BEGUN and reply is not None:

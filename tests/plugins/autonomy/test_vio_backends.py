@@ -15,22 +15,20 @@ from skyloop_autonomy.evaluation.trajectory_error import Trajectory
 from skyloop_autonomy.vio import VioSettings
 from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_client.errors import MissingExtra, SetupError
-from skyloop_papers.benchmarks import smoother_inputs
+from skyloop_papers.benchmarks import smoother_points
 from skyloop_papers.benchmarks.fixed_lag_smoother import FixedLagBackend
-from skyloop_papers.benchmarks.smoother_inputs import SmootherConfig, StepTap
 from skyloop_papers.benchmarks.vio import Compared, SmootherBeside, backend_measurements, compared
 
 SECONDS = 4.0
 
 
-def both_on(seed: int, corners: Corners, config: SmootherConfig | None = None) -> tuple[SmootherBeside, Flight]:
+def both_on(seed: int, corners: Corners) -> tuple[SmootherBeside, Flight]:
     rig = calibration()
     odometry = TrackDrivenOdometry(rig, VioSettings(**TRUE_NOISE))
-    beside = SmootherBeside(StepTap(odometry).record, config)
+    beside = SmootherBeside(odometry)
     flown = flight(seed, SECONDS, rig.imu)
     for k in range(len(flown.times)):
         give(odometry, flown, k, corners)
-        beside.catch_up()
     return beside, flown
 
 
@@ -59,7 +57,7 @@ def found(usual: tuple[SmootherBeside, Flight]) -> Compared:
 
 def test_it_follows_a_flight_to_centimetres(usual: tuple[SmootherBeside, Flight], found: Compared) -> None:
     beside, flown = usual
-    assert len(beside.states) == len(beside.record.steps) > 60
+    assert len(beside.states) == len(beside.filtered) > 60
     assert off(beside, flown).max() < 0.1
     last = beside.states[-1]
     assert abs(last.gyro_bias - flown.biases[-1, :3]).max() < 2e-3 < abs(flown.biases[-1, :3]).max()
@@ -82,13 +80,6 @@ def test_corners_on_a_walker_are_refused() -> None:
     assert off(beside, flown).max() < 0.2
 
 
-@pytest.mark.slow("the batch solver solves all anew at every step")
-def test_the_batch_solver_agrees_with_the_incremental_one(usual: tuple[SmootherBeside, Flight]) -> None:
-    beside, _ = both_on(3, Corners(3), SmootherConfig(solver="batch"))
-    apart = [a.position - b.position for a, b in zip(beside.states, usual[0].states, strict=True)]
-    assert 0.0 < np.abs(apart).max() < 0.02
-
-
 def test_figures_name_both_back_ends(found: Compared) -> None:
     made = {figure.key: figure for figure in backend_measurements(found)}
     for name in ("filter", "smoother"):
@@ -100,7 +91,7 @@ def test_figures_name_both_back_ends(found: Compared) -> None:
 
 
 def test_without_gtsam_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(smoother_inputs, "gtsam", None)
+    monkeypatch.setattr(smoother_points, "gtsam", None)
     with pytest.raises(MissingExtra, match=r"pip install 'skyloop\[bench\]'"):
         FixedLagBackend(calibration(), np.ones(3), np.ones(4))
 

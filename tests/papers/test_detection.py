@@ -1,4 +1,4 @@
-"""From scores to the cells and tables of the page on detection, on runs made up here."""
+"""`skyloop reproduce detection`: from scores to cells and tables, on runs made up here."""
 
 from __future__ import annotations
 
@@ -10,9 +10,20 @@ import pytest
 
 from skyloop_detect.finding import FoundBoxes
 from skyloop_detect.samples import CLASSES, Sample
-from skyloop_detect.training_data.people_set import read_people
-from skyloop_papers.detection.experiment import EXPERIMENT, TRAINING, job_name, score_jobs, speed_jobs
-from skyloop_papers.detection.plan import PARTS, PLAIN, QUICK, SHOWN, WAYS, DetectionPlan
+from skyloop_papers.detection import loop as detection_loop
+from skyloop_papers.detection.experiment import (
+    EXPERIMENT,
+    PARTS,
+    PLAIN,
+    QUICK,
+    SHOWN,
+    TRAINING,
+    WAYS,
+    DetectionPlan,
+    job_name,
+    loop_jobs,
+)
+from skyloop_papers.detection.loop import Frames, loop_cell, scenario_of
 from skyloop_papers.detection.plots import draw_curves
 from skyloop_papers.detection.scores import recalls
 
@@ -75,19 +86,44 @@ def test_persons_are_counted_by_condition() -> None:
     }
 
 
-def test_every_way_is_run_on_every_part(tmp_path: Path) -> None:
-    plan = DetectionPlan()
-    assert len(score_jobs(plan, tmp_path)) == len(PARTS) * len(WAYS) and len(speed_jobs(QUICK, tmp_path)) == 1
-    names = [job.name for job in (*score_jobs(plan, tmp_path), *speed_jobs(plan, tmp_path))]
-    assert len(names) == len(set(names))
+# ---- frames per second in the loop
 
 
-def test_the_test_images_are_of_places_that_are_not_trained_on(tmp_path: Path) -> None:
-    from skyloop_detect.training_data.people_set import IMAGES, places_of, plan_tests
+def test_the_scenario_has_the_camera_and_the_detector_only() -> None:
+    scenario = scenario_of("network", {"runtime": "torch"}, window=True, seconds=3.0)
+    (vehicle,) = scenario.vehicles
+    assert set(vehicle.sensors) == {"front"} and set(vehicle.estimators) == {"detect"}
+    assert vehicle.estimators["detect"].options == {
+        "detector": "network",
+        "options": {"runtime": "torch"},
+        "window": True,
+    }
 
-    plan_tests(tmp_path / "data", 100, 5)
-    chosen = read_people(tmp_path / "data")["places"]
-    trained = {entry["seed"] for entry in places_of("", IMAGES) if entry["split"] != "test"}
-    assert not trained & {entry["seed"] for entry in chosen}
-    for part in PARTS.values():
-        assert sum(entry["images"] for entry in chosen if entry["part"] == part) == 100
+
+def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = []
+
+    def flown(detector: str, options: object, *, display: str | None, seconds: float) -> Frames:
+        asked.append((detector, options, display, seconds))
+        return Frames(50, 2.5 if display else 2.0, 10.0)
+
+    monkeypatch.setattr(detection_loop, "frames_in_the_loop", flown)
+    monkeypatch.setenv("DISPLAY", ":99")
+    jobs = loop_jobs(DetectionPlan(), tmp_path)
+    results = [loop_cell(job.call(*job.arguments)) for job in jobs]
+    assert [(result.name, result.published, result.ours) for result in results] == [
+        ("in the loop: torch, window", 4.31, 20.0), ("in the loop: torch, no window", 4.6, 25.0),
+        ("in the loop: optimised, window", 8.29, 20.0), ("in the loop: optimised, no window", 8.76, 25.0),
+    ]  # fmt: skip
+    assert asked[0] == ("network", {"runtime": "torch"}, ":99", 10.0)
+    assert results[0].conditions["per_second_of_all"] == 5.0
+
+
+def test_without_a_screen_there_are_two_cells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert [job.name for job in loop_jobs(DetectionPlan(), tmp_path)] == [
+        "loop-torch-no-window",
+        "loop-optimised-no-window",
+    ]
+    assert [job.name for job in loop_jobs(QUICK, tmp_path)] == ["loop-optimised-no-window"]
