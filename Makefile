@@ -7,6 +7,8 @@ LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint(
 
 # Containers often set this. The tests start hundreds of Python processes, and each would compile all its sources anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Users do not set this. Where it is set, tests would not see that Python holds back what programs print.
+unexport PYTHONUNBUFFERED
 # Workers of the tests share the cores already; threads of BLAS and torch beside them would only wait for each other.
 TEST_THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 

@@ -15,6 +15,8 @@ from typing import IO, Any
 from skyloop.core.interrupts import kept_from_children
 from skyloop_client.errors import SkyloopError
 
+UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
+"""For programs whose last words count: Python holds back what is printed into a file, and loses it when killed."""
 KEPT = -4
 """For stdout and stderr, beside the numbers of `subprocess`: into a file that only `last_words` reads."""
 LAST_BYTES = 4000
@@ -56,7 +58,7 @@ class ChildProcess:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=self._said if stdout == KEPT else stdout,
                 stderr=self._said if stderr == KEPT else stderr, pass_fds=files, start_new_session=session,
-                env={**os.environ, **(environment or {})}, text=True, errors="replace",
+                env={**os.environ, **UNBUFFERED, **(environment or {})}, text=True, errors="replace",
             )  # fmt: skip
 
     @property

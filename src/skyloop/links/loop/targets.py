@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from skyloop.core.child_process import how_it_ended
+from skyloop.core.child_process import UNBUFFERED, how_it_ended
 from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.system_packages import find_program
 from skyloop.links.sockets import own_address_towards
@@ -96,7 +96,7 @@ class LocalProcess:
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT if output else None,
-                start_new_session=True, env={**os.environ, **self._environment, "SKYLOOP_ADDRESS": address},
+                start_new_session=True, env={**os.environ, **UNBUFFERED, **self._environment, "SKYLOOP_ADDRESS": address},
             )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
