@@ -93,10 +93,11 @@ class LocalProcess:
         self._output = None if folder is None else folder / self.printed
         output = None if self._output is None else self._output.open("wb")
         command = self._command_at(address)
+        variables = {**UNBUFFERED, **self._environment, "SKYLOOP_ADDRESS": address}
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT if output else None,
-                start_new_session=True, env={**os.environ, **UNBUFFERED, **self._environment, "SKYLOOP_ADDRESS": address},
+                start_new_session=True, env={**os.environ, **variables},
             )  # fmt: skip
         except OSError as error:
             raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
