@@ -16,6 +16,7 @@ from skyloop.vehicle.airframe import Airframe, Rotor
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import Flying, pack
 from skyloop.vehicle.kernel_records import SET_POSITION
+from skyloop.world.earth import Earth, EarthConfig
 from skyloop.world.ground import Ground
 from skyloop_client.messages import Array
 from skyloop_client.streams import Rate
@@ -70,13 +71,27 @@ def _iris_parts() -> list[tuple[float, Any, Any]]:
 
 def test_iris_d435_is_the_sum_of_its_parts() -> None:
     wide, thin = 0.09**2 + 0.025**2, 2 * 0.025**2
-    camera = (0.564, (0.12, 0.0, 0.0), 0.564 / 12 * np.array([wide, thin, wide]))
-    mass, centre, inertia = _compose([*_iris_parts(), camera])
+    camera = (0.072, (0.12, 0.0, 0.0), 0.072 / 12 * np.array([wide, thin, wide]))
+    (base, middle, spread), *rest = _iris_parts()
+    # the battery is part of the base, and moved back until the camera is balanced
+    battery, back = 0.42, -0.072 * 0.12 / 0.42
+    frame = (base - battery, middle, spread)
+    mass, centre, inertia = _compose([frame, (battery, (back, 0.0, 0.0), (0.0, 0.0, 0.0)), *rest, camera])
     airframe = read_airframe("iris-d435")
     assert airframe.mass == pytest.approx(mass, abs=1e-9)
     np.testing.assert_allclose(airframe.centre_of_mass, centre, atol=1e-6)
     np.testing.assert_allclose(airframe.inertia, np.diag(inertia), rtol=1e-4)
     assert abs(inertia - np.diag(np.diag(inertia))).max() < 1e-3 * min(airframe.inertia)
+
+
+def test_an_airframe_that_hardly_hovers_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    for name in NAMES:
+        read_airframe(name).check_lift("drone", Earth(EarthConfig()))
+    assert not caplog.messages
+    read_airframe("iris-d435").model_copy(update={"centre_of_mass": (0.032, 0.0, 0.0)}).check_lift(
+        "drone", Earth(EarthConfig())
+    )
+    assert len(caplog.messages) == 1 and "the rotor at (0.13, -0.22)" in caplog.messages[0]
 
 
 def test_iris_and_x500_include_their_rotors() -> None:

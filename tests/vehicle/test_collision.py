@@ -195,6 +195,32 @@ def flown_at_a_wall(truth_rate_hz: float, sensors: dict[str, Any]) -> tuple[Any,
         return simulation.fleet.states["motion"][0].tobytes(), [message.data for message in told]
 
 
+@pytest.mark.parametrize(("rate_hz", "lever"), [(200, 0.0), (1000, 0.0), (100, 0.2)])
+def test_an_imu_feels_a_collision(rate_hz: int, lever: float) -> None:
+    """Dead reckoning from its samples alone gives the velocity after bumps against a wall, wherever it is mounted."""
+    imu = {"kind": "imu", "preset": "perfect", "rate_hz": rate_hz, "mount": {"position": [lever, 0.0, 0.0]}}
+    vehicle = {"airframe": "iris", "position": [0.0, 0.0], "sensors": {"imu": imu}}
+    with build(make_scenario({"truth_rate_hz": rate_hz, "vehicles": [vehicle]})) as simulation:
+        simulation.fleet.attach(solids_of((wall(), (4.0, 0.0, 0.0))))
+        truth, felt = simulation.subscribe("truth/drone"), simulation.subscribe("drone/imu")
+        simulation.send(Arm(), TakeOff(2.0))
+        simulation.run_until(4.0)
+        for k in range(40):
+            simulation.send(Velocity(np.array([2.0, 0.0, 0.0]), frame="world"))
+            simulation.run_until(4.0 + 0.1 * (k + 1))
+        states, samples = [[message.data for message in stream] for stream in (truth, felt)]
+    arm, gained = np.array([lever, 0.0, 0.0]), np.zeros((len(samples), 3))
+    for number, (state, sample) in enumerate(zip(states, samples, strict=True)):
+        gained[number] = rotate(state.quat_wxyz, sample.specific_force) - [0.0, 0.0, GRAVITY]
+    sensed = np.array(
+        [s.velocity_world + rotate(s.quat_wxyz, np.cross(s.angular_velocity_body, arm)) for s in states]
+    )
+    reckoned = sensed[0] + np.cumsum(0.5 * (gained[1:] + gained[:-1]), axis=0) / rate_hz
+    jumps = np.abs(np.diff(sensed[:, 0])).max()
+    assert jumps > 0.5, "it bounced"
+    assert np.abs(reckoned - sensed[1:])[-1].max() < 0.2 * jumps
+
+
 def test_a_flight_against_a_wall_publishes_what_it_hit_and_no_sensor_changes_it() -> None:
     plain, events = flown_at_a_wall(50.0, {})
     busy, _ = flown_at_a_wall(333.0, {"imu": {"kind": "imu", "rate_hz": 417.0}})

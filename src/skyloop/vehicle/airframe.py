@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Annotated, Literal
 
@@ -21,7 +22,11 @@ NonNegativeVector = tuple[NonNegative, NonNegative, NonNegative]
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+log = logging.getLogger(__name__)
+
 LEAST_THRUST_TO_WEIGHT = 1.1
+LEAST_RESERVE = 0.3
+"""The share of each rotor's thrust that a hover should leave for turning, climbing and wind."""
 
 DragModel = Literal["none", "linear", "box", "rotor", "rotor-linear", "rotor-lumped"]
 
@@ -247,7 +252,7 @@ class Airframe(BaseModel):
         return self.mass * gravity / len(self.rotors)
 
     def check_lift(self, name: str, earth: Earth) -> None:
-        """Raises an error if the air at this altitude is too thin to lift the vehicle."""
+        """Raises an error if the air at this altitude is too thin to lift the vehicle, and warns if it hardly can."""
         altitude = earth.config.altitude
         thrust = self.max_thrust * float(density(altitude)) / SEA_LEVEL_DENSITY
         weight = self.mass * earth.gravity
@@ -257,6 +262,15 @@ class Airframe(BaseModel):
                 f"{altitude:g} m, and it weighs {weight:.2f} N; "
                 "lower earth.altitude or earth.gravity, or change airframe"
             )
+        hover = self.mixer() @ (weight, 0.0, 0.0, 0.0) / (thrust / len(self.rotors))
+        worst = int(np.argmax(hover))
+        if hover[worst] > 1.0 - LEAST_RESERVE:
+            x, y, _ = self.rotors[worst].position
+            log.warning(
+                "%s: hovering takes %.0f %% of the thrust of the rotor at (%g, %g) of '%s', so turns, climbs and wind "
+                "may sink it; move centre_of_mass to the middle, lower mass or raise motor.max_speed",
+                name, 100.0 * hover[worst], x, y, self.name,
+            )  # fmt: skip
 
     def mixer(self) -> Array:
         """(n_rotors, 4) rotor thrusts from (collective, roll, pitch, yaw torque): the geometry's pseudo-inverse."""

@@ -3,6 +3,9 @@ flown.
 
 A point that meets a surface slowly presses on it from then on, with the same springs as on the ground, so a vehicle
 lands and stands on a roof as on grass. A faster point bounces. In a collision of two vehicles both get the impulse.
+
+The velocity changes at once, but accelerometers and the published acceleration get the impulse spread over IMPACT_S, as
+long as a collision of a frame with something hard lasts. So what an IMU integrates agrees with the motion.
 """
 
 # mypy: allow-untyped-defs
@@ -34,6 +37,8 @@ MAX_MEETINGS = 16
 MAX_MEETINGS_JAMMED = 2
 """Collisions handled in one step of a vehicle that was jammed before it. In the crown of a tree, each of a thousand
 steps a second would handle all 16, at half a millisecond each, only to leave the vehicle where it is."""
+IMPACT_S = 0.01
+"""s, over which accelerometers feel an impulse. IMUs of 100 Hz and its multiples see all of it."""
 SAME_SURFACE = 0.7
 """The cosine between two normals below which a point presses on two planes, as in a corner."""
 
@@ -103,11 +108,24 @@ class Collisions:
         self._find["interval_start"] = self._check["interval_start"] = interval_start
         for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
             self.poses[:, end, :3], self.poses[:, end, 3:] = motion[:, :3], motion[:, 6:10]
+        motion = self.states["motion"]
+        velocity, rates = motion[:, 3:6].copy(), motion[:, 10:13].copy()
         for group in self._near.nonzero()[0]:
             self._resolve(parts, int(group))
             for i in (self._labels == group).nonzero()[0]:
                 if self.states["n_touches"][i]:
                     settle_touches(self.states, self.params, (self._standing, parts), self._finds, i)
+        gained, turned = motion[:, 3:6] - velocity, motion[:, 10:13] - rates
+        for i in np.flatnonzero(gained.any(axis=1) | turned.any(axis=1)):
+            self._spread_impulse(self.states[i], gained[i], turned[i])
+
+    def _spread_impulse(self, state: Any, gained: Array, turned: Array) -> None:
+        """Adds what an impulse changed (m/s, rad/s) to what earlier ones have left to be felt."""
+        steps = max(1, round(IMPACT_S / self.dt))
+        left = max(0, int(state["impact_end"] - state["step"])) / steps
+        for name, change in (("impact_acceleration", gained), ("impact_angular_acceleration", turned)):
+            state[name] = left * state[name] + change / (steps * self.dt)
+        state["impact_end"] = state["step"] + steps
 
     def _search(self, parts: Any, group: int, finds: Any) -> float:
         things = (self._standing, parts)

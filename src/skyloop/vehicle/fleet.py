@@ -103,7 +103,7 @@ class Fleet:
         for field in ("acceleration", "angular_acceleration", "rotor_speed"):
             state[field] = state[f"{field}_before"] = 0.0
         state["command"] = 0.0
-        state["anchored"] = state["n_touches"] = 0
+        state["anchored"] = state["n_touches"] = state["impact_end"] = 0
         state["yaw_target"] = yaw
 
     def add(self, like: int, start: np.void) -> int:
@@ -127,7 +127,7 @@ class Fleet:
         motion[3:6] = velocity + rotate(quat, np.cross(rates, arm))
         motion[6:10], motion[10:13] = quat, rates
         state["motion_before"] = motion
-        state["anchored"] = state["n_touches"] = 0
+        state["anchored"] = state["n_touches"] = state["impact_end"] = 0
         state["yaw_target"] = yaw_from_quat(quat)
 
     def begin_again(self, i: int, start: np.void) -> None:

@@ -160,6 +160,9 @@ def read_state(states, params, index, dt, fraction, out):
         out[13 + k] = (1.0 - f) * s.acceleration_before[k] + f * s.acceleration[k]
         out[16 + k] = (1.0 - f) * s.angular_acceleration_before[k] + f * s.angular_acceleration[k]
         out[19 + k] = s.wind[k]
+        if s.step < s.impact_end:
+            out[13 + k] += s.impact_acceleration[k]
+            out[16 + k] += s.impact_angular_acceleration[k]
 
     # attitude: cubic Hermite too, with the slopes ½ q ⊗ (0, ω); slerp would miss the angular acceleration
     a0, a1, a2, a3 = multiply((a[6], a[7], a[8], a[9]), (0.0, a[10], a[11], a[12]))

@@ -184,6 +184,10 @@ STATE = np.dtype(
         ("legs_down", _i8),
         ("body_down", _i8),
         ("impact_speed", _f8),  # the fastest touch of the ground so far
+        # what a collision's impulse would be if it acted over a while, until this step
+        _vec("impact_acceleration", 3),
+        _vec("impact_angular_acceleration", 3),
+        ("impact_end", _i8),
         ("n_touches", _i8),  # touches of solid things, see below
         ("crashed", _i8),  # its rotors are stopped for good
         # battery
