@@ -13,7 +13,7 @@ import numpy as np
 
 from skyloop.recording.journal import read_group
 from skyloop.world.world import WorldConfig, build_world
-from skyloop_autonomy.evaluation.free_space import true_voxels
+from skyloop_autonomy.evaluation.map_truth import true_voxels
 from skyloop_autonomy.mapping import judge, projected
 from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
 from skyloop_autonomy.mapping.distance_fields import signed_distance

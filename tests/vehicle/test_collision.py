@@ -212,9 +212,7 @@ def test_an_imu_feels_a_collision(rate_hz: int, lever: float) -> None:
     arm, gained = np.array([lever, 0.0, 0.0]), np.zeros((len(samples), 3))
     for number, (state, sample) in enumerate(zip(states, samples, strict=True)):
         gained[number] = rotate(state.quat_wxyz, sample.specific_force) - [0.0, 0.0, GRAVITY]
-    sensed = np.array(
-        [s.velocity_world + rotate(s.quat_wxyz, np.cross(s.angular_velocity_body, arm)) for s in states]
-    )
+    sensed = np.array([s.velocity_world + rotate(s.quat_wxyz, np.cross(s.angular_velocity_body, arm)) for s in states])
     reckoned = sensed[0] + np.cumsum(0.5 * (gained[1:] + gained[:-1]), axis=0) / rate_hz
     jumps = np.abs(np.diff(sensed[:, 0])).max()
     assert jumps > 0.5, "it bounced"

@@ -18,7 +18,7 @@ from skyloop.links.link_gate import LinkGate, Onlooker
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.world.world import build_world
-from skyloop_autonomy.evaluation.free_space import true_voxels
+from skyloop_autonomy.evaluation.map_truth import true_voxels
 from skyloop_autonomy.evaluation.navigation_troubles import mission_scenario
 from skyloop_autonomy.evaluation.vio_flights import ON_THE_ESTIMATE, checked_flight
 from skyloop_autonomy.mapping import Mapper, MapperSettings, judge

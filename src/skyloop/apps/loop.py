@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from skyloop.sim.assembly import survey_of
 from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.scenario import Scenario, UserPilot
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
@@ -66,8 +67,8 @@ def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:
         raise ScenarioError(f"--pilot scenario: '{scenario.name}' has {len(flown)} pilots; it must have exactly one")
     vehicle, pilot = flown[0], flown[0].pilot
     assert pilot is not None
-    seeded = pilot if isinstance(pilot, UserPilot) else pilot.seeded(scenario.seed)
-    config = seeded.model_dump(mode="json")
+    drawn = pilot if isinstance(pilot, UserPilot) else pilot.drawn(survey_of(scenario, vehicle))
+    config = drawn.model_dump(mode="json")
     rate = config.pop("rate_hz")
     kind, options = "skyloop.vehicle.pilots.pilots:pilot_from", config
     if is_plugin(pilot.kind):

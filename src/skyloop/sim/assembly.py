@@ -46,6 +46,7 @@ from skyloop.sim.sensing import ObserverPart, SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.spawning import join
+from skyloop.sim.survey import WorldSurvey
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
@@ -57,7 +58,7 @@ from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flyi
 from skyloop.vehicle.pilots.pilots import build_pilot
 from skyloop.world.atmosphere import wind_field
 from skyloop.world.earth import Earth
-from skyloop.world.model import basic_shapes
+from skyloop.world.model import Model, basic_shapes
 from skyloop.world.scene import WorldScene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
@@ -114,7 +115,8 @@ def build(
     for i, vehicle in enumerate(scenario.vehicles):
         autopilot = autopilots[vehicle.name]
         parts.append(_truth_part(vehicle.name, i, scenario.truth_rate_hz, context))
-        parts += _flying_parts(vehicle, airframes[i], autopilot, folder, scenario.seed, context)
+        survey = survey_of(scenario, vehicle, world.model)
+        parts += _flying_parts(vehicle, airframes[i], autopilot, folder, survey, context)
         parts += estimator_parts(vehicle, autopilot, earth, folder, context)
     parts += _observer_parts(scenario, context)
     if context.lookers and renders:
@@ -125,6 +127,20 @@ def build(
     simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, port)
     simulation.editor.join = partial(join, simulation, context, scenario.seed)
     return simulation
+
+
+def survey_of(scenario: Scenario, vehicle: Vehicle, model: Model | None = None) -> WorldSurvey:
+    """For what the vehicle's pilot leaves to the seed. Without `model`, the world is built if anything is drawn."""
+
+    def built() -> Model:
+        if model is not None:
+            return model
+        folder = None if scenario.folder is None else Path(scenario.folder)
+        made = build_world(scenario.world, scenario.seed, folder).model
+        made.freeze()
+        return made
+
+    return WorldSurvey(scenario.seed, scenario.world.file or scenario.world.name, vehicle.position, built)
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:
@@ -352,7 +368,12 @@ def _truth_part(vehicle: str, i: int, rate_hz: float, context: Context) -> Truth
 
 
 def _flying_parts(
-    vehicle: Vehicle, airframe: Airframe, autopilot: Autopilot, folder: Path | None, seed: int, context: Context
+    vehicle: Vehicle,
+    airframe: Airframe,
+    autopilot: Autopilot,
+    folder: Path | None,
+    survey: WorldSurvey,
+    context: Context,
 ) -> list[Part]:
     """Make the parts that fly a vehicle: its autopilot, a user's controller, and the pilot."""
     parts: list[Part] = [AutopilotPart(autopilot, vehicle.name, AUTOPILOT_RATE, context)]
@@ -374,7 +395,7 @@ def _flying_parts(
                 raise ScenarioError(f"{vehicle.name}.pilot: '{vehicle.pilot.kind}' is a function, it takes no options")
             require(pilot, ("__call__",), f"{vehicle.name}.pilot")
         else:
-            pilot = build_pilot(vehicle.pilot.seeded(seed))
+            pilot = build_pilot(vehicle.pilot.drawn(survey))
         rate = _rate(vehicle.pilot.rate_hz, f"{vehicle.name}.pilot.rate_hz")
         info = StreamInfo(f"{vehicle.name}/pilot", "Setpoint", rate, vehicle.name)
         parts.append(PilotPart(pilot, info, autopilot, context))

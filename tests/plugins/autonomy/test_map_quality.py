@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from depth_scenes import LENS, camera_at, depth_lens, frozen_world, person, rendered, wall
 
-from skyloop_autonomy.evaluation.free_space import true_voxels
+from skyloop_autonomy.evaluation.map_truth import true_voxels
 from skyloop_autonomy.mapping import (
     CylinderConfig,
     CylinderMap,

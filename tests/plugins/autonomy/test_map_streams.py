@@ -11,7 +11,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.world import WorldConfig, build_world
-from skyloop_autonomy.evaluation.free_space import true_voxels
+from skyloop_autonomy.evaluation.map_truth import true_voxels
 from skyloop_autonomy.mapping import judge
 from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
 from skyloop_autonomy.mapping.map_builder import RATES_HZ

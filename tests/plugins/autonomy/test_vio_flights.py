@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, way_length
 
 from skyloop.sim.scenario import load_scenario
 from skyloop.world.mesh import box
 from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.room import BOXES, WALLS
-from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, way_length
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, checked_flight, corners_of, dry_flight, flight_scenario
 from skyloop_client.errors import DatasetError, ScenarioError, UnknownNameError
 

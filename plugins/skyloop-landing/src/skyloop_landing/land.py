@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from skyloop.apps.run import Progress, run_scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, all_vehicles
+from skyloop.sim.assembly import survey_of
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_landing.board.choice import BoardOptions, make_board
@@ -28,7 +29,7 @@ def landing_pilot(scenario: Scenario) -> LandingPilotConfig:
         raise ScenarioError(
             f"scenario '{scenario.name}' has no pilot 'landing' that says where to start; take the scenario landing"
         )
-    return pilot.seeded(scenario.seed)
+    return pilot.drawn(survey_of(scenario, scenario.vehicles[0]))
 
 
 def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[float, float, float], float]:

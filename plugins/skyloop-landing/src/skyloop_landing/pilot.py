@@ -12,6 +12,7 @@ from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
+from skyloop.vehicle.trajectories.drawn import Survey
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Array, Detections, Goal, GoHome, Hover, LandingStatus, Velocity
 from skyloop_landing.vision.control import (
@@ -78,8 +79,8 @@ class LandingPilotConfig(PilotConfig):
     on_give_up: Literal["home", "hover"] = "home"
     """What it does when it does not find the marker: fly back to the point of take-off and land there, or stay."""
 
-    def seeded(self, seed: int) -> Self:
-        return self.model_copy(update={"start_seed": seed}) if self.start_seed is None else self
+    def drawn(self, survey: Survey) -> Self:
+        return self.model_copy(update={"start_seed": survey.seed}) if self.start_seed is None else self
 
 
 class LandingPilot(Sortie):

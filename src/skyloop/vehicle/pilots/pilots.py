@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, Field, FiniteFloat, PositiveFloat, model_validator
 
@@ -16,7 +16,8 @@ from skyloop.core.plugins import Registry
 from skyloop.core.validation import either, validated
 from skyloop.vehicle.behaviours import Arrival, Behaviour, GoTo, Situation, Steps, Track, Wait
 from skyloop.vehicle.pilots.sortie import Pilot, PilotConfig, Reply, Sortie
-from skyloop.vehicle.trajectories.trajectories import Point, TrajectoryConfig, build
+from skyloop.vehicle.trajectories.drawn import Survey
+from skyloop.vehicle.trajectories.trajectories import ExploreConfig, Point, TrajectoryConfig, build
 from skyloop_client.bundle import Bundle
 
 _READY = Arrival(0.3, speed=0.3, turn=0.15)
@@ -77,6 +78,11 @@ class TrajectoryPilotConfig(PilotConfig):
     """s of simulated time that it stands on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land where the trajectory ends; false: stay there."""
+
+    def drawn(self, survey: Survey) -> Self:
+        if not isinstance(self.trajectory, ExploreConfig):
+            return self
+        return self.model_copy(update={"trajectory": self.trajectory.drawn(survey)})
 
 
 class TrajectoryPilot(BehaviourPilot):

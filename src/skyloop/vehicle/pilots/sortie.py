@@ -7,6 +7,7 @@ from typing import Protocol, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
+from skyloop.vehicle.trajectories.drawn import Survey
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 
@@ -24,8 +25,8 @@ class PilotConfig(BaseModel):
     rate_hz: PositiveFloat
     """Calls per second of simulated time."""
 
-    def seeded(self, seed: int) -> Self:
-        """For a pilot that draws: with the scenario's seed, where it has none of its own."""
+    def drawn(self, survey: Survey) -> Self:
+        """For a pilot that leaves something to the seed: with all of it drawn, once, before the flight."""
         return self
 
 

@@ -7,13 +7,16 @@ from typing import Annotated, Literal, Protocol, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, PositiveInt
 
 from skyloop.vehicle.trajectories.curves import Circle, Lemniscate
+from skyloop.vehicle.trajectories.drawn import FreeSpaceConfig, Survey
 from skyloop.vehicle.trajectories.legs import Legs, Line, Square
 from skyloop.vehicle.trajectories.minimum_snap import MinimumSnap
+from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Position
 
 __all__ = [
     "Circle",
     "CircleConfig",
+    "ExploreConfig",
     "Legs",
     "LegsConfig",
     "Lemniscate",
@@ -132,6 +135,33 @@ class LegsConfig(_Config):
     """rad/s, the peak turn rate."""
 
 
+class ExploreConfig(_Config):
+    """A tour through the free space of the world, drawn from the seed: to places far from each other, and back to the
+    start of the vehicle, on straight legs with a stop at each corner."""
+
+    kind: Literal["explore"] = "explore"
+    """The kind of trajectory."""
+    length: PositiveFloat
+    """m of way, give or take 3 %."""
+    altitude: FiniteFloat
+    """m, world axes, the height flown."""
+    space: FreeSpaceConfig
+    """Where the way may lead."""
+    speed: PositiveFloat
+    """m/s, the speed reached on each leg, if the leg is long enough."""
+    acceleration: PositiveFloat = 3.0
+    """m/s², the peak acceleration."""
+    yaw: YawOption = "forward"
+    """`forward` looks along each leg and turns at each corner; a number is a fixed angle in rad."""
+    turn_rate: PositiveFloat = 1.0
+    """rad/s, the peak turn rate."""
+
+    def drawn(self, survey: Survey) -> LegsConfig:
+        points = tuple((x, y, self.altitude) for x, y in survey.tour(self.space, self.length))
+        shared = self.model_dump(include={"speed", "acceleration", "yaw", "turn_rate"})
+        return LegsConfig(points=points, **shared)
+
+
 class WaypointsConfig(_Config):
     """A minimum-snap polynomial through waypoints."""
 
@@ -152,7 +182,8 @@ class WaypointsConfig(_Config):
 
 
 TrajectoryConfig: TypeAlias = Annotated[
-    CircleConfig | LemniscateConfig | SquareConfig | LegsConfig | WaypointsConfig, Field(discriminator="kind")
+    CircleConfig | LemniscateConfig | SquareConfig | LegsConfig | ExploreConfig | WaypointsConfig,
+    Field(discriminator="kind"),
 ]
 
 _CLASSES: dict[str, type[Circle | Lemniscate | Legs | MinimumSnap]] = {
@@ -165,5 +196,7 @@ _CLASSES: dict[str, type[Circle | Lemniscate | Legs | MinimumSnap]] = {
 
 
 def build(config: TrajectoryConfig) -> Trajectory:
+    if isinstance(config, ExploreConfig):
+        raise ScenarioError("a trajectory of kind 'explore' is drawn when a scenario is built; fly it in a scenario")
     options = {name: getattr(config, name) for name in type(config).model_fields if name != "kind"}
     return _CLASSES[config.kind](**options)

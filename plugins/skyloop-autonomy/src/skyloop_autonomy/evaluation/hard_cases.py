@@ -21,7 +21,6 @@ from skyloop.sensors.imu import Imu
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario
 from skyloop_autonomy.evaluation.estimate_log import errors_from_start
-from skyloop_autonomy.evaluation.free_space import Slab
 from skyloop_autonomy.evaluation.localising import Localised, MessageSource, localise
 from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, VioFlight, checked_flight
@@ -83,7 +82,7 @@ def with_faults(messages: Iterable[Message], faults: Faults, seed: int = 1) -> I
 
 
 SEED = 1
-SHORT = replace(FLIGHTS["room"], length=30.0)
+SHORT = FLIGHTS["room"].changed(length=30.0)
 """The flight on which sensors fail: some 50 s in the room."""
 TROUBLE_S = 20.0
 """Simulated s at which sensors begin to fail, on the way."""
@@ -160,11 +159,16 @@ NOISE = {"full_well": 10000.0, "read_noise": 3.0}
 """Of both cameras: so that a plain wall is not an image of equal pixels."""
 WHITE_WALL = (3.0, -9.85, 0.0, 4.6)
 """x, y, direction and length of a plain wall in front of the southern one. Cameras 1.1 m away see 2.1 m of it."""
-ALONG_THE_WALL = replace(
-    SHORT,
-    points=((0.0, 0.0), (0.1, -2.5), (-0.6, -5.5), (-0.6, -8.6), (6.6, -8.6), (-0.6, -8.6), (-0.6, -5.5), (0.1, -2.5),
-            (0.0, 0.0)),
-    pilot={"yaw": -0.5 * math.pi},
+ALONG_THE_WALL = VioFlight(
+    "room",
+    {
+        "kind": "legs", "speed": 1.0, "acceleration": 1.5, "turn_rate": 0.5, "yaw": -0.5 * math.pi,
+        "points": [
+            [x, y, 1.5]
+            for x, y in ((0.0, 0.0), (0.1, -2.5), (-0.6, -5.5), (-0.6, -8.6), (6.6, -8.6), (-0.6, -8.6), (-0.6, -5.5),
+                         (0.1, -2.5), (0.0, 0.0))
+        ],
+    },
 )  # fmt: skip
 """Always looking south: to the wall, along it to both sides, and back."""
 DUSK = {
@@ -191,12 +195,10 @@ CASES = {
         flight=ALONG_THE_WALL,
         changes=lambda: {"world": {"name": "room", "options": {"white_wall": WHITE_WALL}}, **_cameras(**NOISE)},
     ),
-    "60°/s turns": HardCase(
-        "turns of 60°/s", flight=replace(SHORT, pilot={"turn_rate": math.radians(60.0)}), changes=_quick_turns
-    ),
+    "60°/s turns": HardCase("turns of 60°/s", flight=SHORT.changed(turn_rate=math.radians(60.0)), changes=_quick_turns),
     "3 m/s": HardCase(
         "3 m/s in the corridor",
-        flight=replace(FLIGHTS["corridor"], length=60.0, speed=3.0, pilot={"acceleration": 2.0}),
+        flight=FLIGHTS["corridor"].changed(length=60.0, speed=3.0, acceleration=2.0),
     ),
     "dusk": HardCase(
         "dusk, 15 ms of blur, rolling shutter of 20 ms, noise",
@@ -206,7 +208,16 @@ CASES = {
     "rain": HardCase("rain of 20 mm/h", flight=SHORT, changes=lambda: {"weather.rain": 20.0, "weather.clouds": 0.9}),
     "people": HardCase(
         "park with 60 people, 2.4 m high",
-        flight=VioFlight("park", 40.0, 1.0, Slab((-30.0, -30.0), (30.0, 30.0), 2.0, 2.9, 0.2), 0.8, 2.4),
+        flight=VioFlight(
+            "park",
+            {
+                "length": 40.0,
+                "altitude": 2.4,
+                "speed": 1.0,
+                "space": {"area": [[-30.0, -30.0], [30.0, 30.0]], "heights": [2.0, 2.9], "clearance": 0.8, "cell": 0.2},
+            },
+            takeoff_altitude=2.4,
+        ),
         changes=lambda: {"world": {"name": "park", "options": {"people": 60}}},
     ),
 }

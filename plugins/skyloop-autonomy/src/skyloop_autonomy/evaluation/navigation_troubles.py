@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from skyloop.sim.assembly import survey_of
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
-from skyloop.world.generation import generator
-from skyloop.world.world import build_world
-from skyloop_autonomy.evaluation.free_space import FreeSpace, way_length
-from skyloop_autonomy.evaluation.vio_flights import FLIGHTS
+from skyloop.vehicle.trajectories.drawn import DrawnGoals
+from skyloop.world.free_space import way_length
+from skyloop_autonomy.pilots.navigate import NavigatePilotConfig
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
 
 WORLDS = ("room", "corridor", "house", "warehouse")
-GOALS = 6
-GOAL_CLEARANCE = 0.8
-"""m around a goal, so that no goal lies where a planner would have to move it."""
-NEAREST, FARTHEST = 4.0, 18.0
-"""m of way from one goal to the next."""
 SENSORS_OF_VIO = ("imu0", "cam0", "cam1")
 
 
@@ -37,7 +33,7 @@ def mission_scenario(
     if world not in WORLDS:
         raise unknown_name("world of missions", world, WORLDS)
     scenario = load_scenario(f"{world}-nav", {"seed": seed, **(overrides or {})})
-    goals, _ = mission_goals(scenario, world, seed)
+    goals, _ = mission_goals(scenario)
     data = scenario.model_dump(mode="json")
     vehicle = data["vehicles"][0]
     vehicle["pilot"]["goals"] = goals
@@ -52,30 +48,14 @@ def mission_scenario(
     return make_scenario(data, place=f"{world}-nav, seed {seed}")
 
 
-def mission_goals(scenario: Scenario, world: str, seed: int) -> tuple[list[list[float]], float]:
-    """Goals (x, y), and m of the shortest way through all of them with the clearance of the world's flight."""
-    model = build_world(scenario.world, scenario.seed, None).model
-    model.freeze()
-    flight = FLIGHTS[world]
-    space = FreeSpace(model, flight.slab, flight.clearance)
-    chance = generator(seed, f"click missions in {world}")
-    here: Array = np.array(scenario.vehicles[0].position[:2], float)
-    goals, length = [], 0.0
-    for _ in range(GOALS):
-        ways = space.ways_from(here)
-        places = ways.reachable
-        roomy = np.array([space.clearances[space.cell(place)] >= GOAL_CLEARANCE for place in places])
-        places = places[roomy]
-        for _ in range(200):
-            goal = places[chance.integers(len(places))]
-            way = way_length(ways.to(goal))
-            if NEAREST <= way <= FARTHEST:
-                break
-        else:
-            raise ScenarioError(f"{world}, seed {seed}: no goal is {NEAREST:g} to {FARTHEST:g} m from the one before")
-        goals.append([round(float(goal[0]), 2), round(float(goal[1]), 2)])
-        length, here = length + way, goal
-    return goals, length
+def mission_goals(scenario: Scenario) -> tuple[list[tuple[float, float]], float]:
+    """Goals (x, y), and m of the shortest way through all of them with the clearance of the scenario."""
+    vehicle = scenario.vehicles[0]
+    assert isinstance(vehicle.pilot, NavigatePilotConfig) and isinstance(vehicle.pilot.goals, DrawnGoals)
+    survey = survey_of(scenario, vehicle)
+    goals, space = survey.goals(vehicle.pilot.goals), survey.free_space(vehicle.pilot.goals.space)
+    corners = [vehicle.position[:2], *goals]
+    return goals, sum(way_length(space.ways_from(here).to(goal)) for here, goal in pairwise(corners))
 
 
 DEPTH = {"kind": "depth_camera", "preset": "d435-kim", "rate_hz": 10, "width": 320, "height": 180}

@@ -1,25 +1,26 @@
 """The flights on which localisation is measured: take off, explore, and land where it took off.
 
 The seed chooses the way, the noise and, where a world has it, how the world is furnished. Every flight is flown once
-without cameras before it counts, and the first way without a collision is taken."""
+without cameras before it counts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skyloop.datasets.recording_run import plan_recording, record
-from skyloop.sim.assembly import build
+from skyloop.sim.assembly import build, survey_of
 from skyloop.sim.parts import PilotPart
-from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
+from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop.sim.simulation import Simulation
-from skyloop.world.world import build_world
-from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, exploring_round, way_length
+from skyloop.vehicle.pilots.pilots import TrajectoryPilotConfig
+from skyloop.vehicle.trajectories.trajectories import ExploreConfig, LegsConfig
+from skyloop.world.free_space import way_length
 from skyloop_autonomy.evaluation.localising import MessageSource
 from skyloop_autonomy.vio.calibration import chosen_streams
 from skyloop_client.errors import DatasetError, unknown_name
@@ -30,81 +31,56 @@ RATE_HZ = 30.0
 """Pairs of images per second."""
 SETTLE_S = 1.0
 """Simulated s on the ground after landing."""
-WAYS = 8
-"""Ways that are tried with one seed."""
 LANDED_WITHIN = 0.3
 """m from the place of take-off."""
 
 
 @dataclass(frozen=True)
 class VioFlight:
-    """A kind of flight. Its scenario is `<world>-vio`, with the way of seed 1 in it."""
+    """A kind of flight: the scenario `<world>-vio`, and what of its trajectory is changed."""
 
     world: str
-    length: float
-    """m of way at flying height."""
-    speed: float
-    """m/s at most."""
-    slab: Slab
-    """What the flight passes through."""
-    clearance: float
-    """m between the vehicle's middle and any obstacle."""
-    altitude: float = 1.5
-    """m of the body's origin above the home point."""
-    pilot: dict[str, Any] = field(default_factory=dict)
-    """Further settings of the trajectory."""
-    points: tuple[tuple[float, float], ...] = ()
-    """m, x and y of the corners of the way; empty: the seed chooses them."""
+    trajectory: dict[str, Any] = field(default_factory=dict)
+    """Changes of it; `kind: legs` replaces it."""
+    takeoff_altitude: float | None = None
+    """m; None: that of the scenario."""
 
     @property
     def scenario(self) -> str:
         return f"{self.world}-vio"
 
+    def changed(self, **trajectory: Any) -> VioFlight:
+        return replace(self, trajectory={**self.trajectory, **trajectory})
 
-FLIGHTS = {
-    # the keyboard flight of e2es: 1.5 m high, at most 1 m/s
-    "room": VioFlight("room", 82.0, 1.0, Slab((-10.0, -10.0), (10.0, 10.0), 0.8, 2.1), 0.7),
-    "corridor": VioFlight("corridor", 100.0, 1.0, Slab((-3.2, -4.0), (36.8, 4.0), 0.8, 2.1), 0.7),
-    # the doors are 1 m wide
-    "house": VioFlight("house", 100.0, 2.0, Slab((-20.0, -20.0), (20.0, 20.0), 1.0, 1.9), 0.42),
-    "warehouse": VioFlight("warehouse", 100.0, 2.0, Slab((-30.0, -20.0), (30.0, 20.0), 1.9, 3.2), 0.9, 2.5),
-    "park": VioFlight("park", 100.0, 5.0, Slab((-60.0, -60.0), (60.0, 60.0), 2.5, 5.5, 0.25), 2.0, 4.0),
-}
+    @property
+    def explored(self) -> ExploreConfig:
+        """What the scenario draws."""
+        trajectory = flight_scenario(self, 1).vehicles[0].pilot.trajectory  # type: ignore[union-attr]
+        assert isinstance(trajectory, ExploreConfig)
+        return trajectory
+
+
+FLIGHTS = {world: VioFlight(world) for world in ("room", "corridor", "house", "warehouse", "park")}
 ON_THE_TRUTH: dict[str, Any] = {"vehicles.drone.state": "truth", "vehicles.drone.estimators": {}}
 VIO = "vio"
 ON_THE_ESTIMATE: dict[str, Any] = {
     "vehicles.drone.state": "vio",
     "vehicles.drone.estimators": {"vio": {"kind": VIO, "inputs": ["imu0", "cam0", "cam1"]}},
 }
-TRAJECTORY = {"kind": "legs", "acceleration": 1.5, "turn_rate": 0.5}
 
 
-def flight_scenario(
-    name: str | VioFlight, seed: int, overrides: dict[str, Any] | None = None, *, way: int = 0
-) -> Scenario:
-    """The scenario of a flight with the way that the seed chooses; `way` is another one of the same seed.
-
-    It flies on the truth and estimates nothing, unless `overrides` has ON_THE_ESTIMATE."""
+def flight_scenario(name: str | VioFlight, seed: int, overrides: dict[str, Any] | None = None) -> Scenario:
+    """The scenario of a flight. It flies on the truth and estimates nothing, unless `overrides` has ON_THE_ESTIMATE."""
     flight = _flight(name) if isinstance(name, str) else name
-    scenario = load_scenario(flight.scenario, {"seed": seed, **ON_THE_TRUTH, **(overrides or {})})
-    data = scenario.model_dump(mode="json")
-    data["vehicles"][0]["pilot"]["takeoff_altitude"] = flight.altitude
-    data["vehicles"][0]["pilot"]["trajectory"] = trajectory_of(flight, scenario, seed, way)
-    return make_scenario(data, place=f"{flight.scenario}, seed {seed}")
-
-
-def trajectory_of(flight: VioFlight, scenario: Scenario, seed: int, way: int = 0) -> dict[str, Any]:
-    """The trajectory through the scenario's world, as a scenario states it."""
-    settings = {**TRAJECTORY, **flight.pilot, "speed": flight.speed}
-    if flight.points:
-        return {**settings, "points": [[x, y, flight.altitude] for x, y in flight.points]}
-    world = build_world(scenario.world, scenario.seed, None)
-    world.model.freeze()
-    space = FreeSpace(world.model, flight.slab, flight.clearance)
-    start = np.array(scenario.vehicles[0].position[:2])
-    corners = exploring_round(space, start, flight.length, 1000 * way + seed)
-    points = [[round(float(x), 2), round(float(y), 2), flight.altitude] for x, y in corners]
-    return {**settings, "points": points}
+    changes: dict[str, Any] = {"seed": seed, **ON_THE_TRUTH}
+    if flight.takeoff_altitude is not None:
+        changes["vehicles.drone.pilot.takeoff_altitude"] = flight.takeoff_altitude
+    key = "vehicles.drone.pilot.trajectory"
+    if flight.trajectory.get("kind", "explore") != "explore":
+        changes[key] = flight.trajectory
+    else:
+        changes |= {f"{key}.{name}": value for name, value in flight.trajectory.items()}
+    return load_scenario(flight.scenario, {**changes, **(overrides or {})})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,14 +134,12 @@ def _is_collision(event: Any, standing: float) -> bool:
 def checked_flight(
     name: str | VioFlight, seed: int, overrides: dict[str, Any] | None = None
 ) -> tuple[Scenario, DryFlight]:
-    """The first way of the seed that is flown without touching anything."""
-    for way in range(WAYS):
-        scenario = flight_scenario(name, seed, overrides, way=way)
-        flown = dry_flight(scenario)
-        if not flown.trouble:
-            return scenario, flown
-    world = name if isinstance(name, str) else name.world
-    raise DatasetError(f"flight in '{world}', seed {seed}: none of {WAYS} ways is free; the last: {flown.trouble}")
+    """The scenario of a flight that was flown once on the truth without touching anything."""
+    scenario = flight_scenario(name, seed, overrides)
+    flown = dry_flight(scenario)
+    if flown.trouble:
+        raise DatasetError(f"flight '{scenario.name}', seed {seed}: {flown.trouble}")
+    return scenario, flown
 
 
 def record_flight(
@@ -191,8 +165,12 @@ def _flight(name: str) -> VioFlight:
 
 
 def corners_of(scenario: Scenario) -> Array:
-    """(n, 3) m, of the way in a scenario."""
-    return np.array(scenario.vehicles[0].pilot.trajectory.points)  # type: ignore[union-attr]
+    """(n, 3) m, of the way that the scenario draws or states."""
+    vehicle = scenario.vehicles[0]
+    assert isinstance(vehicle.pilot, TrajectoryPilotConfig)
+    trajectory = vehicle.pilot.drawn(survey_of(scenario, vehicle)).trajectory
+    assert isinstance(trajectory, LegsConfig)
+    return np.array(trajectory.points)
 
 
 @contextmanager

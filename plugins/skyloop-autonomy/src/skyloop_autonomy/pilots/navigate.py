@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from pydantic import FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
@@ -12,6 +12,7 @@ from pydantic import FiniteFloat, NonNegativeFloat, PositiveFloat, model_validat
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
+from skyloop.vehicle.trajectories.drawn import DrawnGoals, Survey
 from skyloop_autonomy.planning.global_planner import point_along
 from skyloop_autonomy.planning.replanning import (
     FlightState,
@@ -23,6 +24,7 @@ from skyloop_autonomy.planning.replanning import (
 )
 from skyloop_autonomy.planning.seen_maps import SeenMaps
 from skyloop_client.bundle import Bundle
+from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Goal, GoalStatus, Path, Position
 
 GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, FiniteFloat, FiniteFloat]
@@ -44,9 +46,9 @@ class NavigatePilotConfig(PilotConfig):
     """The kind of pilot."""
     rate_hz: PositiveFloat = 50.0
     """Setpoints per second of simulated time."""
-    goals: tuple[GoalPlace, ...] = ()
-    """m, in world axes, flown to in order; a goal of two numbers lies at the height of take-off. A Goal that a program
-    publishes on `<vehicle>/goal` replaces those that are left."""
+    goals: tuple[GoalPlace, ...] | DrawnGoals = ()
+    """m, in world axes, flown to in order; a goal of two numbers lies at the height of take-off. Or how many the seed
+    draws, and where. A Goal that a program publishes on `<vehicle>/goal` replaces those that are left."""
     wait: NonNegativeFloat = 0.0
     """s without a goal after which it lands."""
     takeoff_altitude: PositiveFloat = 1.5
@@ -79,6 +81,11 @@ class NavigatePilotConfig(PilotConfig):
             raise ValueError("there are no goals; give goals: [[x, y], ...], or wait: s for goals from the link")
         return self
 
+    def drawn(self, survey: Survey) -> Self:
+        if not isinstance(self.goals, DrawnGoals):
+            return self
+        return self.model_copy(update={"goals": tuple(survey.goals(self.goals))})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoalOutcome:
@@ -101,6 +108,8 @@ class NavigatePilot(Sortie):
         self._config = config = NavigatePilotConfig(**options)
         super().__init__(config.takeoff_altitude, land=config.land, stand=config.stand)
         self._goals: list[Array] = []
+        if isinstance(config.goals, DrawnGoals):
+            raise ScenarioError("goals that the seed draws are drawn when a scenario is built; fly them in a scenario")
         self._waiting: Sequence[GoalPlace] = config.goals
         """Goals of the scenario, whose heights are not known before take-off."""
         self._cruise_height = config.takeoff_altitude

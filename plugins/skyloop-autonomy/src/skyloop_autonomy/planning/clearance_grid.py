@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.world.free_space import cells_along, corners_kept
 from skyloop_autonomy.planning.grid_search import cheapest_way
-from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.messages import Array
 
 CROWDED = 1.0

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
+from skyloop.world.free_space import corners_kept
 from skyloop_autonomy.planning.grid import Grid, path_length
 from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
-from skyloop_autonomy.planning.string_pulling import corners_kept
 from skyloop_client.messages import Array
 
 

@@ -1,67 +1,69 @@
-"""Where a vehicle can fly level in a world: the distance to the nearest obstacle, and shortest ways between points."""
+"""Where a vehicle can fly level in a world: the distance to the nearest obstacle, shortest ways between points, and
+tours and goals that a seed draws."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skyloop.world.generation import generator
-from skyloop.world.model import Model, MoverStates
+from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
-from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 NEAR_WALLS = 1.0
 """m; a way through cells with less clearance costs more, so ways keep to the middle of a room."""
-
-
-@dataclass(frozen=True)
-class Slab:
-    """The part of a world that a level flight passes through."""
-
-    low: tuple[float, float]
-    """m, east and north."""
-    high: tuple[float, float]
-    bottom: float
-    """m, the lowest point of the vehicle and some room below."""
-    top: float
-    cell: float = 0.1
+TRIES = 400
+"""Tours that are drawn before it gives up."""
+SHORTEST_LEG = 0.6
+"""m; corners that are nearer are joined, because a stop at each would take longer than the way."""
+GOAL_TRIES = 200
 
 
 class FreeSpace:
-    """A level map of one slab of a world. Moving things are left out."""
+    """A level map of a part of a world. Moving things are left out."""
 
-    def __init__(self, model: Model, slab: Slab, clearance: float) -> None:
-        """clearance: m between the vehicle's middle and any obstacle."""
+    def __init__(
+        self,
+        model: Model,
+        area: tuple[tuple[float, float], tuple[float, float]],
+        heights: tuple[float, float],
+        clearance: float,
+        cell: float = 0.1,
+    ) -> None:
+        """area: m, the corner in the south-west and that in the north-east; heights: m, the lowest and the highest
+        point of the vehicle on its way; clearance: m between the vehicle's middle and any obstacle."""
         from scipy.ndimage import distance_transform_edt
 
-        lower, upper = (*slab.low, slab.bottom), (*slab.high, slab.top)
-        taken = occupancy(model, None, lower, upper, slab.cell).any(axis=2)
-        # outside of the slab nothing is known
+        (low, high), (bottom, top) = area, heights
+        taken = occupancy(model, None, (*low, bottom), (*high, top), cell).any(axis=2)
+        # outside of the area nothing is known
         walled = np.pad(taken, 1, constant_values=True)
         distance = distance_transform_edt(~walled)[1:-1, 1:-1]
         # the obstacle may begin anywhere within its cell, the vehicle be anywhere within its own
-        self.clearances: Array = np.maximum(distance - 1.5, 0.0) * slab.cell
-        self.slab, self.clearance = slab, clearance
+        self.clearances: Array = np.maximum(distance - 1.5, 0.0) * cell
+        self.corner, self.cell_size, self.clearance = np.array(low, float), cell, clearance
 
     def cell(self, point: Array) -> tuple[int, int]:
-        at = np.floor((np.asarray(point)[:2] - self.slab.low) / self.slab.cell).astype(int)
+        at = np.floor((np.asarray(point)[:2] - self.corner) / self.cell_size).astype(int)
         if (at < 0).any() or (at >= self.clearances.shape).any():
             raise ScenarioError(f"({point[0]:g}, {point[1]:g}) is outside of the part of the world that is searched")
         return int(at[0]), int(at[1])
 
     def point(self, cell: Array) -> Array:
         """(…, 2) m, the middles of cells."""
-        return np.asarray(self.slab.low + (np.asarray(cell) + 0.5) * self.slab.cell)
+        return np.asarray(self.corner + (np.asarray(cell) + 0.5) * self.cell_size)
 
     def clearance_along(self, start: Array, end: Array) -> float:
         """m, the smallest clearance on a straight line."""
-        cells = cells_along(start, end, np.array(self.slab.low), self.slab.cell, self.clearances.shape)
+        cells = cells_along(start, end, self.corner, self.cell_size, self.clearances.shape)
         return float(self.clearances[cells].min())
 
     @cached_property
@@ -81,7 +83,7 @@ class FreeSpace:
             there = numbers[di:, max(dj, 0) : dj if dj < 0 else None]
             cost = crowded[di:, max(dj, 0) : dj if dj < 0 else None]
             both = (here >= 0) & (there >= 0)
-            ends.append((here[both], there[both], cost[both] * np.hypot(di, dj) * self.slab.cell))
+            ends.append((here[both], there[both], cost[both] * np.hypot(di, dj) * self.cell_size))
         rows, columns, costs = (np.concatenate(part) for part in zip(*ends, strict=True))
         count = int(free.sum())
         graph = coo_array((costs, (rows, columns)), (count, count)).tocsr()
@@ -135,18 +137,14 @@ class WaysFrom:
         return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])
 
 
-TRIES = 400
-"""Rounds that are drawn before it gives up."""
-SHORTEST_LEG = 0.6
-"""m; corners that are nearer are joined, because a stop at each would take longer than the way."""
-
-
 def way_length(points: Array) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def exploring_round(space: FreeSpace, start: Array, length: float, seed: int, *, within: float = 0.03) -> Array:
-    """(n, 2) m, corners of a round of `length` m, give or take a share `within`, that begins and ends at `start`."""
+def draw_tour(space: FreeSpace, start: Array, length: float, seed: int, *, within: float = 0.03) -> Array:
+    """(n, 2) m, corners of a tour of `length` m, give or take a share `within`, that begins and ends at `start`.
+
+    It leads to cells far from those it has seen."""
     chance = generator(seed, "exploring")
     start = np.asarray(start, float)[:2]
     places = space.ways_from(start).reachable
@@ -154,16 +152,16 @@ def exploring_round(space: FreeSpace, start: Array, length: float, seed: int, *,
         raise ScenarioError(f"only {len(places)} cells can be reached from ({start[0]:g}, {start[1]:g})")
     best: Array | None = None
     for _ in range(TRIES):
-        found = _one_round(space, start, length, places, chance)
+        found = _one_tour(space, start, length, places, chance)
         if best is None or abs(way_length(found) - length) < abs(way_length(best) - length):
             best = found
         if abs(way_length(best) - length) <= within * length:
             return best
     assert best is not None
-    raise ScenarioError(f"no round of {length:g} m was found; the nearest has {way_length(best):.1f} m")
+    raise ScenarioError(f"no tour of {length:g} m was found; the nearest has {way_length(best):.1f} m")
 
 
-def _one_round(space: FreeSpace, start: Array, length: float, places: Array, chance: np.random.Generator) -> Array:
+def _one_tour(space: FreeSpace, start: Array, length: float, places: Array, chance: np.random.Generator) -> Array:
     """Goes to places far from those it has seen until the way back is all that is left."""
     home = space.ways_from(start)
     way, here, seen = start[None, :], home, [start]
@@ -197,21 +195,59 @@ def without_short_legs(space: FreeSpace, points: Array) -> Array:
     return np.array([*kept, points[-1]])
 
 
-TOUCHING = 2e-3
-"""m. A surface nearer than this to the face of a voxel may lie on either side of it."""
+def draw_goals(
+    space: FreeSpace, start: Array, count: int, apart: tuple[float, float], room: float, chance: np.random.Generator
+) -> tuple[Array, float]:
+    """(count, 2) m, goals anywhere that can be reached, and m of the shortest way through all of them.
+
+    apart: m of way from one goal to the next, at least and at most; room: m around each goal."""
+    here, goals, length = np.asarray(start, float)[:2], [], 0.0
+    for number in range(count):
+        ways = space.ways_from(here)
+        places = ways.reachable
+        places = places[[space.clearances[space.cell(place)] >= room for place in places]]
+        for _ in range(GOAL_TRIES if len(places) else 0):
+            goal = places[chance.integers(len(places))]
+            way = way_length(ways.to(goal))
+            if apart[0] <= way <= apart[1]:
+                break
+        else:
+            raise ScenarioError(
+                f"goal {number + 1} of {count} was not found: with {room:g} m around it, none of {GOAL_TRIES} places "
+                f"is {apart[0]:g} to {apart[1]:g} m from the one before; give fewer goals or less room"
+            )
+        goals.append(goal)
+        length, here = length + way, goal
+    return np.array(goals), length
 
 
-def true_voxels(
-    model: Model, motion: MoverStates | None, origin: ArrayLike, shape: tuple[int, ...], cell: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(nx, ny, nz) which voxels of a map are occupied in truth, and which are unclear.
+# ---- straight lines over cells
 
-    A voxel is unclear if it is only touched: shifted a little it would be free, so no sensor can tell.
+
+def corners_kept(count: int, is_free: Callable[[int, int], bool], *, by_halves: bool = False) -> list[int]:
+    """Which of `count` points of a way are kept if each one is joined to the farthest that a straight line reaches.
+
+    is_free: whether the line between two of the points, by their numbers, is free. Neighbours count as joined.
+    by_halves: far fewer lines are asked for, and the farthest is found only where sight is lost once, as on most ways.
     """
-    lower: Array = np.asarray(origin, float)
-    upper = lower + cell * np.array(shape)
-    ways = [np.array([x, y, z]) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    # the box is a little smaller, or rounding could add a voxel
-    shifted = [occupancy(model, motion, lower + TOUCHING * way, upper + TOUCHING * way - 1e-6, cell) for way in ways]
-    always, ever = np.logical_and.reduce(shifted), np.logical_or.reduce(shifted)
-    return always, ever & ~always
+    kept = [0]
+    while kept[-1] < count - 1:
+        first, low, high = kept[-1], kept[-1] + 1, count - 1
+        while low < high:
+            last = (low + high + 1) // 2 if by_halves else high
+            if is_free(first, last):
+                low = last
+            else:
+                high = last - 1
+        kept.append(low)
+    return kept
+
+
+def cells_along(
+    start: Array, end: Array, corner: Array, cell: float, shape: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Indices of the cells of a flat grid on a straight line, looked at in steps of half a cell."""
+    steps = max(math.ceil(float(np.hypot(*(end - start))) / (0.5 * cell)), 1)
+    points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
+    cells = np.clip(np.floor((points - corner) / cell).astype(np.int64), 0, np.array(shape) - 1)
+    return cells[:, 0], cells[:, 1]

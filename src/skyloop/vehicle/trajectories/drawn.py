@@ -1,0 +1,58 @@
+"""Ways that are drawn from the seed when a world is built, so that they fit whatever the seed has put into it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Protocol, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, PositiveInt, model_validator
+
+LevelPoint: TypeAlias = tuple[FiniteFloat, FiniteFloat]
+
+
+class FreeSpaceConfig(BaseModel):
+    """The part of a world that a level way may lead through, and how near to obstacles."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    area: tuple[LevelPoint, LevelPoint] = ((-20.0, -20.0), (20.0, 20.0))
+    """m, the corner in the south-west and that in the north-east."""
+    heights: tuple[FiniteFloat, FiniteFloat]
+    """m, world axes, of the lowest and the highest point of the vehicle on its way, with some room for errors."""
+    clearance: PositiveFloat
+    """m between the vehicle's middle and any obstacle, seen from above."""
+    cell: Annotated[float, Field(ge=0.02, le=2.0)] = 0.1
+    """m, the width of the cells in which it is searched."""
+
+    @model_validator(mode="after")
+    def _is_not_empty(self) -> FreeSpaceConfig:
+        (west, south), (east, north) = self.area
+        if not (west < east and south < north and self.heights[0] < self.heights[1]):
+            raise ValueError("area and heights go from the smaller to the larger number, such as [[-5, -5], [5, 5]]")
+        return self
+
+
+class DrawnGoals(BaseModel):
+    """Goals that the seed draws anywhere in the free space of the world."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    count: PositiveInt
+    """The number of goals."""
+    apart: tuple[PositiveFloat, PositiveFloat] = (4.0, 18.0)
+    """m of way from one goal to the next, at least and at most."""
+    room: PositiveFloat = 0.8
+    """m around a goal without an obstacle."""
+    space: FreeSpaceConfig
+    """Where goals and the ways between them may lie."""
+
+
+class Survey(Protocol):
+    """What a pilot's configuration may ask of the scenario's world and seed, once, before the flight."""
+
+    @property
+    def seed(self) -> int: ...
+
+    def tour(self, space: FreeSpaceConfig, length: float) -> list[LevelPoint]:
+        """Corners of a tour of `length` m from the vehicle's start through the free space and back."""
+
+    def goals(self, goals: DrawnGoals) -> list[LevelPoint]: ...
