@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from skyloop.sim.published_records import taken
 from skyloop_autonomy.mapping import projected
+from skyloop_autonomy.mapping.counting import OCCUPIED
+from skyloop_autonomy.mapping.map_snapshot import GroundGrid, MapSnapshot
 from skyloop_client.errors import ScenarioError
 
 ORIGIN = np.array([-1.0, 2.0, 0.5])
@@ -35,6 +38,22 @@ def test_only_the_layers_between_the_heights_count() -> None:
 
 
 def test_the_message_has_rows_along_north() -> None:
-    message = projected(voxels(), ORIGIN, 0.2).message(9)
+    message = projected(voxels(), ORIGIN, 0.2).message(9, ORIGIN)
     assert message.cells.shape == (4, 3) and message.cells[2, 1] == 100
     assert message.origin == pytest.approx([-1.0, 2.0, 1.0]) and message.t_ns == 9
+
+
+def test_a_map_too_large_for_a_record_is_sent_as_the_part_around_the_body() -> None:
+    states = np.zeros((400, 300, 60), np.int8)
+    states[390, 10, 30] = OCCUPIED
+    body = np.array([77.0, 3.0, 6.0])
+    ground = GroundGrid(states.max(axis=2), np.zeros(2), 0.2)
+    snapshot = MapSnapshot(
+        1, body, states, np.zeros(3), 0.2, ground, states.astype(np.float32), ground.states, body[None]
+    )
+    sent = taken(snapshot.voxels_message(), 2)
+    assert sent.voxels.shape == (258, 258, 60)
+    index = np.round((np.array([390, 10, 30]) * 0.2 - sent.origin) / 0.2).astype(int)
+    assert sent.voxels[tuple(index)] == OCCUPIED
+    assert taken(snapshot.ground_message(), 2).cells.shape == (300, 400)
+    assert len(taken(snapshot.distance_message(6.0), 2).points) <= 200_000

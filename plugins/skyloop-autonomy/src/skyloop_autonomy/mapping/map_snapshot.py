@@ -12,6 +12,21 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, GridMap, PointCloud, VoxelMap
 
 
+MOST_SENT = 4_000_000
+"""Voxels or cells in one record, which may have 4 MiB."""
+MOST_POINTS_SENT = 200_000
+
+
+def box_around(shape: tuple[int, ...], middle: ArrayLike, most: int) -> tuple[slice, ...]:
+    """The part of an array around an index that has at most so many elements: all of it, or as cubic as it can be."""
+    side, sides = max(shape), np.array(shape)
+    while np.minimum(sides, side).prod() > most:
+        side -= 1
+    size = np.minimum(sides, side)
+    first = np.clip(np.asarray(middle, int) - size // 2, 0, sides - size)
+    return tuple(slice(int(a), int(a + n)) for a, n in zip(first, size, strict=True))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GroundGrid:
     """A map in square cells, seen from above."""
@@ -33,10 +48,12 @@ class GroundGrid:
     def free(self) -> NDArray[np.bool_]:
         return np.asarray(self.states == FREE)
 
-    def message(self, t_ns: int) -> GridMap:
-        """Rows along y and columns along x, as GridMap has them."""
-        origin = np.array([*self.origin, self.height])
-        return GridMap(t_ns, np.ascontiguousarray(self.states.T), self.cell, origin)
+    def message(self, t_ns: int, body: Array) -> GridMap:
+        """Rows along y and columns along x, as GridMap has them; of a map too large for a record, the part around the
+        body."""
+        part = box_around(self.states.shape, (body[:2] - self.origin) / self.cell, MOST_SENT)
+        corner = self.origin + self.cell * np.array([one.start for one in part])
+        return GridMap(t_ns, np.ascontiguousarray(self.states[part].T), self.cell, np.array([*corner, self.height]))
 
 
 def projected(
@@ -103,10 +120,13 @@ class MapSnapshot:
     # ---- as messages
 
     def voxels_message(self) -> VoxelMap:
-        return VoxelMap(self.t_ns, self.states, self.cell, self.origin)
+        """The whole map; of one that is too large for a record, the part around the body."""
+        part = box_around(self.states.shape, (self.body - self.origin) / self.cell, MOST_SENT)
+        corner = self.origin + self.cell * np.array([one.start for one in part])
+        return VoxelMap(self.t_ns, np.ascontiguousarray(self.states[part]), self.cell, corner)
 
     def ground_message(self) -> GridMap:
-        return self.ground.message(self.t_ns)
+        return self.ground.message(self.t_ns, self.body)
 
     def near_message(self) -> PointCloud:
         return PointCloud(self.t_ns, self.near)
@@ -122,7 +142,10 @@ class MapSnapshot:
 
     def _distances(self, shown: NDArray[np.bool_], distance: NDArray[np.float32], height: float) -> PointCloud:
         """height: m above the origin."""
-        shown = shown & np.isfinite(distance)
+        part = box_around(shown.shape, ((self.body - self.origin) / self.cell)[:2], MOST_POINTS_SENT)
+        near = np.zeros(shown.shape, np.bool_)
+        near[part] = True
+        shown = shown & near & np.isfinite(distance)
         x, y = np.nonzero(shown)
         middles = np.column_stack([(x + 0.5) * self.cell, (y + 0.5) * self.cell, np.full(len(x), height)])
         return PointCloud(self.t_ns, (middles + self.origin).astype(np.float32), distance[shown])
