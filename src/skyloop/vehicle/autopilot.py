@@ -17,6 +17,7 @@ from skyloop.vehicle.autopilot_memory import AutopilotMemory
 from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_records import SET_DESCEND, SET_IDLE, SET_POSITION
+from skyloop.vehicle.landing_site import move_over
 from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import (
@@ -39,6 +40,12 @@ from skyloop_client.messages import (
     Velocity,
 )
 from skyloop_client.streams import NS_PER_S
+
+MOVE_OVER_SPEED = 1.0
+"""m/s, on the way to a clear place to land."""
+MOVED_WITHIN = 0.2
+"""m from it."""
+AT_REST_NS = 2 * NS_PER_S
 
 
 class Autopilot:
@@ -218,9 +225,24 @@ class Autopilot:
             return
         state = self.state(t_ns)
         place = memory.landing_place(state.position + 0.5 * state.velocity_world)
+        aside = move_over(self.fleet, self.index, (place - state.position)[:2], self.failsafes.landing_search)
+        if aside is None:
+            self._event(t_ns, EventKind.BLOCKED, "no clear place to land is near, landing here")
+        elif aside.any():
+            self._event(t_ns, EventKind.BLOCKED, f"something is below, landing {np.hypot(*aside):.1f} m beside it")
+            place = place + np.append(aside, 0.0)
         self._hold(place, float(yaw_from_quat(state.quat_wxyz)), t_ns)
-        memory.mode, memory.land_start_ns, memory.land_from = "land", t_ns, float(place[2])
-        memory.quiet_since_ns = -1
+        memory.mode, memory.moves_over = "land", aside is not None and bool(aside.any())
+        if memory.moves_over:
+            self._row["speed_limit"] = MOVE_OVER_SPEED
+        else:
+            self._descend(t_ns)
+
+    def _descend(self, t_ns: int) -> None:
+        memory = self.memory
+        assert memory.hold is not None
+        memory.land_start_ns, memory.land_from, memory.moves_over = t_ns, float(memory.hold[2]), False
+        memory.quiet_since_ns = memory.at_rest_since_ns = -1
         self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
 
     def _go_home(self, t_ns: int) -> None:
@@ -351,8 +373,14 @@ class Autopilot:
                 self._event(t_ns, EventKind.ARRIVED, "at the goal")
 
     def _watch_landing(self, state: VehicleState | Estimate, t_ns: int) -> None:
-        """The vehicle has landed when it no longer sinks although the controller has reduced the thrust."""
+        """The vehicle has landed when it no longer sinks although the controller has reduced the thrust, or when it has
+        stood still on something for a while, be it tilted."""
         memory, row = self.memory, self._row
+        if memory.moves_over and row["kind"] == SET_POSITION:
+            assert memory.hold is not None
+            if float(np.hypot(*(state.position - memory.hold)[:2])) < MOVED_WITHIN:
+                self._descend(t_ns)
+            return
         since = (t_ns - memory.land_start_ns) / NS_PER_S
         if row["kind"] == SET_POSITION:
             row["position"][2] = memory.land_from - self.failsafes.descent_speed * since
@@ -362,7 +390,13 @@ class Autopilot:
         if self.on_estimate and self._estimate_is_stale(t_ns):
             # without an estimate, only the legs can tell
             still = unloaded = self.touches()
-        if not (still and unloaded) or since < 0.5:
+        moves = np.linalg.norm(state.velocity_world) > 0.1 or np.linalg.norm(state.angular_velocity_body) > 0.1
+        if moves or not self.touches():
+            memory.at_rest_since_ns = -1
+        elif memory.at_rest_since_ns < 0:
+            memory.at_rest_since_ns = t_ns
+        rests = 0 <= memory.at_rest_since_ns < t_ns - AT_REST_NS
+        if not rests and (not (still and unloaded) or since < 0.5):
             memory.quiet_since_ns = -1
         elif memory.quiet_since_ns < 0:
             memory.quiet_since_ns = t_ns

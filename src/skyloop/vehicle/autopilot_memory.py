@@ -36,6 +36,10 @@ class AutopilotMemory:
     """m/s, the speed towards `hold` on the way to a goal or home."""
     interrupted: str = ""
     """The mode that a failsafe for the estimate interrupted."""
+    moves_over: bool = False
+    """It flies to a clear place before it sinks."""
+    at_rest_since_ns: int = -1
+    """Since when it stands still on something while it lands."""
     land_start_ns: int = 0
     land_from: float = 0.0
     quiet_since_ns: int = -1
