@@ -257,3 +257,33 @@ def test_a_rendered_board_before_a_wall_stands_where_the_lens_puts_it() -> None:
     assert not wrong[np.abs(np.abs(rows - cy) - f / 3) > 1].any(where=np.abs(np.abs(columns - cx) - f / 3) > 1)
     assert sd((noisy - clean + 10)[board & (noisy > 0)]) == pytest.approx(0.005 * np.exp(0.85 * 3), rel=0.03)
     assert sd((noisy - clean + 10)[~board & (noisy > 0) & ~wrong]) == pytest.approx(0.005 * np.exp(0.5 * 6), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("preset", "distance", "published"),
+    [("kinect", 3.0, 0.0012 + 0.0019 * 2.6**2), ("l515", 1.0, 0.0025), ("l515", 8.0, 0.0123), ("xtion", 2.0, 0.0061)],
+)
+def test_other_cameras_have_the_noise_that_was_published_for_them(
+    preset: str, distance: float, published: float
+) -> None:
+    assert sd(depth_of(flat(distance), preset=preset, disparity_step=0.0)) == pytest.approx(published, rel=0.03)
+
+
+def test_a_scenario_changes_the_noise_of_a_material_and_of_an_object() -> None:
+    model = Model()
+    wall = Shape("wall", (quad((9, 5, -5), (9, -5, -5), (9, -5, 5), (9, 5, 5)),))
+    crate = model.place(wall, is_a="box", name="crate 1")
+    changed = camera()
+
+    def noise() -> float:
+        """Of the first object, which is of brick."""
+        changed.enter(model)
+        return sd(changed.measure(STILL, flat(3.0, material="brick"), (), KeyedRandom(KEY, 0))[0].depth)
+
+    model.change_surfaces({"brick": 0.8})
+    assert noise() == pytest.approx(0.005 * np.exp(0.8 * 3.0), rel=0.03)
+    model.change_surfaces({"crate *": 0.2})
+    assert noise() == pytest.approx(0.005 * np.exp(0.2 * 3.0), rel=0.03)
+    assert changed.details()["noise_growth_per_m"][f"object {crate}"] == 0.2
+    with pytest.raises(ScenarioError, match="no material or object is named 'brik'; did you mean 'brick'"):
+        model.change_surfaces({"brik": 0.8})

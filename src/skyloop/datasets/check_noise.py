@@ -170,7 +170,7 @@ def vehicle_of(stream: str) -> str:
 
 
 class _DepthBins:
-    """Scatter of depth over distance, beside Kim's sigma(d) = s·exp(g·d) for the least and most growing material."""
+    """Scatter of depth over distance, beside sigma(d) = s·exp(g·d) + b·(d − c)², least and most growing material."""
 
     def __init__(self, stream: str, details: Any) -> None:
         self._stream, self._details = stream, details
@@ -190,7 +190,7 @@ class _DepthBins:
         self._in_range += int(sure.sum())
         self._zeros += int((sure & (depth == 0.0)).sum())
         far = truth[sure].astype(float)
-        sigma = d["noise_scale"] * np.exp(self._growth[1] * np.minimum(far, d.get("noise_frozen_beyond", np.inf)))
+        sigma = self._sigma(self._growth[1], far)
         if d["noise_scale"] > 0.0:
             out = ndtr((d["min_range"] - far) / sigma) + ndtr((far - d["max_range"]) / sigma)
             self._out_of_range += float(out.sum())
@@ -200,11 +200,16 @@ class _DepthBins:
         n = len(self._count)
         inside = (bins >= 0) & (bins < n)
         bins, at, off = bins[inside], at[inside], (depth[seen].astype(float) - truth[seen])[inside]
-        frozen = np.minimum(at, d.get("noise_frozen_beyond", np.inf))
         self._count += np.bincount(bins, minlength=n)
         self._squares += np.bincount(bins, off**2, n)
         for total, growth in zip((self._low, self._high), self._growth, strict=True):
-            total += np.bincount(bins, (d["noise_scale"] * np.exp(growth * frozen)) ** 2, n)
+            total += np.bincount(bins, self._sigma(growth, at) ** 2, n)
+
+    def _sigma(self, growth: float, depth: Array) -> Array:
+        d = self._details
+        at = np.minimum(depth, d.get("noise_frozen_beyond", np.inf))
+        square = d.get("noise_square", 0.0) * np.maximum(at - d.get("noise_nearest", 0.0), 0.0) ** 2
+        return np.asarray(d["noise_scale"] * np.exp(growth * at) + square)
 
     def rows(self) -> list[NoiseRow]:
         out = []

@@ -1,8 +1,9 @@
 """Depth camera: planar depth with the noise of a stereo pair, which grows with distance and depends on the material.
 
 Kim's model ("depth-noise-and-rotor-drag", section 2) is sigma = 0.005·exp(m·d), with m by material. It was fitted from
-0.5 to 8 m and diverges beyond, so from 8 m on sigma keeps its value at 8 m. Everything beyond Kim's model is off by
-default. A published depth lies within the range limits or is 0.
+0.5 to 8 m and diverges beyond, so from 8 m on sigma keeps its value at 8 m. Other cameras have a growth of their own
+on all surfaces, or sigma = a + b·(d − c)². Everything beyond Kim's model is off by default. A published depth lies
+within the range limits or is 0.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -26,6 +27,7 @@ from skyloop.core.keyed_random import KeyedRandom, philox
 from skyloop.sensors.noise import normal_from_word
 from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS
+from skyloop.world.model import Model
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop_client.messages import Array, DepthImage, Kinematics
 
@@ -42,7 +44,6 @@ SHADOW_RANGE = 500.0
 LOST_IN_SUN = 0.1
 """The share of pixels lost in full sun, times `sunlight`."""
 _FLYING_BLOCK = 1 << 36
-GROWTH = np.array([material.depth_noise for material in MATERIALS])
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -58,6 +59,11 @@ class DepthNumbers:
     max_range: float = 20.0
     noise_scale: float = 0.0
     zero_share: float = 0.0
+    noise_growth: float | None = None
+    noise_square: float = 0.0
+    noise_nearest: float = 0.4
+    baseline: float = 0.05
+    disparity_step: float = 0.0
 
 
 PRESETS = {
@@ -67,6 +73,15 @@ PRESETS = {
     "d435-kim": DepthNumbers(noise_scale=KIM_SCALE, zero_share=0.01),
     # The image size of Kim's experiment.
     "kim": DepthNumbers(460, 320, 87.0, 0.1, 20.0, KIM_SCALE, 0.01),
+    # A D435 with lenses 95 mm apart: at the same disparity noise, 50/95 of its depth noise. An estimate.
+    "d455": DepthNumbers(640, 360, 87.0, 0.4, 20.0, KIM_SCALE * 50.0 / 95.0, 0.01, baseline=0.095),
+    # Data sheet: sigma 2.5 mm at 1 m and 15.5 mm at 9 m if 95 % are reflected; the lost pixels are an estimate.
+    "l515": DepthNumbers(640, 480, 70.0, 0.25, 9.0, 0.00199, 0.005, noise_growth=0.228, baseline=0.014),
+    # Nguyen, Izadi and Lovell (2012): sigma = 0.0012 + 0.0019·(d − 0.4)²; disparity in steps of 1/8 px; the lost pixels
+    # are an estimate.
+    "kinect": DepthNumbers(640, 480, 57.0, 0.5, 8.0, 0.0012, 0.02, 0.0, 0.0019, 0.4, 0.075, 0.125),
+    # The same light pattern and chip as the Kinect's.
+    "xtion": DepthNumbers(640, 480, 58.0, 0.8, 3.5, 0.0012, 0.02, 0.0, 0.0019, 0.4, 0.075, 0.125),
     "perfect": DepthNumbers(min_range=0.05, max_range=1000.0),
 }
 
@@ -78,7 +93,7 @@ class DepthCameraConfig(SensorConfig):
     """The kind of sensor."""
     rate_hz: float | str = 30.0
     """Images per second."""
-    preset: Literal["d435", "d435-kim", "kim", "perfect"] = "d435-kim"
+    preset: Literal["d435", "d435-kim", "kim", "d455", "l515", "kinect", "xtion", "perfect"] = "d435-kim"
     """The camera whose numbers are used where yours are null. It also sets the mount when you give none."""
     width: Annotated[int, Field(ge=8, le=8192)] | None = None
     """px, the width of the image."""
@@ -94,15 +109,22 @@ class DepthCameraConfig(SensorConfig):
     """m, the depth above which a pixel is 0, noise included."""
     noise_scale: NonNegative | None = None
     """m, one sigma of the noise at distance 0: 0.005 in Kim's model; 0: no noise."""
+    noise_growth: NonNegative | None = None
+    """1/m, m of Kim's model on all surfaces. Left out, each material has its own, which `materials` of the scenario
+    changes."""
+    noise_square: NonNegative | None = None
+    """1/m, what is added to sigma per squared distance beyond `noise_nearest`."""
+    noise_nearest: NonNegative | None = None
+    """m, the distance from which sigma grows with the square."""
     zero_share: Share | None = None
     """The share of pixels that are 0 at random."""
     incidence: NonNegative = 0.0
     """The power of 1/cos of the angle of incidence with which sigma grows; 0: it does not grow."""
     flying_pixels: Share = 0.0
     """The share of the pixels beside an edge that lie between its two depths."""
-    baseline: Positive = 0.05
-    """m, the distance between the two lenses, for the disparity."""
-    disparity_step: NonNegative = 0.0
+    baseline: Positive | None = None
+    """m, the distance between the two lenses, for the disparity; 0.05 in a D435."""
+    disparity_step: NonNegative | None = None
     """px, the step to which disparity is rounded; 0: no rounding. A D435 has 1/32."""
     sunlight: NonNegative = 0.0
     """How much full sun on a surface raises sigma: 1 doubles it, and a tenth of the pixels are lost."""
@@ -126,10 +148,11 @@ class DepthCameraConfig(SensorConfig):
 _F2, _U2 = types.Array(float32, 2, "C", readonly=True), types.Array(uint8, 2, "C", readonly=True)
 
 
-def sigma_table(scale: float) -> NDArray[np.float32]:
-    """(materials, steps) m, eq. (4) from 0 to 8 m."""
+def sigma_table(numbers: DepthNumbers, growth: Array) -> NDArray[np.float32]:
+    """(materials, steps) m, eq. (4) from 0 to 8 m; growth: 1/m by material."""
     at = np.arange(int(FROZEN_BEYOND * SIGMA_STEPS) + 1) / SIGMA_STEPS
-    return (scale * np.exp(GROWTH[:, None] * at)).astype(np.float32)
+    square = numbers.noise_square * np.maximum(at - numbers.noise_nearest, 0.0) ** 2
+    return (numbers.noise_scale * np.exp(growth[:, None] * at) + square).astype(np.float32)
 
 
 @inlined
@@ -228,7 +251,18 @@ class DepthCamera(Sensor[tuple[()]]):
         self.numbers = n = numbers_of(config, PRESETS)
         self._config = config
         self.lens = Pinhole.from_fov(n.width, n.height, math.radians(n.horizontal_fov_deg))
-        self._table = sigma_table(n.noise_scale)
+        self._take_growth(np.array([material.depth_noise for material in MATERIALS]), {})
+
+    def enter(self, model: Model) -> None:
+        self._take_growth(model.depth_noise, model.depth_noise_of)
+
+    def _take_growth(self, by_material: Array, by_object: dict[int, float]) -> None:
+        """Objects with a growth of their own get rows behind those of the materials."""
+        own = self.numbers.noise_growth
+        growth = np.append(by_material, list(by_object.values()))
+        self._growth = growth if own is None else np.full(len(growth), own)
+        self._row_of_object = {thing: len(by_material) + k for k, thing in enumerate(by_object)}
+        self._table = sigma_table(self.numbers, self._growth)
 
     def initial_state(self, rng: KeyedRandom) -> tuple[()]:
         return ()
@@ -255,8 +289,13 @@ class DepthCamera(Sensor[tuple[()]]):
             sun = c.sunlight * sun_on(view, scene)
             gain, lost = gain * (1.0 + sun), np.minimum(lost + LOST_IN_SUN * sun, 1.0)
         out = np.empty_like(depth)
-        limits = StereoLimits(n.min_range, n.max_range, c.baseline * self.lens.fx, c.disparity_step)
-        add_noise(depth, view.materials, (gain, lost), self._table, tuple(limits), rng.counter, out)
+        limits = StereoLimits(n.min_range, n.max_range, n.baseline * self.lens.fx, n.disparity_step)
+        rows = view.materials
+        if self._row_of_object:
+            rows = rows.copy()
+            for thing, row in self._row_of_object.items():
+                rows[view.instances == thing] = row
+        add_noise(depth, rows, (gain, lost), self._table, tuple(limits), rng.counter, out)
         return DepthImage(kinematics.t_ns, out), state
 
     def _incidence_gain(self, view: View) -> NDArray[np.float32]:
@@ -277,15 +316,18 @@ class DepthCamera(Sensor[tuple[()]]):
         seen = (sample.depth > 0.0) & (moved > 0.0) & (moved >= n.min_range) & (moved <= n.max_range)
         return replace(sample, depth=np.where(seen, moved, np.float32(0.0)))
 
+    def _growth_by_name(self) -> dict[str, float]:
+        names = [*(material.name for material in MATERIALS), *(f"object {thing}" for thing in self._row_of_object)]
+        return dict(zip(names, self._growth.tolist(), strict=True))
+
     def details(self) -> dict[str, Any]:
         c, lens = self._config, self.lens
         return {
             "preset": c.preset,
             **plain(self.numbers),
             **{name: getattr(lens, name) for name in ("fx", "fy", "cx", "cy")},
-            **{name: getattr(c, name) for name in ("incidence", "flying_pixels", "disparity_step", "sunlight")},
-            "baseline": c.baseline,
-            "noise_growth_per_m": {material.name: material.depth_noise for material in MATERIALS},
+            **{name: getattr(c, name) for name in ("incidence", "flying_pixels", "sunlight")},
+            "noise_growth_per_m": self._growth_by_name(),
             "noise_frozen_beyond": FROZEN_BEYOND,
         }
 

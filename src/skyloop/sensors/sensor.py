@@ -110,6 +110,9 @@ class Sensor(ABC, Generic[State]):
         """folder: where the files of the scenario are."""
         return cls(config, period_s)  # type: ignore[call-arg]
 
+    def enter(self, model: Model) -> None:
+        """Called once with the world, before `details` and the first sample."""
+
     @abstractmethod
     def initial_state(self, rng: KeyedRandom) -> State:
         """The state at power-on; turn-on biases are drawn here."""

@@ -88,6 +88,7 @@ def build(
     folder = None if scenario.folder is None else Path(scenario.folder)
     earth = Earth(scenario.earth)
     world = made("world", build_world, scenario.world, scenario.seed, folder)
+    world.model.change_surfaces({name: one.depth_m for name, one in scenario.materials.items()})
     airframes = [load_airframe(vehicle.airframe, folder) for vehicle in scenario.vehicles]
     fleet = _build_fleet(scenario, airframes, earth, world)
     pacing = RealTime(scenario.pacing.factor) if scenario.pacing.mode == "realtime" else FreeRunning()
@@ -298,6 +299,7 @@ def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | N
                 sensor = SENSORS[config.kind].from_config(config, rate.period_s, folder)
             except ScenarioError as error:
                 raise ScenarioError(f"{key_path}: {error}") from error
+        sensor.enter(context.scene.model)
         stream = "/".join(filter(None, (vehicle.name, name, sensor.stream)))
         latency = config.latency if config.latency is not None else sensor.latency
         check_faults(config.faults, sensor, stream)

@@ -236,6 +236,15 @@ def has_own_controller(vehicle: Vehicle) -> bool:
     return name is not None and (is_plugin(name) or not isinstance(CONTROLLERS.get(name), CompiledController))
 
 
+class SurfaceChoice(BaseModel):
+    """What is changed of a material or of the surface of an object."""
+
+    model_config = STRICT
+
+    depth_m: NonNegative
+    """1/m, m of Kim's noise of depth cameras, sigma = scale·exp(m·d)."""
+
+
 class PacingConfig(BaseModel):
     """How fast simulated time passes."""
 
@@ -270,6 +279,8 @@ class Scenario(BaseModel):
     """Where on the earth the world lies."""
     world: WorldConfig = WorldConfig()
     """The ground and everything that stands or moves on it."""
+    materials: dict[str, SurfaceChoice] = {}
+    """What is changed of surfaces, by the name of a material or of an object, or by a pattern such as `box *`."""
     weather: WeatherConfig = WeatherConfig()
     """The position of the sun, the clouds, and what is in the air."""
     wind: Wind = Calm(kind="calm")

@@ -1,4 +1,4 @@
-"""Where a vehicle can land: level, and with nothing below or beside it, as a depth sensor that looks down would tell."""
+"""Where a vehicle can land: level, with nothing below or beside it, as a depth sensor that looks down would tell."""
 
 from __future__ import annotations
 

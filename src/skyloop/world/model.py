@@ -7,22 +7,26 @@ those of movers follow, and their poses are functions of simulated time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import Colour, Mesh, box, cylinder, ellipsoid, loft
 from skyloop.world.semantics import CLASS_ID, CLASSES
-from skyloop_client.errors import ScenarioError
+from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array
 
 BY_MATERIAL = 255
 """The class of things whose surface material decides: terrain with grass, paths and ponds."""
 PALETTE_SLOTS = 8
+MOST_SURFACES = 255
+"""Materials, and objects whose surface differs from them."""
 DIFFERENCE_S = 5e-4
 """s, half the step of the central difference that turns poses into velocities."""
 
@@ -127,6 +131,24 @@ class Model:
         self._standing: list[tuple[int, int, int, int, int, Array]] = []
         self._moving: list[tuple[int, int, int, int, int]] = []
         self.placed: dict[int, Placed] = {}
+        self.depth_noise = np.array([material.depth_noise for material in MATERIALS])
+        """1/m, by material: how fast the noise of a depth camera grows with distance."""
+        self.depth_noise_of: dict[int, float] = {}
+        """The same by instance number, for objects that differ from their material."""
+
+    def change_surfaces(self, depth_noise: Mapping[str, float]) -> None:
+        """1/m, by the name of a material or of an object, or by a pattern of names of objects."""
+        for name, value in depth_noise.items():
+            things = [number for number, thing in enumerate(self.things) if number and fnmatchcase(thing.name, name)]
+            if name in MATERIAL_ID:
+                self.depth_noise[MATERIAL_ID[name]] = value
+            elif things:
+                self.depth_noise_of |= dict.fromkeys(things, value)
+            else:
+                known = [*MATERIAL_ID, *(thing.name for thing in self.things[1:])]
+                raise ScenarioError(f"materials: no material or object is named '{name}'; {nearest_name(name, known)}")
+        if len(self.depth_noise) + len(self.depth_noise_of) > MOST_SURFACES:
+            raise ScenarioError(f"materials: {len(self.depth_noise_of)} objects are changed; change materials instead")
 
     def place(
         self,

@@ -11,7 +11,6 @@ from skyloop_autonomy.mapping.counting import FREE, OCCUPIED, UNKNOWN
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, GridMap, PointCloud, VoxelMap
 
-
 MOST_SENT = 4_000_000
 """Voxels or cells in one record, which may have 4 MiB."""
 MOST_POINTS_SENT = 200_000

@@ -59,15 +59,18 @@ class Sight:
 def trusted_range(details: Mapping[str, Any], cell: float, far: float) -> float:
     """m up to which a depth camera tells cells apart, at most `far`; `details` are those of its stream.
 
-    Its noise is noise_scale·exp(growth·depth), with the median growth of the materials that are stated: with the worst
-    one, glass, a map would end 2.7 m from the camera.
+    Its noise is noise_scale·exp(growth·depth) + noise_square·(depth − noise_nearest)², with the
+    median growth of the materials that are stated: with the worst one, glass, a map would end 2.7 m from the camera.
     """
     scale = float(details.get("noise_scale", 0.0))
     growths = [float(value) for value in dict(details.get("noise_growth_per_m", {})).values()]
     growth = statistics.median(growths) if growths else 0.0
+    square, most = float(details.get("noise_square", 0.0)), MOST_NOISE * cell
+    if square > 0.0:
+        far = min(far, float(details["noise_nearest"]) + math.sqrt(max(most - scale, 0.0) / square))
     if scale <= 0.0 or growth <= 0.0:
         return far
-    return min(far, max(math.log(MOST_NOISE * cell / scale) / growth, 2.0 * cell))
+    return min(far, max(math.log(most / scale) / growth, 2.0 * cell))
 
 
 DEPTH = types.Array(float32, 2, "C", readonly=True)
