@@ -205,7 +205,7 @@ class _Words:
         rows, inks = [], []
         for cell in cells:
             name, why = (self._paragraph(text, self._small) for text in (cell.name, cell.why))
-            where, _, *numbers = cell.shown()
+            where, _, *numbers = cell.texts()
             rows.append([where, name, *numbers, cell.verdict, why])
             inks.append(INK.get(cell.verdict, "#23303b"))
         return self.table(

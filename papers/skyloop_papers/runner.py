@@ -63,7 +63,7 @@ def folder_of_runs(folder: Path | None, plan: ExperimentPlan, *, resumes: bool =
 
 def write_results(folder: Path, cells: Sequence[Cell], plain: Sequence[dict[str, Any]]) -> None:
     """The same cells as JSON, CSV and Markdown."""
-    text = table((*CELL_HEAD, "verdict"), [[*cell.shown(), cell.verdict] for cell in cells], right=2)
+    text = table((*CELL_HEAD, "verdict"), [[*cell.texts(), cell.verdict] for cell in cells], right=2)
     (folder / "results.md").write_text(text, encoding="utf-8")
     (folder / "results.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:

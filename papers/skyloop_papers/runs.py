@@ -84,47 +84,37 @@ def keep(path: Path, measured: Any) -> None:
     write_whole(path, json.dumps(measured) + "\n")
 
 
-def make_missing(
-    jobs: Sequence[Job],
-    pool: AbstractContextManager[Pool],
-    progress: Progress,
-    describe: Callable[[Run], str],
-) -> None:
-    """A result is on disk before it is reported, so that an experiment that is stopped loses only what was running.
-
-    A run whose process dies again and again is lost; the others are made all the same, before that is an error. The
-    pool is opened only if a run is missing."""
-    missing = [job for job in jobs if not job.kept.exists()]
-    if not missing:
-        return
-    lost: list[str] = []
-    with pool as opened:
-        works = ((number, _work(job, opened)) for number, job in enumerate(missing))
-        for done, (number, outcome) in enumerate(outcomes(works, opened, RETRIES), 1):
-            job = missing[number]
-            if outcome.error is not None:
-                raise outcome.raised()
-            if outcome.lost:
-                lost.append(f"{job.name}: {outcome.lost}")
-                progress(f"{job.name} ({done} of {len(missing)}) was lost: {outcome.lost}")
-                continue
-            if outcome.archive and job.leaves is not None:
-                _put_here(outcome.archive, job.leaves)
-            keep(job.kept, outcome.result)
-            progress(f"{job.name} ({done} of {len(missing)}): {describe(outcome.result)}")
-    if lost:
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        raise SkyloopError(f"lost: {lost[0]}{more}; the same command goes on from here")
-
-
 def all_runs(
     jobs: Sequence[Job],
     pool: AbstractContextManager[Pool],
     progress: Progress,
     describe: Callable[[Run], str],
 ) -> dict[str, Run]:
-    """What every run left, by its name, after the missing ones were made."""
-    make_missing(jobs, pool, progress, describe)
+    """What every run left, by its name, after the missing ones were made.
+
+    A result is on disk before it is reported, so that an experiment that is stopped loses only what was running. A run
+    whose process dies again and again is lost; the others are made all the same, before that is an error. The pool is
+    opened only if a run is missing."""
+    missing = [job for job in jobs if not job.kept.exists()]
+    lost: list[str] = []
+    if missing:
+        with pool as opened:
+            works = ((number, _work(job, opened)) for number, job in enumerate(missing))
+            for done, (number, outcome) in enumerate(outcomes(works, opened, RETRIES), 1):
+                job, said = missing[number], f"{missing[number].name} ({done} of {len(missing)})"
+                if outcome.error is not None:
+                    raise outcome.raised()
+                if outcome.lost:
+                    lost.append(f"{job.name}: {outcome.lost}")
+                    progress(f"{said} was lost: {outcome.lost}")
+                    continue
+                if outcome.archive and job.leaves is not None:
+                    _put_here(outcome.archive, job.leaves)
+                keep(job.kept, outcome.result)
+                progress(f"{said}: {describe(outcome.result)}")
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        raise SkyloopError(f"lost: {lost[0]}{more}; the same command goes on from here")
     return {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
 
 

@@ -12,8 +12,7 @@ import pytest
 from skyloop_client.messages import Event, EventKind, VoxelMap
 from skyloop_papers.e2es_missions import experiment as e2es_missions
 from skyloop_papers.e2es_missions import flight as e2es_mission_flight
-from skyloop_papers.e2es_missions.flight import cause_of, draw_map, fly_mission
-from skyloop_papers.e2es_missions.plan import MissionsPlan
+from skyloop_papers.e2es_missions.flight import MissionsPlan, cause_of, draw_map, fly_mission
 from skyloop_papers.experiment import Cell
 from skyloop_papers.runner import folder_of_runs, reproduce
 from skyloop_papers.runs import keep

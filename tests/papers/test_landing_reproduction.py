@@ -16,7 +16,14 @@ from skyloop.sim.scenario import Scenario
 from skyloop.world.weather import weather_at
 from skyloop_client.messages import Event, EventKind
 from skyloop_papers.landing import flight as landing_flight
-from skyloop_papers.landing.experiment import EXPERIMENT, job_name, pictures_of_failures
+from skyloop_papers.landing.experiment import (
+    EXPERIMENT,
+    draw_errors,
+    draw_failures,
+    draw_starts,
+    job_name,
+    pictures_of_failures,
+)
 from skyloop_papers.landing.flight import (
     ABLATION,
     CONDITIONS,
@@ -27,7 +34,6 @@ from skyloop_papers.landing.flight import (
     landing_scenario,
     scored,
 )
-from skyloop_papers.landing.plots import draw_errors, draw_failures, draw_starts
 
 Place = tuple[float, float, float]
 SMALL = LandingPlan((1, 2, 3, 4), ("python", "qemu"), (5, 6), ("dusk",), (7,), ("ours",), (65.0,), (8,), 30)

@@ -29,11 +29,11 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_missing_runs import endless
 from skyloop.campaigns.pools import local_pool
-from skyloop_papers.runs import Job, make_missing
+from skyloop_papers.runs import Job, all_runs
 if __name__ == "__main__":
     folder = Path({folder!r})
     jobs = [Job(str(k), folder / f"{{k}}.json", endless, (str(folder / f"{{k}}.pid"),)) for k in range(2)]
-    make_missing(jobs, local_pool(2), print, str)
+    all_runs(jobs, local_pool(2), print, str)
 """
 PATIENCE_S = 60.0
 

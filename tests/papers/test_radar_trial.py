@@ -17,7 +17,7 @@ from skyloop_papers.experiment import Cell
 from skyloop_papers.radar.antennas import phase_steps
 from skyloop_papers.radar.experiment import EXPERIMENT, RadarRecording, table_3
 from skyloop_papers.radar.noise import NoiseCurve
-from skyloop_papers.radar.plan import TABLE_3
+from skyloop_papers.radar.page import TABLE_3
 from skyloop_papers.radar.recording import compare_recording
 from skyloop_papers.radar.setup import RadarSetup, Walk
 from skyloop_papers.radar.walks import WALKS, record

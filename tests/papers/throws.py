@@ -32,9 +32,7 @@ def throw(speed: float) -> Run:
 
 class Throws(RunByRun[ThrowsPlan]):
     paper = "airloop"
-
-    def plan(self, *, quick: bool = False) -> ThrowsPlan:
-        return ThrowsPlan()
+    plans = ThrowsPlan(), ThrowsPlan()
 
     def jobs(self, plan: ThrowsPlan, folder: Path) -> list[Job]:
         jobs = [Job(f"throw-{v:g}", folder / "runs" / f"throw-{v:g}.json", throw, (v,)) for v in plan.speeds]

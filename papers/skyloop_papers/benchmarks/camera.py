@@ -30,7 +30,8 @@ from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WORLDS
 from skyloop_client.messages import Array
 from skyloop_papers.benchmarks import processes
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, lower, output_of, result_of
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.processes import child, output_of, result_of
 
 PARK_LENS = Pinhole.from_fov(320, 240, np.pi / 2)
 STEREO_LENS = Pinhole.from_fov(640, 360, 1.5)

@@ -20,12 +20,11 @@ from skyloop_papers.benchmarks.measurement import (
     Measurements,
     Rounds,
     calls_per_second,
-    child,
     lower,
     on_all_cores,
-    result_of,
 )
 from skyloop_papers.benchmarks.processes import gym_pybullet_drones
+from skyloop_papers.processes import child, result_of
 
 PHYSICS_HZ, CONTROL_HZ = 240, 30
 """Rates on both sides: the defaults of gym-pybullet-drones."""

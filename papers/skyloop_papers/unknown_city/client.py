@@ -10,7 +10,7 @@ from typing import Any
 from skyloop_autonomy.grid_slam.localiser import GridLocaliser
 from skyloop_client import connect
 from skyloop_client.onboard import run_onboard
-from skyloop_papers.online.client import answer_parent
+from skyloop_papers.processes import given_task
 from skyloop_papers.unknown_city.stack import ClockedCityPilot
 
 PATIENCE_S = 300.0
@@ -40,14 +40,11 @@ class StampedSession:
         return bundle
 
 
-def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
+def client() -> dict[str, Any]:
+    task = given_task()
     pilot = ClockedCityPilot(**task["options"])
     how = {"clock": "cpu", "speed": task["speed"], "timeout": PATIENCE_S}
-    with connect(address, estimator="slam", role="pilot", **how) as session:
+    with connect(task["address"], estimator="slam", role="pilot", **how) as session:
         stamped = StampedSession(session, "drone/lidar")
         run_onboard(stamped, GridLocaliser, pilot, RATE_HZ)
     return {"rows": stamped.rows, "doing": pilot.doing, "reached": pilot.reached, "retreats": pilot.retreats}
-
-
-if __name__ == "__main__":
-    answer_parent(taken)

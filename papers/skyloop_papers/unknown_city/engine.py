@@ -22,13 +22,8 @@ from skyloop.sim.simulation import Simulation
 from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.messages import Message
 from skyloop_papers.flight_watch import first_collision
-from skyloop_papers.two_machines import (
-    ProgramUnderTest,
-    answer_experiment,
-    network_in_words,
-    run_engine,
-    why_not_apart,
-)
+from skyloop_papers.two_machines import ProgramUnderTest, network_in_words, run_engine, why_not_apart
+from skyloop_papers.unknown_city.client import client
 from skyloop_papers.unknown_city.flight import STACK, cause_of, changes_of, scores_of, watch
 from skyloop_papers.unknown_city.flight import fly as fly_inside
 from skyloop_papers.unknown_city.plan import BAND, COMPUTERS, GOAL, HEIGHT, SPEED, OnboardComputer
@@ -39,7 +34,6 @@ from skyloop_papers.unknown_city.stack import STAMPS
 PILOT = {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND}
 WAIT_S = 300.0
 """Wall s until the CUT has loaded its code."""
-ENGINE = "skyloop_papers.unknown_city.engine"
 PATIENCE_S = 3600.0
 OWN_STACK = {
     "vehicles.0.estimators.slam.kind": f"{STACK}:StampedLocaliser", "vehicles.0.pilot.kind": f"{STACK}:StampedPilot",
@@ -73,7 +67,7 @@ def _outside(name: str, computer: OnboardComputer, seed: int, duration: float, p
     task = {
         "seed": seed, "duration": duration, "apart": apart, "speed": computer.speed, "picture": picture, "what": name,
     }  # fmt: skip
-    scored: dict[str, Any] = run_engine(f"unknown-city, {name}", ENGINE, task, apart=apart, patience_s=PATIENCE_S)
+    scored = run_engine(f"unknown-city, {name}", fly, task, apart=apart, patience_s=PATIENCE_S)
     return {**scored, "network": network_in_words(why_not) if computer.apart else "loopback"}
 
 
@@ -86,7 +80,7 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
     scenario, flown = without_pilots(outside_estimator(own, "slam")[0]), CityFlight()
     options = SessionOptions(wait_s=WAIT_S, hang_s=WAIT_S)
     with (
-        ProgramUnderTest("skyloop_papers.unknown_city.client", apart=task["apart"]) as cut,
+        ProgramUnderTest(client, apart=task["apart"]) as cut,
         build(scenario) as simulation,
         tempfile.TemporaryDirectory() as folder,
     ):
@@ -151,7 +145,3 @@ def times_of(rows: list[list[float]], served: dict[int, dict[str, str]], began: 
         if rows[number - 1][5] and number in served:
             sweep = number
     return times
-
-
-if __name__ == "__main__":
-    answer_experiment(fly)
