@@ -23,8 +23,7 @@ from skyloop_papers.unknown_city import experiment as unknown_city
 from skyloop_papers.unknown_city.engine import fly_on, times_of
 from skyloop_papers.unknown_city.flight import cause_of, fly
 from skyloop_papers.unknown_city.plan import COMPUTERS, GOAL, LOOSE, TOUCHING, TROUBLES, CityPlan
-from skyloop_papers.unknown_city.plot import CityFlight
-from skyloop_papers.unknown_city.scores import TrueCity, map_score, true_cells, way_length
+from skyloop_papers.unknown_city.scores import CityFlight, TrueCity, map_score, true_cells, way_length
 from skyloop_papers.unknown_city.stack import ClockedCityPilot
 
 SMALL = CityPlan((101, 102), (101,), (101,), (), ())

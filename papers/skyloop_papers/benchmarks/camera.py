@@ -29,7 +29,7 @@ from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WORLDS
 from skyloop_client.messages import Array
-from skyloop_papers.benchmarks import processes
+from skyloop_papers.benchmarks import peers
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
 from skyloop_papers.processes import child, output_of, result_of
 
@@ -136,7 +136,7 @@ def _park(images: int, ping_s: float) -> Measurements:
     requests = [[ViewRequest(PARK_LENS, pose)] for pose in _square(images)]
     with closing(Renderer(model)) as renderer:
         _pipelined(renderer, requests[:: max(1, len(requests) // 12)])
-        with _echo() as port, child(processes.ping, port, ping_s) as pings:
+        with _echo() as port, child(peers.ping, port, ping_s) as pings:
             took = _pipelined(renderer, requests)
             while pings.poll() is None:
                 _pipelined(renderer, requests[:60])
@@ -158,7 +158,7 @@ def _echo() -> Iterator[int]:
     sys.setswitchinterval(2e-4)
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
-            threading.Thread(target=processes.serve_echo, args=(server,), daemon=True).start()
+            threading.Thread(target=peers.serve_echo, args=(server,), daemon=True).start()
             yield server.getsockname()[1]
     finally:
         sys.setswitchinterval(interval)
@@ -214,12 +214,12 @@ def peer_rates(parts: list[Mesh], request: ViewRequest, images: int) -> dict[str
     pose = request.pose
     view = pose.position.tolist(), matrix_from_quat(pose.quat_wxyz).tolist()
     # PyBullet has no wheels for newer Pythons
-    peers = (processes.mujoco, processes.pybullet) if sys.version_info < (3, 12) else (processes.mujoco,)
+    chosen = (peers.mujoco, peers.pybullet) if sys.version_info < (3, 12) else (peers.mujoco,)
     rates = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, part in enumerate(parts):
             _write_obj(part, Path(folder) / f"{number}.obj")
-        for peer in peers:
+        for peer in chosen:
             name, advice = peer.__name__, "install the peers with `pip install skyloop[bench]`"
             with child(peer, folder, len(parts), *view, images) as process:
                 rates[name] = float(result_of(process, f"bench camera: {name}", advice, timeout=300.0))

@@ -23,7 +23,7 @@ from skyloop_papers.benchmarks.measurement import (
     lower,
     on_all_cores,
 )
-from skyloop_papers.benchmarks.processes import gym_pybullet_drones
+from skyloop_papers.benchmarks.peers import gym_pybullet_drones
 from skyloop_papers.processes import child, result_of
 
 PHYSICS_HZ, CONTROL_HZ = 240, 30

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +12,8 @@ import numpy as np
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.depth_camera import DepthCamera
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
-from skyloop.world.views import View, ViewRequest
-from skyloop_client.messages import Array, Kinematics
+from skyloop.world.views import View
+from skyloop_client.messages import Array
 from skyloop_papers.depth_noise.fits import Laws, core_sd, error_sd, fit_laws, kim_sigma, r_squared
 from skyloop_papers.depth_noise.stereo import (
     LENS,
@@ -27,6 +26,7 @@ from skyloop_papers.depth_noise.stereo import (
     shoot_pairs,
 )
 from skyloop_papers.experiment import Cell
+from skyloop_papers.one_view import OneView
 
 GROWTH = {name: MATERIALS[MATERIAL_ID[name]].depth_noise for name in MATERIAL_NAMES}
 """1/m, from Table 1."""
@@ -92,17 +92,6 @@ class StereoCheck:
         return r_squared(self.sigma[near], kim_sigma(GROWTH[self.material], self.distance[near]))
 
 
-class _Picture:
-    """A scene with a single prepared view."""
-
-    def __init__(self, view: View, walls: Walls) -> None:
-        self._view = view
-        self.weather = walls.weather
-
-    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
-        return [self._view]
-
-
 def self_check(walls: Walls, camera: DepthCamera, material: str, distances: Array) -> SelfCheck:
     key = stream_key(0, f"depth-noise/{material}")
     sigma, zeros, off, rendered = [], [], 0.0, 0
@@ -113,14 +102,11 @@ def self_check(walls: Walls, camera: DepthCamera, material: str, distances: Arra
             view = walls.views(camera.requests(at, ()))[0]
             off = max(off, float(np.abs(view.depth - distance).max()))
             rendered += 1
-        depth = _photographed(camera, at, _at_distance(view, float(distance)), walls, KeyedRandom(key, index))
+        picture = OneView(_at_distance(view, float(distance)), walls.weather)
+        depth = picture.measured(camera, at, KeyedRandom(key, index)).depth
         sigma.append(error_sd(depth, float(distance)))
         zeros.append(float(np.mean(depth == 0.0)))
     return SelfCheck(material, distances, np.array(sigma), np.array(zeros), off, rendered)
-
-
-def _photographed(camera: DepthCamera, at: Kinematics, view: View, walls: Walls, rng: KeyedRandom) -> Any:
-    return camera.measure(at, _Picture(view, walls), (), rng)[0].depth  # type: ignore[arg-type]
 
 
 def _at_distance(view: View, distance: float) -> View:
@@ -145,12 +131,12 @@ def stereo_check(walls: Walls, material: str, distances: Array, *, quick: bool) 
 def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Cell]:
     """The median time of many calls, from a rendered view with known materials to the finished image."""
     at = in_front_of("cement", 4.0)
-    picture = _Picture(walls.views(camera.requests(at, ()))[0], walls)
+    picture = OneView(walls.views(camera.requests(at, ()))[0], walls.weather)
     wall, cpu = [], []
     for index in range(calls + 5):
         rng = KeyedRandom(stream_key(0, "depth-noise/time"), index)
         began, began_cpu = time.perf_counter(), time.thread_time()
-        camera.measure(at, picture, (), rng)  # type: ignore[arg-type]
+        picture.measured(camera, at, rng)
         cpu.append(1e3 * (time.thread_time() - began_cpu))
         wall.append(1e3 * (time.perf_counter() - began))
     cells = []

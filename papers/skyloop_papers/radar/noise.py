@@ -63,7 +63,7 @@ def measure_noise(setup: RadarSetup, snr_db: Array, trials: int) -> NoiseCurve:
         rng = KeyedRandom(stream_key(0, "reproduce-radar/noise"), trial)
         target, truth = _target(at.position, rng)
         radar = _radar_before(target)
-        volts = radar.measure(at, shot, (), rng)[0].volts.astype(np.float64)  # type: ignore[arg-type]
+        volts = shot.measured(radar, at, rng).volts.astype(np.float64)
         for kept, snr in zip(errors, snr_db, strict=True):
             # the mean square of a cosine is half the square of its peak
             spread = np.sqrt(np.mean(volts**2) / 10.0 ** (snr / 10.0))

@@ -23,13 +23,11 @@ from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.messages import Message
 from skyloop_papers.flight_watch import first_collision
 from skyloop_papers.two_machines import ProgramUnderTest, network_in_words, run_engine, why_not_apart
-from skyloop_papers.unknown_city.client import client
 from skyloop_papers.unknown_city.flight import STACK, cause_of, changes_of, scores_of, watch
 from skyloop_papers.unknown_city.flight import fly as fly_inside
 from skyloop_papers.unknown_city.plan import BAND, COMPUTERS, GOAL, HEIGHT, SPEED, OnboardComputer
-from skyloop_papers.unknown_city.plot import CityFlight, draw_flight
-from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map
-from skyloop_papers.unknown_city.stack import STAMPS
+from skyloop_papers.unknown_city.scores import CityFlight, TrueCity, draw_flight, scores_of_map
+from skyloop_papers.unknown_city.stack import STAMPS, client
 
 PILOT = {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND}
 WAIT_S = 300.0

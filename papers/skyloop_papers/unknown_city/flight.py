@@ -18,8 +18,7 @@ from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import EventKind, Message
 from skyloop_papers.flight_watch import SPENT, clocked, first_collision
 from skyloop_papers.unknown_city.plan import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
-from skyloop_papers.unknown_city.plot import CityFlight, draw_flight
-from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map, way_length
+from skyloop_papers.unknown_city.scores import CityFlight, TrueCity, draw_flight, scores_of_map, way_length
 from skyloop_papers.unknown_city.stack import ClockedCityPilot
 
 STACK = "skyloop_papers.unknown_city.stack"
