@@ -49,7 +49,7 @@ class Published:
     """Of the full form, with verdicts."""
     quick: dict[str, float]
     """Of the quick form by name of cell, if they are repeatable: a test can measure these again."""
-    protocol: Any
+    protocol: object
     """The plan of the measurement, as plain JSON data."""
     commit: str = UNKNOWN
     """Of the code that gave the results."""
@@ -73,7 +73,7 @@ def read(name: str) -> Published | None:
     return Published(cells, plain["quick"], commit=plain.get("commit", UNKNOWN), **kept)
 
 
-def protocol(name: str) -> Any:
+def protocol(name: str) -> object:
     """The plan of the full form, as plain JSON data."""
     return json.loads(json.dumps(catalogue.load(name).plan().plain()))
 

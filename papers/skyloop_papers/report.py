@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skyloop.datasets import report_html
 from skyloop.datasets.report_html import page, section, table
@@ -92,7 +92,7 @@ def _experiment(out: Path, one: Measured, paper: str) -> str:
     return section(f"{paper}: {one.name}", body, note)
 
 
-def row_of(cell: Cell) -> list[Any]:
+def row_of(cell: Cell) -> list[object]:
     sd = "–" if cell.sd is None else float(f"{cell.sd:.2g}")
     published = "–" if cell.published is None else float(cell.published)
     where = report_html.HtmlCell(f'<span class="named">{html.escape(cell.table)}</span>')
@@ -110,7 +110,7 @@ def _machines(measured: Sequence[Measured]) -> list[list[str]]:
     return [[", ".join(names), machine] for machine, names in by_machine.items()]
 
 
-def summary(measured: Sequence[Measured]) -> Iterator[list[Any]]:
+def summary(measured: Sequence[Measured]) -> Iterator[list[object]]:
     """A row per experiment."""
     for one in measured:
         counted = verdict_counts(one.cells)
@@ -128,13 +128,13 @@ def seeds_of(one: Measured) -> str:
     return ", ".join(f"{key} {_in_short(value)}" for key, value in _entries(plain) if "seed" in key)
 
 
-def _entries(plain: Any) -> Iterator[tuple[str, Any]]:
+def _entries(plain: object) -> Iterator[tuple[str, object]]:
     for key, value in plain.items() if isinstance(plain, dict) else ():
         yield key, value
         yield from _entries(value)
 
 
-def _in_short(value: Any) -> str:
+def _in_short(value: object) -> str:
     """31, 32, … 40 as "31 to 40"."""
     if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[0] + len(value))):
         return f"{value[0]} to {value[-1]}"

@@ -40,7 +40,7 @@ class Job:
     name: str
     kept: Path
     call: Callable[..., Run]
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     timed: bool = False
     """Its result depends on the wall clock of the machine that makes it, and is another one each time."""
     leaves: Path | None = None
@@ -52,7 +52,7 @@ class Job:
         folder: Path,
         name: str,
         call: Callable[..., Run],
-        *arguments: Any,
+        *arguments: object,
         timed: bool = False,
         leaves: Path | None = None,
     ) -> Job:
@@ -78,7 +78,7 @@ class RunWorkers:
 ALL_CORES = RunWorkers()
 
 
-def keep(path: Path, measured: Any) -> None:
+def keep(path: Path, measured: object) -> None:
     """The file is complete or absent. An interrupted measurement is repeated."""
     path.parent.mkdir(exist_ok=True)
     write_whole(path, json.dumps(measured) + "\n")
@@ -125,7 +125,7 @@ def _work(job: Job, pool: Pool) -> RemoteCall:
     return RemoteCall.of(job.call, job.arguments)
 
 
-def run_far(call: Callable[..., Run], arguments: tuple[Any, ...], leaves: str, version: str) -> tuple[Run, bytes]:
+def run_far(call: Callable[..., Run], arguments: tuple[object, ...], leaves: str, version: str) -> tuple[Run, bytes]:
     """There: make the run in a folder of this machine. Returns what it gives, and an archive of what it wrote."""
     found = code_version()
     if found != version:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from shutil import which
-from typing import Any
 
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import SessionOptions
@@ -90,7 +89,7 @@ class ProgramUnderTest:
         return self.process.poll() is None
 
     def begin(
-        self, simulation: Simulation, options: SessionOptions, task: dict[str, Any], folder: Path | None = None
+        self, simulation: Simulation, options: SessionOptions, task: Run, folder: Path | None = None
     ) -> Coordinator:
         """Join it to the simulation, and give it its task and the address. folder: for the link's timeline."""
         self._gate.links["loop"] = link = Coordinator(self._listener, options)
@@ -106,10 +105,11 @@ class ProgramUnderTest:
         self.process.stdin.flush()
         return link
 
-    def result(self, patience_s: float) -> Any:
+    def result(self, patience_s: float) -> Run:
         """What it returns, after the link has been closed."""
         self._gate.finish("the flight is over")
-        return result_of(self.process, "the CUT", timeout=patience_s, error=LinkError)
+        given: Run = result_of(self.process, "the CUT", timeout=patience_s, error=LinkError)
+        return given
 
 
 def run_engine(name: str, fly: Callable[[Run], Run], task: Run, *, apart: bool, patience_s: float) -> Run:

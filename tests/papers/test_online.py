@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from pathlib import Path
 
@@ -61,8 +60,6 @@ def test_the_times_of_all_frames_add_up(results: list[Cell], folder: Path) -> No
     percentiles = list(csv.DictReader((folder / "percentiles.csv").read_text().splitlines()))
     assert [row["percentile"] for row in percentiles] == ["50", "90", "99"] * 4
     assert (folder / "online.png").stat().st_size > 10_000
-    assert "SUT with the engine, CUT remote, a port each, without radar | 8.44 |" in (folder / "results.md").read_text()
-    assert len(json.loads((folder / "results.json").read_text())) == len(results)
 
 
 @pytest.mark.slow("starts an engine, a board and links for each configuration")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +72,6 @@ def test_the_quick_form(tmp_path: Path) -> None:
     _antennas_point_at_the_person(results)
     _walkers_are_found_and_only_leakage_tells_the_presets_apart(results)
     _beams_gait_and_noise(results)
-    assert len(json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))) == len(results)
-    assert "| Table 3 | v_max | 3.15 |" in (tmp_path / "results.md").read_text(encoding="utf-8")
     for name in PICTURES:
         with Image.open(tmp_path / name) as picture:
             assert np.asarray(picture.convert("L")).std() > 5.0

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix
 from skyloop.rendering.buffers import pack_model
@@ -44,6 +44,7 @@ READY = """
 import sys, time
 began = time.perf_counter()
 import numpy as np
+from numpy.typing import ArrayLike
 from skyloop_papers.benchmarks.camera import WEATHER, PARK_LENS, looking
 from skyloop.rendering.client import Renderer
 from skyloop.world.rays import RayTracer
@@ -82,7 +83,7 @@ def camera(
         yield from _starts()
 
 
-def looking(eye: Any, yaw: float, pitch: float = 0.0, t: float = 0.0) -> ViewPose:
+def looking(eye: ArrayLike, yaw: float, pitch: float = 0.0, t: float = 0.0) -> ViewPose:
     """A pose that looks along a heading, pitched down."""
     forward = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)])
     right = np.array([np.sin(yaw), -np.cos(yaw), 0.0])

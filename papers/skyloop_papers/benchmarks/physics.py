@@ -18,6 +18,7 @@ from skyloop.sim.scenario import make_scenario
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION
 from skyloop_client.errors import SetupError
+from skyloop_client.messages import Array
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, lower, on_all_cores
 from skyloop_papers.processes import output_of
 
@@ -213,7 +214,7 @@ class RotorPy:
         flown = simulate(*arguments, terminate=False)
         return float(flown[0][-1]) / (time.perf_counter() - began)
 
-    def _state(self, position: np.ndarray[Any, Any]) -> dict[str, Any]:
+    def _state(self, position: Array) -> dict[str, Any]:
         return {
             "x": position,
             "v": np.array([1.0, 0.0, 0.0]),

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.depth_camera import DepthCamera
@@ -83,8 +83,8 @@ class StereoCheck:
         return fit_laws(self.distance[self.has_core], self.core[self.has_core])
 
     @property
-    def has_core(self) -> Any:
-        return self.filled >= 0.5
+    def has_core(self) -> NDArray[np.bool_]:
+        return np.asarray(self.filled >= 0.5)
 
     def r2_of_table_1(self, farthest: float) -> float:
         """R² of eq. (4) with the published m as a prediction of this σ."""

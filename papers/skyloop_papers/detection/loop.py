@@ -46,7 +46,7 @@ class Frames:
 
 
 def frames_in_the_loop(
-    detector: str, options: Mapping[str, Any] | None = None, *, display: str | None = None, seconds: float = 10.0
+    detector: str, options: Mapping[str, object] | None = None, *, display: str | None = None, seconds: float = 10.0
 ) -> Frames:
     """Fly park-people for some simulated seconds with the detector in a process of its own. What it loads before its
     first image does not count. display: the screen for its window; None: it has none."""
@@ -69,7 +69,7 @@ def frames_in_the_loop(
     return Frames(frames, float(program["computed_s"]), float(summary["wall_s"]))
 
 
-def scenario_of(detector: str, options: Mapping[str, Any], *, window: bool, seconds: float) -> Scenario:
+def scenario_of(detector: str, options: Mapping[str, object], *, window: bool, seconds: float) -> Scenario:
     """park-people with its camera alone, on the truth: what else it carries would only take time."""
     shipped = load_scenario(SCENARIO).vehicles[0]
     camera = shipped.sensors["front"].model_dump(mode="json")

@@ -114,7 +114,7 @@ EXPERIMENT = LocalisationExperiment()
 
 
 def jobs_of(plan: LocalisationPlan, folder: Path) -> list[Job]:
-    def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
+    def job(name: str, call: Callable[..., Run], *arguments: object) -> Job:
         plain = name.replace("°", "deg").replace("%", "percent").replace("/", "-per-").replace(" ", "-")
         return Job(name, folder / "runs" / f"{plain}.json", call, arguments)
 

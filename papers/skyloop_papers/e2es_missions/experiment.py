@@ -8,7 +8,6 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from skyloop_papers.e2es_missions.flight import (
     AIM_FACTOR,
@@ -54,7 +53,7 @@ class MissionsExperiment(RunByRun[MissionsPlan]):
     plans = MissionsPlan(), QUICK
 
     def jobs(self, plan: MissionsPlan, folder: Path) -> list[Job]:
-        def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
+        def job(name: str, call: Callable[..., Run], *arguments: object) -> Job:
             flown = folder / "missions" / name
             return Job.of(folder, name, call, *arguments, str(flown), leaves=flown)
 

@@ -117,8 +117,11 @@ class MissionWitness(Onlooker):
         mapper = self.on_truth = Mapper({"depth": bus.infos["drone/depth"]}, self._settings)
         bus.on("drone/events", lambda message: self.events.append(message.data))
         bus.on("drone/maps/voxels", self._keep)
-        bus.on("drone/depth", lambda message: clocked("judging", mapper.add_image, "depth", message.data))
+        bus.on("drone/depth", lambda message: self._see(mapper, message))
         bus.on("truth/drone", lambda message: clocked("judging", self._locate, message))
+
+    def _see(self, mapper: Mapper, message: Message) -> None:
+        clocked("judging", mapper.add_image, "depth", message.data)
 
     def _keep(self, message: Message) -> None:
         self.voxels = message.data

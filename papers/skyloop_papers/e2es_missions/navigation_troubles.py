@@ -10,7 +10,6 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.evaluation.navigation_troubles import TROUBLES, Door, trouble_scenario
 from skyloop_autonomy.reports.navigation_report import NavigationReport
 from skyloop_client.errors import ScenarioError, SkyloopError
-from skyloop_client.messages import EventKind
+from skyloop_client.messages import Array, EventKind
 from skyloop_papers.runs import Run
 from skyloop_papers.texts import table
 
@@ -89,7 +88,7 @@ def close(door: Door, simulation: Simulation) -> None:
     editor.refresh()
 
 
-def open_door(world: WorldView, hinge: Any) -> int:
+def open_door(world: WorldView, hinge: Array) -> int:
     """The number of the door whose hinge is nearest."""
     doors = [number for number in world.present() if world.name_of(number) == "door"]
     found = [(float(np.linalg.norm(world.place_of(number)[0] - hinge)), number) for number in doors]

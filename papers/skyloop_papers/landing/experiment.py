@@ -51,7 +51,7 @@ class LandingExperiment(RunByRun[LandingPlan]):
     pictures = ("landing-starts.png", "landing-errors.png", "landing-failures.jpg")
 
     def jobs(self, plan: LandingPlan, folder: Path) -> list[Job]:
-        def job(group: str, which: str, seed: int, call: Callable[..., Run], *arguments: Any) -> Job:
+        def job(group: str, which: str, seed: int, call: Callable[..., Run], *arguments: object) -> Job:
             name = job_name(group, which, seed)
             failed = folder / "failed" / name
             return Job.of(folder, name, call, seed, *arguments, str(failed), leaves=failed)

@@ -23,7 +23,7 @@ from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.weather import weather_at
-from skyloop_client.messages import Array, Event, LandingStatus, Message
+from skyloop_client.messages import Array, CameraImage, Event, LandingStatus, Message, VehicleStatus
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.land import landing_pilot, start_of
@@ -117,7 +117,7 @@ class LandingWitness:
     def __init__(self, simulation: Simulation) -> None:
         self.events: list[Event] = []
         self.status: LandingStatus | None = None
-        self.image: Any = None
+        self.image: CameraImage | None = None
         """The newest one, or the last one before it gave up: then it flies home."""
         self.track: list[list[float]] = []
         self.gave_up = False
@@ -226,7 +226,7 @@ def _turned(vector: Array, angle: float) -> Array:
     return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
 
 
-def _cause(status: Any, witness: LandingWitness, off: float, began: float) -> str:
+def _cause(status: VehicleStatus, witness: LandingWitness, off: float, began: float) -> str:
     """Why it is no landing on the marker; empty if it is one."""
     crash = next((event for event in witness.events if event.kind in ("crash", "crashed")), None)
     if crash is not None:

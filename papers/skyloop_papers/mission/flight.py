@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Array
+from skyloop_client.messages import Array, Message
 from skyloop_client.streams import NS_PER_S
 
 CORNERS = np.array([[30.0, -20.0], [30.0, 20.0], [-30.0, 20.0], [-30.0, -20.0]])
@@ -225,12 +226,12 @@ def _record(simulation: Simulation, frame: LocalFrame) -> tuple[list[int], list[
     estimate: list[Array] = []
     fixes: list[Array] = []
 
-    def on_truth(message: Any) -> None:
+    def on_truth(message: Message) -> None:
         t_ns.append(message.t_ns)
         truth.append(message.data.position)
         estimate.append(np.array(simulation.autopilots["drone"].state(message.t_ns).position))
 
-    def on_fix(message: Any) -> None:
+    def on_fix(message: Message) -> None:
         fix = message.data
         if fix.fix_type == 3:
             position = frame.enu_from_geodetic_array([fix.latitude_deg, fix.longitude_deg, fix.altitude])
@@ -241,7 +242,7 @@ def _record(simulation: Simulation, frame: LocalFrame) -> tuple[list[int], list[
     return t_ns, truth, estimate, fixes
 
 
-def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Any, what: str) -> None:
+def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Callable[..., bool], what: str) -> None:
     while not done():
         if simulation.now > LONGEST_S:
             raise LinkError(f"the mission did not come to {what} within {LONGEST_S:g} s")

@@ -178,8 +178,8 @@ def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_a
 
 def write_times(folder: Path, flown: Sequence[FlownConfiguration]) -> None:
     """Write the times of every frame, and their percentiles."""
-    times: list[list[Any]] = [["configuration", "ports", "radar", "run", "frame", *COLUMNS]]
-    percentiles: list[list[Any]] = [["configuration", "ports", "radar", "percentile", *COLUMNS]]
+    times: list[list[object]] = [["configuration", "ports", "radar", "run", "frame", *COLUMNS]]
+    percentiles: list[list[object]] = [["configuration", "ports", "radar", "percentile", *COLUMNS]]
     for one in flown:
         which = (one.configuration.name, one.conditions["ports"], one.radar)
         times += [[*which, k, j, *_ms(row)] for k, run in enumerate(one.runs) for j, row in enumerate(run)]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.radar.config import RadarConfig, RadarTarget
@@ -33,9 +33,9 @@ class NoiseCurve:
     trials: int
 
     @property
-    def working(self) -> Any:
+    def working(self) -> NDArray[np.bool_]:
         """SNRs at which every target is found."""
-        return self.found == 1.0
+        return np.asarray(self.found == 1.0)
 
     def excess(self) -> Array:
         """(4,) RMSE over bound, from mean squares over the SNRs at which the target is always found."""

@@ -55,7 +55,7 @@ def again(changes: dict[str, Any]) -> str:
     return f"skyloop run unknown-city {options}"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """As YAML in one line."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {_plain(one)}' for key, one in value.items())}}}"

@@ -26,7 +26,12 @@ SLICE = 0.1
 """m above and below the height of flight in which the world's surfaces count: the map is of the plane of flight."""
 
 
-def true_cells(model: Model, corner: Array, shape: tuple[int, ...], cell: float, slack: float) -> tuple[Any, Any]:
+CellMask = NDArray[np.bool_]
+
+
+def true_cells(
+    model: Model, corner: Array, shape: tuple[int, ...], cell: float, slack: float
+) -> tuple[CellMask, CellMask]:
     """(nx, ny) which cells are occupied at the height of flight, and which are unclear.
 
     A cell is occupied if a wall takes up any part of it, or if walls shut it off from the start: the insides of
@@ -42,7 +47,7 @@ def true_cells(model: Model, corner: Array, shape: tuple[int, ...], cell: float,
     return always, ever & ~always
 
 
-def _occupied(model: Model, low: Array, high: Array, cell: float) -> NDArray[np.bool_]:
+def _occupied(model: Model, low: Array, high: Array, cell: float) -> CellMask:
     from scipy.ndimage import label
 
     walls = occupancy(model, None, [*low, HEIGHT - SLICE], [*high, HEIGHT + SLICE], cell).any(axis=2)
