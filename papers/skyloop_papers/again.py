@@ -84,8 +84,8 @@ def _published(name: str) -> pages.Published:
     published = pages.read(name)
     if published is None:
         raise ScenarioError(f"--again: {pages.results_file(name)} does not exist, so nothing was flown yet; {ALL_RUNS}")
-    if published.protocol != pages.protocol(name):
-        raise ScenarioError(f"--again: the stored runs of {name} are of another protocol than today's; {ALL_RUNS}")
+    if published.plan != pages.plan_of(name):
+        raise ScenarioError(f"--again: the stored runs of {name} are of another plan than today's; {ALL_RUNS}")
     return published
 
 

@@ -55,7 +55,7 @@ def folder_of_runs(folder: Path | None, plan: ExperimentPlan, *, resumes: bool =
         path, text = there / PLAN, json.dumps(plan.plain(), indent=1) + "\n"
         there.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_text(encoding="utf-8") != text:
-            raise RunFolderError(f"{there} was made under another protocol ({PLAN}); give another --out")
+            raise RunFolderError(f"{there} was made under another plan ({PLAN}); give another --out")
         if resumes:
             path.write_text(text, encoding="utf-8")
         yield there
@@ -99,7 +99,7 @@ def reproduce_all(
     """Those named, or all. An experiment that fails is named in the report, and the others are flown all the same.
 
     A folder is named after the version of the code that flew it, so that what other code flies is never mixed with it
-    or taken for it. What is finished is not flown again; what was stopped goes on, or begins anew where it cannot."""
+    or taken for it. What is finished is not flown again; what was stopped goes on, or begins again where it cannot."""
     about = catalogue.listed()
     names = names or tuple(about)
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "runs").is_dir())):

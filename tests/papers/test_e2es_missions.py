@@ -55,7 +55,7 @@ def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) ->
     assert "| rendering | 60 % |" in shown["times"]
 
 
-def witness(*events: Event, landed: bool = True) -> Any:
+def observer(*events: Event, landed: bool = True) -> Any:
     return SimpleNamespace(events=events, is_on_the_ground=landed)
 
 
@@ -69,14 +69,14 @@ def witness(*events: Event, landed: bool = True) -> Any:
     ],
 )
 def test_what_makes_a_mission_fail(changed: dict[str, Any], cause: str) -> None:
-    assert cause in cause_of(witness(), {**GOOD, **changed}, 2)
+    assert cause in cause_of(observer(), {**GOOD, **changed}, 2)
 
 
 def test_a_collision_and_a_flight_without_landing_fail() -> None:
-    assert cause_of(witness(), GOOD, 2) == ""
+    assert cause_of(observer(), GOOD, 2) == ""
     hit = Event(3_000_000_000, EventKind.CRASH, "into a wall")
-    assert cause_of(witness(hit), GOOD, 2) == "crash into a wall at 3.0 s"
-    assert cause_of(witness(landed=False), GOOD, 2) == "not on the ground at the end"
+    assert cause_of(observer(hit), GOOD, 2) == "crash into a wall at 3.0 s"
+    assert cause_of(observer(landed=False), GOOD, 2) == "not on the ground at the end"
 
 
 def test_a_map_is_drawn_beside_its_world(tmp_path: Path) -> None:

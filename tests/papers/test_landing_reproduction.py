@@ -27,8 +27,8 @@ from skyloop_papers.landing.experiment import (
 from skyloop_papers.landing.flight import (
     ABLATION,
     CONDITIONS,
+    LandingObserver,
     LandingPlan,
-    LandingWitness,
     land,
     land_on_board,
     landing_scenario,
@@ -123,12 +123,12 @@ def judged(
     truth = SimpleNamespace(position=np.array(place), quat_wxyz=quat)
     port = SimpleNamespace(truth=truth, status=SimpleNamespace(landed="landed" in kinds))
     simulation: Any = SimpleNamespace(port=SimpleNamespace(vehicle=lambda name: port))
-    witness: Any = LandingWitness.__new__(LandingWitness)
-    witness.events = [Event(round(1e9 * (20 + k)), EventKind(kind), "") for k, kind in enumerate(kinds)]
-    witness.gave_up = False
-    witness.status, witness.image = SimpleNamespace(stage=stage, reason="no square with a rectangle"), None
-    witness.track = [[5.0, 6.0, 0.0, 8.0], [12.0, 7.0, 0.0, 8.0], [19.0, *place]]
-    return scored(simulation, scenario, witness, 11.0, tmp_path)
+    observer: Any = LandingObserver.__new__(LandingObserver)
+    observer.events = [Event(round(1e9 * (20 + k)), EventKind(kind), "") for k, kind in enumerate(kinds)]
+    observer.gave_up = False
+    observer.status, observer.image = SimpleNamespace(stage=stage, reason="no square with a rectangle"), None
+    observer.track = [[5.0, 6.0, 0.0, 8.0], [12.0, 7.0, 0.0, 8.0], [19.0, *place]]
+    return scored(simulation, scenario, observer, 11.0, tmp_path)
 
 
 def test_errors_are_in_the_axes_of_the_marker(tmp_path: Path) -> None:

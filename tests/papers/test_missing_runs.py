@@ -193,7 +193,7 @@ def test_results_are_written_three_times_and_a_folder_belongs_to_one_plan(tmp_pa
     with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
         assert [float(row["ours"]) for row in csv.DictReader(file)] == [cell.ours for cell in cells]
     assert "| text | throw-1 |  | 0.1019 | m | 1 |  | not published |" in (tmp_path / "results.md").read_text()
-    with pytest.raises(RunFolderError, match="another protocol"):
+    with pytest.raises(RunFolderError, match="another plan"):
         reproduce(experiment, folder=tmp_path, plan=throws.ThrowsPlan((7.0,)))
 
 

@@ -61,7 +61,7 @@ def test_a_number_changed_in_a_page_is_found(mission: Path) -> None:
 
 def test_a_constant_changed_in_the_code_is_found(mission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mission_experiment, "SPEED", 5.0)
-    assert "of another protocol: run `skyloop reproduce mission" in pages.out_of_date("mission")[0]
+    assert "of another plan: run `skyloop reproduce mission" in pages.out_of_date("mission")[0]
     path = pages.results_file("mission")
     plain = json.loads(path.read_text(encoding="utf-8"))
     assert plain["protocol"]["speed"] == 4.0

@@ -102,7 +102,7 @@ class ClockedNavigatePilot(NavigatePilot):
         return clocked("planning", super().__call__, bundle)
 
 
-class MissionWitness(Onlooker):
+class MissionObserver(Onlooker):
     """Watches a flight: collisions, the newest map of the vehicle, and a map of the same images on true poses."""
 
     def __init__(self, settings: MapperSettings) -> None:
@@ -180,16 +180,16 @@ def _flown(scenario: Scenario, folder: Path, about: dict[str, Any], goals: int) 
     shutil.rmtree(folder, ignore_errors=True)
     SPENT.clear()
     options = scenario.vehicles[0].estimators["maps"].options
-    witness = MissionWitness(MapperSettings(**options.get("settings", {})))
+    observer = MissionObserver(MapperSettings(**options.get("settings", {})))
     began, children = time.process_time(), ended_children_s()
     try:
-        summary = run_scenario(scenario, folder, links=[witness])
+        summary = run_scenario(scenario, folder, links=[observer])
     except SkyloopError as error:
         return {**about, "seed": scenario.seed, "failed": str(error), "again": _again(folder)}
     spent, rendering = time.process_time() - began, ended_children_s() - children
     scored = {**about, "seed": scenario.seed, **_scores(summary), **_times(summary, spent, rendering)}
-    cause = cause_of(witness, scored, goals)
-    scored |= _map_scores(scenario, witness, folder)
+    cause = cause_of(observer, scored, goals)
+    scored |= _map_scores(scenario, observer, folder)
     if cause:
         return {**scored, "failed": cause, "again": _again(folder)}
     for path in folder.iterdir():
@@ -213,9 +213,9 @@ def _scores(summary: dict[str, Any]) -> dict[str, Any]:
     return scored
 
 
-def cause_of(witness: MissionWitness, scored: dict[str, Any], goals: int) -> str:
+def cause_of(observer: MissionObserver, scored: dict[str, Any], goals: int) -> str:
     """Why a flight failed, in one line; empty if it did not."""
-    hit = first_collision(witness.events)
+    hit = first_collision(observer.events)
     if hit is not None:
         return f"{hit.kind.value} {hit.text} at {hit.t_ns * 1e-9:.1f} s"
     missed = [goal for goal in scored.get("goals", []) if goal["state"] != "reached"]
@@ -227,16 +227,16 @@ def cause_of(witness: MissionWitness, scored: dict[str, Any], goals: int) -> str
         return f"{scored['farthest_from_goal_m']:.2f} m from a goal"
     if goals and scored["fastest_m_s"] > TOP_SPEED:
         return f"flew at {scored['fastest_m_s']:.2f} m/s"
-    return "" if witness.is_on_the_ground else "not on the ground at the end"
+    return "" if observer.is_on_the_ground else "not on the ground at the end"
 
 
-def _map_scores(scenario: Scenario, witness: MissionWitness, folder: Path) -> dict[str, Any]:
+def _map_scores(scenario: Scenario, observer: MissionObserver, folder: Path) -> dict[str, Any]:
     """The vehicle's last published map, and the one on true poses, beside the true occupancy."""
-    if witness.voxels is None or witness.on_truth is None:
+    if observer.voxels is None or observer.on_truth is None:
         return {}
     model = build_world(scenario.world, scenario.seed, None).model
     model.freeze()
-    own, maps = witness.voxels, witness.on_truth.maps(distances=False)
+    own, maps = observer.voxels, observer.on_truth.maps(distances=False)
     assert maps is not None
     truth, unclear = true_voxels(model, None, own.origin, own.voxels.shape, own.resolution)
     there = judge(own.voxels == OCCUPIED, own.voxels == FREE, truth, own.resolution, unclear)
