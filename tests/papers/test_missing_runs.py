@@ -21,7 +21,7 @@ import throws
 from skyloop.campaigns.pools import LocalPool, local_pool
 from skyloop.cli.verbs import execute
 from skyloop_client.errors import RunFolderError, SetupError, SkyloopError
-from skyloop_papers import catalogue, runs
+from skyloop_papers import runs
 from skyloop_papers.runner import reproduce
 from skyloop_papers.runs import Job, all_runs
 
@@ -195,12 +195,3 @@ def test_results_are_written_three_times_and_a_folder_belongs_to_one_plan(tmp_pa
     assert "| text | throw-1 |  | 0.1019 | m | 1 |  | not published |" in (tmp_path / "results.md").read_text()
     with pytest.raises(RunFolderError, match="another plan"):
         reproduce(experiment, folder=tmp_path, plan=throws.ThrowsPlan((7.0,)))
-
-
-@pytest.mark.parametrize("name", [name for name in catalogue.listed() if catalogue.load(name).not_run_by_run])
-def test_what_measures_this_machine_does_not_leave_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["reproduce", name, "--address", "head:6379"]) == 1
-    said = " ".join(capsys.readouterr().err.split())
-    assert said.endswith(
-        f"--address: {name} is not flown run by run: {catalogue.load(name).not_run_by_run}; leave it out"
-    )

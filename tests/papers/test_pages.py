@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skyloop_papers import pages
+from skyloop_papers import catalogue, pages
 from skyloop_papers.catalogue import listed as experiments
 from skyloop_papers.experiment import Cell
 from skyloop_papers.mission import experiment as mission_experiment
@@ -25,6 +25,11 @@ def test_a_page_says_what_its_results_say(name: str) -> None:
     assert pages.names_in(text) == {name}
     assert text == pages.rendered(text)
     assert pages.out_of_date(name) == []
+    published = pages.read(name) if name in experiments() else None
+    if published is not None:
+        # "state" is written for every page alike
+        blocks = {*catalogue.load(name).page(published.cells), "state"}
+        assert blocks == {match[3] for match in pages.BLOCK.finditer(text)}
 
 
 def test_every_reproduction_has_a_page_and_every_results_file_a_command() -> None:
