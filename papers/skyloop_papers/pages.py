@@ -28,7 +28,7 @@ from skyloop_papers import catalogue
 from skyloop_papers.code_version import UNKNOWN, code_version
 from skyloop_papers.experiment import PAPERS, VERDICTS, Cell, verdict_counts
 from skyloop_papers.runner import read_cells
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import paragraph, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)

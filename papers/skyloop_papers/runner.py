@@ -19,7 +19,7 @@ from skyloop_papers import catalogue
 from skyloop_papers.code_version import code_version
 from skyloop_papers.experiment import CELL_HEAD, Cell, Experiment, ExperimentPlan
 from skyloop_papers.runs import ALL_CORES, Progress, RunWorkers, keep, silent
-from skyloop_papers.texts import table
+from skyloop_papers.tables import table
 
 PLAN = "protocol.json"
 """In an experiment's folder, from its beginning."""

@@ -22,9 +22,9 @@ from skyloop_papers.depth_noise.checks import (
 )
 from skyloop_papers.depth_noise.fits import kim_sigma
 from skyloop_papers.depth_noise.stereo import ACROSS
-from skyloop_papers.experiment import Cell, Cells, Figures
+from skyloop_papers.experiment import Cell
 from skyloop_papers.plots import INK, figure
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Figures, paragraph, table
 
 WALLS = tuple(GROWTH)
 

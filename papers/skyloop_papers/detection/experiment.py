@@ -21,20 +21,10 @@ from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS, 
 from skyloop_papers.detection.loop import RUNTIMES, in_the_loop, loop_cell
 from skyloop_papers.detection.scores import score_part, speed
 from skyloop_papers.detection.training import training_cells, training_times
-from skyloop_papers.experiment import (
-    Cell,
-    Cells,
-    Experiment,
-    ExperimentPlan,
-    Figures,
-    Form,
-    Rule,
-    by_table,
-    lines,
-)
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.plots import figure
 from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, table
 
 PARTS = {"held-out seeds": "", "new world": "new-world", "bad weather": "bad-weather"}
 """By name: the folders of the people dataset whose test split it is."""

@@ -37,10 +37,10 @@ from skyloop_papers.drag.models import (
     identify,
     time_evaluation,
 )
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Form, Rule, lines
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.plots import INK, figure
 from skyloop_papers.runs import Progress, RunWorkers
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Form, lines, table
 
 FORCES = {"true": "truth", "imu": "MPU6000"}
 """The accelerations that count as measured, in identification and in evaluation."""

@@ -33,9 +33,9 @@ from skyloop_papers.e2es.flights import (
     flown_case,
     sensor_cases,
 )
-from skyloop_papers.experiment import Cell, Cells, Experiment, Figures, Form, Rule, by_table, lines, shown
+from skyloop_papers.experiment import Cell, Experiment, Rule
 from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, shown, table
 
 AIM = "[ (≤ {aim:g})]"
 ACCURACY: Figures = {

@@ -21,10 +21,10 @@ from skyloop_papers.e2es_missions.flight import (
     explore,
     fly_mission,
 )
-from skyloop_papers.experiment import Cell, Cells, Figures, RunByRun, by_table
+from skyloop_papers.experiment import Cell, RunByRun
 from skyloop_papers.flight_watch import collisions, succeeded
 from skyloop_papers.runs import Job, Run
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, by_table, table
 
 ALL_REACHED = "all goals reached"
 WITH_WALKERS = "with walkers"

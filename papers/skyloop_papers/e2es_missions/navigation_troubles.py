@@ -26,7 +26,7 @@ from skyloop_autonomy.reports.navigation_report import NavigationReport
 from skyloop_client.errors import ScenarioError, SkyloopError
 from skyloop_client.messages import Array, EventKind
 from skyloop_papers.runs import Run
-from skyloop_papers.texts import table
+from skyloop_papers.tables import table
 
 WITHIN = 0.5
 """m from its hinge when shut, within which a door is found."""

@@ -26,10 +26,10 @@ from skyloop_autonomy.people.people_scores import (
     track_scores,
 )
 from skyloop_autonomy.reports.people_log import PeopleLog
-from skyloop_papers.experiment import Cell, Cells, ExperimentPlan, Figures, RunByRun, by_table
+from skyloop_papers.experiment import Cell, ExperimentPlan, RunByRun
 from skyloop_papers.plots import COLOURS, figure
 from skyloop_papers.runs import Job, Run
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Figures, by_table, paragraph, table
 
 TRACKER = "skyloop_autonomy.people.people_tracker:PeopleTracker"
 SCENARIO = "park-people"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.world.scenery.landing_marker import LandingMarker
-from skyloop_papers.experiment import Cell, Cells, Form, Rule, RunByRun, by_table, lines
+from skyloop_papers.experiment import Cell, Rule, RunByRun
 from skyloop_papers.flight_watch import succeeded
 from skyloop_papers.landing.flight import (
     ABLATION,
@@ -29,7 +29,7 @@ from skyloop_papers.landing.flight import (
 )
 from skyloop_papers.plots import figure
 from skyloop_papers.runs import Job, Run
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Form, by_table, lines, table
 
 SHOWN_SEEDS = 6
 """Of a cause that is frequent, how many seeds are named."""

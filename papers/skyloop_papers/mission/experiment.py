@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan
 from skyloop_papers.mission.flight import ACCEPTANCE, CORNERS, HEIGHT, SCENARIO, SPEED, FlownRectangle, fly_rectangle
 from skyloop_papers.plots import INK, figure
 from skyloop_papers.runs import Progress, RunWorkers
+from skyloop_papers.tables import Cells
 
 TRACK, BELIEF, FIXES, RECTANGLE = "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
 LABELS = {

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.datasets.rig import STAGES, TRIAL_SENSORS, trial_recording
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.runs import Progress, Run, RunWorkers, keep
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, paragraph, table
 
 QUALITIES = ("low", "medium", "high", "epic", "cinematic")
 TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from skyloop_client.messages import Array
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Form, Rule, by_table, lines
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.online.engine import fly
 from skyloop_papers.plots import figure
 from skyloop_papers.runs import Progress, RunWorkers, keep
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Form, by_table, lines, paragraph, table
 from skyloop_papers.two_machines import network_in_words, run_engine, why_not_apart
 
 STAGES = ("t1 engine to SUT", "t1 SUT to CUT", "t2", "t3")

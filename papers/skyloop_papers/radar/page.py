@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skyloop_papers.experiment import Cell, Cells, Figures
+from skyloop_papers.experiment import Cell
 from skyloop_papers.radar.antennas import PLACES
 from skyloop_papers.radar.noise import QUANTITIES
 from skyloop_papers.radar.walks import WALKS
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Figures, paragraph, table
 
 TABLE_3 = {"v_max": (3.15, "m/s"), "v_res": (0.1, "m/s"), "d_res": (0.38, "m"), "d_max": (12.0, "m")}
 TABLE_9 = {"away": (1, 0.39), "towards": (2, 0.42)}

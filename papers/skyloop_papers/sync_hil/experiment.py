@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from skyloop_client.messages import Array
-from skyloop_papers.experiment import Cell, Cells, Experiment, Form, Rule, by_table, lines, shown
+from skyloop_papers.experiment import Cell, Experiment, Rule
 from skyloop_papers.runs import Progress, Run, RunWorkers
 from skyloop_papers.sync_hil.claims import Samples, claims, equal, larger, power
 from skyloop_papers.sync_hil.flights import AT_ONCE, BOARD_RUNS, board_speed, described, fly_all, runs_of
@@ -32,7 +32,7 @@ from skyloop_papers.sync_hil.plan import (
     Claim,
     SyncPlan,
 )
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Form, by_table, lines, paragraph, shown, table
 
 NUMBERS = ("I", "II", "III", "IV", "V")
 BOTH: dict[str, Form] = {"paper": "{published:g}[ ± {published_sd:g}]", "here": "{ours:.3g}[ ± {sd:.2g}]"}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from skyloop.campaigns.pools import local_pool
-from skyloop_papers.experiment import Cell, Cells, Figures, Form, Rule, RunByRun, by_table, lines, shown
+from skyloop_papers.experiment import Cell, Rule, RunByRun
 from skyloop_papers.flight_watch import collisions, succeeded
 from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, RunWorkers, all_runs, silent
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, shown, table
 from skyloop_papers.unknown_city.engine import fly_on
 from skyloop_papers.unknown_city.flight import fly
 from skyloop_papers.unknown_city.plan import (
