@@ -161,7 +161,8 @@ def verdict_counts(cells: Iterable[Cell]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentPlan:
-    """What is flown and how it is judged, fixed before flights that count. A folder of runs holds a copy."""
+    """What is flown and how it is judged. Nothing of it may change once flights that count have begun: a folder of runs
+    holds a copy, and a different plan is refused."""
 
     def plain(self) -> dict[str, Any]:
         """All constants that decide the results."""

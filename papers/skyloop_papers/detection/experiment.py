@@ -1,7 +1,4 @@
-"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training.
-
-What is looked at and how it is judged was fixed before the run, see the page: nothing of it may change once a run that
-counts has begun. A results folder holds a copy, and a different plan is refused."""
+"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """The flights of `skyloop reproduce e2es-missions`: their plan, and one flight on odometry, which is scored and drawn.
 
-Nothing of the plan may change once flights that count have begun. A results folder holds a copy, and a different plan
-is refused. A mission that failed leaves its full run folder; of one that succeeded only pictures and the summary stay.
-"""
+A mission that failed leaves its full run folder; of one that succeeded only pictures and the summary stay."""
 
 from __future__ import annotations
 

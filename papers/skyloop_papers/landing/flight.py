@@ -1,7 +1,4 @@
-"""The landings of `skyloop reproduce landing`: their plan, and one landing, which is flown, scored and drawn.
-
-Nothing of the plan may change once flights that count have begun. A results folder holds a copy, and a different plan
-is refused."""
+"""The landings of `skyloop reproduce landing`: their plan, and one landing, which is flown, scored and drawn."""
 
 from __future__ import annotations
 
