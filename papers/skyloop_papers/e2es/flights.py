@@ -1,7 +1,4 @@
-"""The flights of `skyloop reproduce e2es`: the plan, fixed before them, and one flight in a process of its own.
-
-Nothing of the plan may change once flights that count have begun. A results folder holds a copy, and a different plan
-is refused."""
+"""The flights of `skyloop reproduce e2es`: the plan, fixed before them, and one flight in a process of its own."""
 
 from __future__ import annotations
 

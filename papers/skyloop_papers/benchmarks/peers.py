@@ -1,4 +1,4 @@
-"""Peers and clients that benches call in processes of their own (`measurement.child`), with few imports of ours."""
+"""Peers and clients that benches call in processes of their own (`child`), with few imports of ours."""
 
 from __future__ import annotations
 
