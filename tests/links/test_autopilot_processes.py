@@ -65,7 +65,7 @@ from pathlib import Path
 from skyloop.links.autopilots.launching import AutopilotProcess
 process = AutopilotProcess(["sleep", "300"], name="sleeper")
 process.start("", Path({str(tmp_path)!r}))
-print(process._running.pid, flush=True)
+print(process._process.pid, flush=True)
 time.sleep(300)
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as simulator:
@@ -150,13 +150,13 @@ def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch
     )
     process = AutopilotProcess([str(path)], name="deaf")
     process.start("", tmp_path)
-    running = process._running
+    running = process._process
     assert running is not None
     assert eventually((tmp_path / "deaf.txt").read_text)
     process.stop()
     process.stop()
     assert running.returncode == -9
-    with pytest.raises(LinkError, match="cannot start gone as '/no/such/program': No such file"):
+    with pytest.raises(LinkError, match="cannot start gone '/no/such/program': No such file"):
         AutopilotProcess(["/no/such/program"], name="gone").start("", tmp_path)
     with pytest.raises(SetupError, match="/no/such/program is not an executable program"):
         px4_process(Path("/no/such/program"), [], 0)

@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from skyloop_client.errors import LinkEnded, LinkError, PartError, StreamError
 from skyloop_client.messages import Estimate, Message, StartConditions
 from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
-Answer = Any
+if TYPE_CHECKING:
+    from skyloop_client.session import Session
+
+Answer = object
 """An Estimate, a pair (name of a stream, record) to publish as well, a list or tuple of these, or None."""
 
 
@@ -45,7 +48,7 @@ class Estimator(Protocol):
         """Called with every message of its inputs, in order of arrival."""
 
 
-def answers_of(name: str, answer: Answer) -> list[tuple[str, Any]]:
+def answers_of(name: str, answer: Answer) -> list[tuple[str, object]]:
     """The result of `on_message` as pairs of a stream's name and a record."""
     if answer is None:
         return []
@@ -60,11 +63,13 @@ def answers_of(name: str, answer: Answer) -> list[tuple[str, Any]]:
     )
 
 
-def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[str], None] = lambda line: None) -> None:
+def run_estimator(
+    session: Session, make: Callable[..., Estimator], say: Callable[[str], None] = lambda line: None
+) -> None:
     """Run an estimator over a session made with `connect(estimator=...)` until the flight is over.
 
     Each estimate takes effect at the execution time at which it was ready. `say` gets a line for each refusal."""
-    setup: EstimatorSetup | None = session.setup
+    setup = session.setup
     if setup is None:
         raise LinkError("this session gives no estimates; connect with estimator=...")
     label = f"estimator '{setup.name}'"
@@ -88,7 +93,7 @@ def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[s
         return
 
 
-def answered(estimator: Estimator, message: Message, label: str, name: str) -> list[tuple[str, Any]]:
+def answered(estimator: Estimator, message: Message, label: str, name: str) -> list[tuple[str, object]]:
     """What an estimator says to a message, as pairs of a stream's name and a record."""
     answer = call_user_code(label, message.arrival_ns, estimator.on_message, message)
     try:

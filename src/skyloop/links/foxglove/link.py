@@ -75,7 +75,7 @@ class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
         self.topics.add(channel.topic)
 
 
-def has(record: Any, field: str) -> bool:
+def has(record: object, field: str) -> bool:
     """Whether a field of a record, such as an image or a list of labels, is there and not empty."""
     value = getattr(record, field)
     return value is not None and len(value) > 0
@@ -198,7 +198,7 @@ class FoxgloveStream:
                 self._newcomers.topics.discard(topic)
                 self._log(topic, now_ns, partial(_encoded, make))
 
-    def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
+    def _log(self, topic: str, now_ns: int, make: Callable[[], object]) -> None:
         """Send the result of `make` if the topic has subscribers."""
         channel = self._channels.get(topic)
         if channel is None or not channel.has_sinks():

@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
+from operator import attrgetter
 
 from skyloop.links.mavlink.dialect import MavMessage, field_of, mavlink, sender_of
 from skyloop.links.mavlink.system import MavlinkSettings, System
@@ -53,8 +54,9 @@ def _field(
     name: str, field: str, text: str, low: float, high: float, *, among: tuple[float, ...] = (),
 ) -> Parameter:  # fmt: skip
     """The parameter of a field of a record. One with a list of values is an integer."""
+    value = attrgetter(field)
     return Parameter(
-        name, lambda: float(getattr(record(), field)), partial(put, field), text, low, high,
+        name, lambda: float(value(record())), partial(put, field), text, low, high,
         INTEGER if among else REAL, among,
     )  # fmt: skip
 
