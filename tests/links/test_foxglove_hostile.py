@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 from foxglove_client import Viewer
-from typer.main import get_command
 
 import skyloop
 from left_out import leave_out
 from link_rig import eventually
 from skyloop.apps.run import run_scenario
-from skyloop.cli import app, console, main
+from skyloop.cli import console, main
 from skyloop.links.foxglove import link as link_module
 from skyloop.links.foxglove.link import FoxgloveConfig, FoxgloveLink, FoxgloveStream
 from skyloop.links.link_gate import LinkGate
@@ -328,9 +327,3 @@ def test_the_option_alone_means_the_usual_place() -> None:
         (["run", "hover", "--foxglove=9000"], ["run", "hover", "--foxglove=9000"]),
     ):
         assert console.with_places(written) == meant
-
-
-def test_every_verb_that_flies_has_it() -> None:
-    verbs = get_command(app).commands  # type: ignore[attr-defined]
-    having = {name for name, verb in verbs.items() if any("--foxglove" in option.opts for option in verb.params)}
-    assert having == {"run", "loop", "serve", "mavlink", "fly", "land"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,12 @@ class Listener(GroundStation):
 
 
 class Flight:
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Simulation, folder: Path | None = None, desk: Listener | None = None) -> None:
         self.simulation = simulation
         geography = Geography(HOME, simulation.truth().position)
         self.system = System(simulation.port.vehicle("drone"), simulation.bus, 1, geography)
-        self.vehicle = MavlinkVehicle(self.system)
-        self.desk = Listener()
+        self.vehicle = MavlinkVehicle(self.system, folder)
+        self.desk = desk or Listener()
         self.texts = self.desk.texts
         self.vehicle.channels.append(self.desk)
 

@@ -22,7 +22,6 @@ from free_ports import free_port
 from skyloop.apps.run import run_scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.manual_control import ByHand
 from skyloop.links.mavlink import listener
 from skyloop.links.mavlink.link import GROUND_STATION, OWN_TCP, MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.listener import MavlinkListener
@@ -139,31 +138,6 @@ def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch)
             assert vehicle.modes.shown == "hold"
             simulation.restore(late)
             assert beats(3.0) in (3, 4)
-    finally:
-        link.listener.close()
-
-
-def test_two_links_at_once() -> None:
-    """A hand on the keys steers what a MAVLink client has sent up."""
-    link_gate = LinkGate(Pace(1000.0))
-    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkConfig(port_offset=None))
-    hand = ByHand(link_gate.inbox, lambda line: None, now=lambda: 0.0)
-    link_gate.links.update({"mavlink": link, "by_hand": hand})
-    try:
-        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation.port)
-            vehicle = link.vehicles[0]
-            vehicle.modes.arm()
-            vehicle.modes.take_off(3.0)
-            simulation.run_for(6.0)
-            before = simulation.truth().position
-            hand.put("key", "w")
-            simulation.run_for(3.0)
-            assert simulation.truth().position[2] - before[2] > 1.0
-            vehicle.modes.choose("land")
-            simulation.run_for(15.0)
-            assert not vehicle.system.port.status.armed
-            assert set(link_gate.summary()) >= {"mavlink", "by_hand"}
     finally:
         link.listener.close()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mavlink_setup import HOME, PLAIN
+from mavlink_setup import PLAIN
 from PIL import Image
 from pymavlink.dialects.v20 import common as mavlink
 from test_mavlink_flight import ARM, START, TAKEOFF, WAYPOINT, Flight, Listener
@@ -20,10 +20,8 @@ from test_mavlink_port import take_off
 
 import skyloop
 from skyloop.core.frames import rotate
-from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.video import VideoServer
-from skyloop.links.mavlink.wire import Geography
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import LinkError
 
@@ -57,14 +55,9 @@ class Station(Listener):
 
 
 class Photographed(Flight):
-    def __init__(self, simulation: Any, folder: Path | None) -> None:
-        self.simulation = simulation
-        geography = Geography(HOME, simulation.truth().position)
-        self.system = System(simulation.port.vehicle("drone"), simulation.bus, 1, geography)
-        self.vehicle = MavlinkVehicle(self.system, folder)
-        self.desk = self.station = Station()
-        self.texts = self.desk.texts
-        self.vehicle.channels.append(self.desk)
+    def __init__(self, simulation: Simulation, folder: Path) -> None:
+        self.station = Station()
+        super().__init__(simulation, folder, self.station)
 
     def ask(self, component: int, number: int, *params: float) -> int:
         return self.station.ask(self.vehicle, component, number, *params)
