@@ -173,18 +173,6 @@ def test_the_page_lists_every_key_that_changes_nothing() -> None:
     assert keys <= known
 
 
-def test_the_spellings_of_the_example_of_cosys_airsim_are_known() -> None:
-    """Its docs/settings_example.json spells these keys so; none of them has an effect here."""
-    lidar = dict.fromkeys(("rangeMaxLambertianPercentage", "rainMaxIntensity", "rainConstantA", "rainConstantB"), 1)
-    found = read(
-        CameraDefaults={"CaptureSettings": [{"ImageType": 0, "MotionBlurMax": 10}]},
-        Vehicles={"D": {"Sensors": {"g": {"SensorType": 8, "GroundTruth": True, "ExternalLocal": True, **lidar}},
-                        "Cameras": {"front": {"DrawSensor": True}}}},
-    )  # fmt: skip
-    (line,) = found.warnings
-    assert "these keys change nothing here" in line and "MotionBlurMax" in line and "rainConstantB" in line
-
-
 def test_a_default_of_all_cameras_is_reported_once() -> None:
     (line,) = read(CameraDefaults={"CaptureSettings": [{"Widht": 3}]}).warnings
     assert "unknown key 'CameraDefaults.CaptureSettings[0].Widht'" in line
