@@ -134,7 +134,7 @@ def test_the_page_s_settings() -> None:
     assert first == ForeignAutopilot("px4", port=4560) and second == ForeignAutopilot("ardupilot", port=9002)
     table = page[page.index("| key | here") :].split("\n\n")[0]
     keys = {key for row in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", row.split("|")[1])}
-    assert {"TcpPort", "Parameters"} < keys <= set(VEHICLE)
+    assert {"TcpPort", "Parameters"} < keys <= set(VEHICLE.effective)
 
 
 def test_settings_say_where_they_connect() -> None:

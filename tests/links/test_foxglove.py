@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import skyloop
 from link_rig import eventually
-from skyloop.links.foxglove.link import CLOCK_NS, FoxgloveStream
+from skyloop.links.foxglove.link import CLOCK_NS, FoxgloveLink
 from skyloop.recording.ros2.types import encode
 from skyloop.recording.ros2.views import mounts, views_of
 from skyloop.sim.simulation import Simulation
@@ -54,7 +54,7 @@ SCENARIO: dict[str, Any] = {
 @dataclass(repr=False)
 class Seen:
     simulation: Simulation
-    stream: FoxgloveStream
+    stream: FoxgloveLink
     viewer: Viewer
     sent: list[Message]
     """All that the bus carried since the viewer had subscribed."""
@@ -72,8 +72,8 @@ class Seen:
         return [(one, records[one.log_ns]) for one in got]
 
 
-def watched(simulation: Simulation) -> FoxgloveStream:
-    stream = FoxgloveStream(port=0)
+def watched(simulation: Simulation) -> FoxgloveLink:
+    stream = FoxgloveLink(port=0)
     stream.attach(simulation.port)
     return stream
 
@@ -93,7 +93,7 @@ def let_pass(simulation: Simulation, seconds: float, *viewers: Viewer) -> None:
             assert viewer.until(partial(has_seen, viewer, count + news))
 
 
-def subscribed(stream: FoxgloveStream, viewer: Viewer) -> None:
+def subscribed(stream: FoxgloveLink, viewer: Viewer) -> None:
     assert viewer.until(lambda: set(viewer.channels) >= set(stream._channels))
     viewer.subscribe()
     assert eventually(lambda: all(channel.has_sinks() for channel in stream._channels.values()))

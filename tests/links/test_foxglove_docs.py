@@ -13,11 +13,10 @@ from foxglove_client import Viewer
 
 import skyloop.apps.run
 from skyloop.cli import console, main
-from skyloop.links.foxglove.link import FoxgloveStream
+from skyloop.links.foxglove.link import FoxgloveLink
 from skyloop.links.foxglove.views import OWN
 from skyloop.links.mavlink.link import MavlinkConfig
 from skyloop.recording.ros2.views import PRODUCTS, VIEWS
-from skyloop.sim.simulation_port import SimulationPort
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "how-to" / "foxglove.md").read_text(encoding="utf-8")
@@ -45,10 +44,10 @@ def test_commands_let_somebody_look_on(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     viewers: list[Viewer] = []
-    attach = FoxgloveStream.attach
+    attach = FoxgloveLink.attach
 
-    def attached(stream: FoxgloveStream, port: SimulationPort) -> None:
-        attach(stream, port)
+    def attached(stream: FoxgloveLink, *arguments: Any) -> None:
+        attach(stream, *arguments)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
 
@@ -58,7 +57,7 @@ def test_commands_let_somebody_look_on(
     monkeypatch.chdir(tmp_path)
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
     monkeypatch.setattr(skyloop.apps.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
-    monkeypatch.setattr(FoxgloveStream, "attach", attached)
+    monkeypatch.setattr(FoxgloveLink, "attach", attached)
     monkeypatch.setitem(console.PLACES, "--foxglove", "127.0.0.1:0")
     monkeypatch.setattr("skyloop.links.mavlink.link.MavlinkConfig", on_free_ports)
     monkeypatch.setattr("skyloop.links.manual_control.reading_keys", lambda link: nullcontext())

@@ -289,7 +289,7 @@ class LinkGate:
             if left > 0.0:
                 self._take(min(left, patience))
                 continue
-            pace.reached(stop, left)
+            pace.reached(left)
             return stop
 
     def _take(self, timeout: float) -> bool:

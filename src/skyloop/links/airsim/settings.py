@@ -27,10 +27,12 @@ from skyloop.links.airsim.settings_reader import (
     CAPTURE,
     GIMBAL,
     NOISE,
+    POINT,
     RECORDING,
     ROOT,
     SEGMENTATION,
     TIME_OF_DAY,
+    VECTOR,
     VEHICLE,
     Keys,
     SettingsReader,
@@ -77,8 +79,8 @@ def read_settings(
     if mode == "Car":
         raise ScenarioError(f"{place}: SimMode Car; skyloop flies multirotors, write Multirotor or ComputerVision")
     vehicles, options = _vehicles(reader, root, mode, airframe)
-    home = reader.part(root.get("OriginGeopoint"), ("Latitude", "Longitude", "Altitude"), "OriginGeopoint")
-    wind = reader.part(root.get("Wind"), ("X", "Y", "Z"), "Wind")
+    home = reader.part(root.get("OriginGeopoint"), POINT, "OriginGeopoint")
+    wind = reader.part(root.get("Wind"), VECTOR, "Wind")
     north, east, down = reader.numbers(wind, "X Y Z", "Wind")
     scenario: Keys = {
         "name": "airsim",
@@ -112,7 +114,7 @@ def _layers(reader: SettingsReader, value: object) -> tuple[str, ...]:
     given = value or []
     if not isinstance(given, list):
         raise ScenarioError(f"{reader.place}: Annotation must be a list of layers")
-    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]", ANNOTATION[1:]) for k, layer in enumerate(given)]
+    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]") for k, layer in enumerate(given)]
     return tuple(str(layer.get("Name", "")) for layer in layers)
 
 

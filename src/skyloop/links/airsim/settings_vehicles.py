@@ -9,11 +9,9 @@ from skyloop.links.airsim.settings_reader import (
     BAROMETER,
     DISTANCE,
     GPS,
-    IDLE_WITH_SENSORS,
     IMU,
     LIDAR,
     MAGNETOMETER,
-    SENSOR,
     Keys,
     SettingsReader,
 )
@@ -54,7 +52,7 @@ def sensor_settings(
         if kind not in _MAKERS:
             raise ScenarioError(f"{reader.place}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
         keys, stream_kind, make = _MAKERS[kind]
-        own = reader.part(value, (*SENSOR, *keys), at, IDLE_WITH_SENSORS.get(stream_kind, ()))
+        own = reader.part(value, keys, at)
         slug = _slug(name, stream_kind, built)
         x, y, z = reader.numbers(own, "X Y Z", at)
         roll, pitch, yaw = reader.numbers(own, "Roll Pitch Yaw", at)

@@ -355,11 +355,6 @@ class Coordinator(Link):
     def _now(self) -> int:
         return self._port.now_ns
 
-    @property
-    def began(self) -> float:
-        """`time.perf_counter` at the start of the timeline's wall times."""
-        return self._began
-
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)
 

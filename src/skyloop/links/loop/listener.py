@@ -200,10 +200,6 @@ class Listener:
             self.inbox.put((self, peer, why[:MOST_WHY]))
             self.wake()
 
-    @property
-    def closed(self) -> bool:
-        return self._ended
-
     def tell(self, peer: Peer, why: str) -> None:
         """Tell a peer why it is refused, if the protocol has a message for that."""
         peer.send({"type": "refused", "why": why})

@@ -184,10 +184,10 @@ class Parameters:
         self._system = system
         self._names = list(self.table)
 
-    def value(self, name: str, *, as_index: bool = True) -> MavMessage:
+    def value(self, name: str) -> MavMessage:
         """PARAM_VALUE."""
         parameter = self.table[name]
-        index = self._names.index(name) if as_index else 65535
+        index = self._names.index(name)
         return mavlink.MAVLink_param_value_message(
             name.encode(), encoded(parameter.get(), parameter.kind), parameter.kind, len(self.table), index
         )

@@ -111,14 +111,15 @@ class VehicleOrders:
         """`namespaces`: of topics such as `/drone`; RViz's click also has one without a name."""
         own = namespaces[0]
         listen = self._listen
-        listen(f"{own}/cmd_vel", "geometry_msgs/msg/Twist", "stream", self._twist)
+        listen(f"{own}/cmd_vel", "geometry_msgs/msg/Twist", "stream", lambda twist: self._fly(twist, "body"))
         listen(f"{own}/cmd_vel_stamped", "geometry_msgs/msg/TwistStamped", "stream", self._twist_stamped)
         for space in namespaces:
             listen(f"{space}/goal_pose", "geometry_msgs/msg/PoseStamped", "order", self._goal)
         trajectory = "trajectory_msgs/msg/MultiDOFJointTrajectory"
         listen(f"{own}/command/trajectory", trajectory, "order", self._take_trajectory)
-        listen(f"{mavros}/setpoint_velocity/cmd_vel", "geometry_msgs/msg/TwistStamped", "stream", self._twist_in_world)
-        listen(f"{mavros}/setpoint_velocity/cmd_vel_unstamped", "geometry_msgs/msg/Twist", "stream", self._twist_world)
+        velocity = f"{mavros}/setpoint_velocity/cmd_vel"
+        listen(velocity, "geometry_msgs/msg/TwistStamped", "stream", lambda stamped: self._fly(stamped.twist, "world"))
+        listen(f"{velocity}_unstamped", "geometry_msgs/msg/Twist", "stream", lambda twist: self._fly(twist, "world"))
         listen(f"{mavros}/setpoint_position/local", "geometry_msgs/msg/PoseStamped", "stream", self._setpoint)
         for stream, outside in self._port.user_streams.outside.items():
             if outside.setup.vehicle == self._vehicle.name:
@@ -188,15 +189,6 @@ class VehicleOrders:
         return (mode in MODES and not self._order(MODES[mode])(),)
 
     # ---- setpoints
-
-    def _twist(self, message: RosMessage) -> str:
-        return self._fly(message, "body")
-
-    def _twist_world(self, message: RosMessage) -> str:
-        return self._fly(message, "world")
-
-    def _twist_in_world(self, message: RosMessage) -> str:
-        return self._fly(message.twist, "world")
 
     def _twist_stamped(self, message: RosMessage) -> str:
         frame = message.header.frame_id

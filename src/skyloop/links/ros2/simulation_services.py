@@ -143,7 +143,6 @@ SI = "simulation_interfaces/srv"
 STOPPED, PLAYING, PAUSED, QUITTING = range(4)
 ALREADY_THERE, INCORRECT_TRANSITION = 101, 103
 SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED = 1, 2, 4
-NO_WORLD_FORMAT = 101
 ENTITIES_FAILED = 150
 FEATURES = {
     "spawning": 0, "deleting": 1, "entity bounds": 5, "box filter": 6, "categories": 8, "state getting": 10,

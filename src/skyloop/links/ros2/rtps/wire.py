@@ -18,7 +18,6 @@ LITTLE = 1
 FINAL = 2
 """Of ACKNACK and HEARTBEAT: no answer is needed."""
 HAS_QOS, HAS_DATA, HAS_KEY = 2, 4, 8
-FRAG_HAS_KEY = 4
 MOST_BITS = 256
 """Of a set of numbers; the standard's limit."""
 FRAGMENT = 32_000
