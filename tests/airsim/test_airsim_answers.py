@@ -18,9 +18,9 @@ KEEP = {"is_rate": True, "yaw_or_rate": 0.0}
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    made = Bench(SETTINGS, world="flat")
-    yield made
-    made.close()
+    built = Bench(SETTINGS, world="flat")
+    yield built
+    built.close()
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ ONE = vector(1.0, 1.0, 1.0)
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
-    made = Bench(SETTINGS)
-    made.sim.run_for(0.5)
-    yield made
-    made.close()
+    built = Bench(SETTINGS)
+    built.sim.run_for(0.5)
+    yield built
+    built.close()
 
 
 # ---- names and shapes

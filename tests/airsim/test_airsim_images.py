@@ -179,10 +179,10 @@ def test_annotation_layers(high: Rpc) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_", "reported"),
     [({"camera_name": "nose", "image_type": 0}, "camera"), ({"camera_name": "0", "image_type": 77}, "image type 77"),
      (5, "a request is 5")],
 )  # fmt: skip
-def test_requests_that_cannot_be(rpc: Rpc, request_: Any, told: str) -> None:
-    with pytest.raises(RpcError, match=f"simGetImages: .*{told}"):
+def test_requests_that_cannot_be(rpc: Rpc, request_: Any, reported: str) -> None:
+    with pytest.raises(RpcError, match=f"simGetImages: .*{reported}"):
         rpc("simGetImages", [request_], "Drone1", False)

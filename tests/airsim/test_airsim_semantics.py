@@ -167,12 +167,12 @@ def test_calls_under_way_at_the_end_are_answered() -> None:
         flies, waits, third = (Rpc(server.port) for _ in range(3))
         flies("enableApiControl", True, "")
         moved = flies.send("takeoff", 20.0, "")
-        told = list[str]()
+        reported = list[str]()
 
         def wait(rpc: Rpc, number: int) -> None:
             with pytest.raises(RpcError) as error:
                 rpc.wait(number)
-            told.append(str(error.value))
+            reported.append(str(error.value))
 
         stepped = waits.send("simContinueForTime", 1e5)
         threads = [threading.Thread(target=wait, args=pair) for pair in ((flies, moved), (waits, stepped))]
@@ -184,7 +184,7 @@ def test_calls_under_way_at_the_end_are_answered() -> None:
             thread.join(10.0)
         for rpc in (flies, waits, third):
             rpc.close()
-    assert sorted(told) == ["simContinueForTime: the server ends", "takeoff: the server ends"]
+    assert sorted(reported) == ["simContinueForTime: the server ends", "takeoff: the server ends"]
 
 
 @pytest.mark.renders

@@ -142,8 +142,8 @@ def test_keys_that_change_nothing_are_told_in_one_line() -> None:
                                           "NoiseSettings": [{"ImageType": 1, "Enabled": True}]}}}},
     )  # fmt: skip
     (line,) = found.warnings
-    told = set(line.partition("these keys change nothing here: ")[2].split(", "))
-    assert told == {
+    reported = set(line.partition("these keys change nothing here: ")[2].split(", "))
+    assert reported == {
         "ViewMode", "PawnPath", "StartupDelay", "MotionBlurAmount of ImageType 1", "NoiseSettings of ImageType 1",
     }  # fmt: skip
 
@@ -162,7 +162,7 @@ def test_a_default_of_all_cameras_is_reported_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "reported"),
     [
         ({"ClokSpeed": 2}, "'ClokSpeed'; did you mean 'ClockSpeed'"),
         ({"Vehicles": {"D": {"VehicelType": "SimpleFlight"}}}, "did you mean 'VehicleType'"),
@@ -170,13 +170,13 @@ def test_a_default_of_all_cameras_is_reported_once() -> None:
         ({"Vehicles": {"D": {"Sensors": {"l": {"SensorType": 6, "Rnage": 3}}}}}, "did you mean 'Range'"),
     ],
 )
-def test_unknown_keys_are_told_with_the_nearest(settings: dict[str, Any], told: str) -> None:
+def test_unknown_keys_are_told_with_the_nearest(settings: dict[str, Any], reported: str) -> None:
     warnings = read(**settings).warnings
-    assert len(warnings) >= 1 and told in warnings[0]
+    assert len(warnings) >= 1 and reported in warnings[0]
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "reported"),
     [
         ({"SimMode": "Car"}, "skyloop flies multirotors"),
         ({"Vehicles": {"D": {"VehicleType": "PhysXCar"}}}, "VehicleType"),
@@ -188,8 +188,8 @@ def test_unknown_keys_are_told_with_the_nearest(settings: dict[str, Any], told: 
         ({"Vehicles": {"D": {"AutoCreate": False}}}, "AutoCreate"),
     ],
 )
-def test_what_cannot_be_is_one_clear_line(settings: dict[str, Any], told: str) -> None:
-    with pytest.raises(ScenarioError, match=told):
+def test_what_cannot_be_is_one_clear_line(settings: dict[str, Any], reported: str) -> None:
+    with pytest.raises(ScenarioError, match=reported):
         read(**settings)
 
 

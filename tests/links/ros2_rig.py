@@ -103,9 +103,9 @@ class Node(NodeProcess):
         """The reply to what was asked."""
         return self._answer()
 
-    def told(self, **told: Any) -> Any:
+    def reported(self, **reported: Any) -> Any:
         """Any other verb."""
-        self._say(**told)
+        self._say(**reported)
         return self._answer()
 
     def graph(self, wait: float = PATIENCE_S) -> Any:

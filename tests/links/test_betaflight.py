@@ -79,8 +79,8 @@ class Bench:
             rate_hz=500, wait_s=wait_s,
         )  # fmt: skip
         self.link = self.link_gate.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
-        made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
-        self.sim = build(made, gates=(self.link_gate,))
+        built = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
+        self.sim = build(built, gates=(self.link_gate,))
         self.link_gate.attach(self.sim.port)
 
     def __enter__(self) -> Bench:

@@ -168,13 +168,13 @@ def test_plots_are_the_truth(seen: Seen) -> None:
         return [value[axis] for axis in "xyz"]
 
     for received, state in seen.pairs("/truth/drone", "truth/drone"):
-        told = received.data
-        assert xyz(told["position_m"]) == state.position.tolist()
-        assert xyz(told["velocity_world_m_s"]) == state.velocity_world.tolist()
-        assert told["rotor_speeds_rad_s"] == state.rotor_speeds.tolist()
+        reported = received.data
+        assert xyz(reported["position_m"]) == state.position.tolist()
+        assert xyz(reported["velocity_world_m_s"]) == state.velocity_world.tolist()
+        assert reported["rotor_speeds_rad_s"] == state.rotor_speeds.tolist()
         w, x, y, z = state.quat_wxyz
         yaw, pitch, roll = Rotation.from_quat([x, y, z, w]).as_euler("ZYX", degrees=True)
-        got = told["attitude_deg"]
+        got = reported["attitude_deg"]
         assert [got["roll"], got["pitch"], got["yaw"]] == pytest.approx([roll, pitch, yaw], abs=1e-9)
     for received, sample in seen.pairs("/drone/imu/numbers", "drone/imu"):
         assert xyz(received.data["specific_force_m_s2"]) == sample.specific_force.tolist()

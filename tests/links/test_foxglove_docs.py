@@ -76,7 +76,7 @@ def test_commands_let_somebody_look_on(
 
 def test_topics() -> None:
     """Those that ROS 2 nodes have too are on their page."""
-    told = {(topic, kind) for topic, kind, _ in rows() if kind != "JSON"} - {
+    reported = {(topic, kind) for topic, kind, _ in rows() if kind != "JSON"} - {
         (topic, "visualization_msgs/MarkerArray") for topic in ("/tracks", "/world")
     }
     only_here = [view for record, views in OWN.items() if record not in PRODUCTS for view in views]
@@ -84,11 +84,14 @@ def test_topics() -> None:
     endings = {(view.topic.removeprefix("/{}"), view.kind.replace("/msg/", "/")) for view in (*only_here, *live)}
     names = ("/drone/camera", "/truth/drone/camera", "/drone/radar/detections", "/drone/radar/range_doppler")
     found = {
-        (next((topic.removeprefix(name) for name in names if topic.startswith(name)), ""), kind) for topic, kind in told
+        (next((topic.removeprefix(name) for name in names if topic.startswith(name)), ""), kind)
+        for topic, kind in reported
     }
     assert found == endings
 
 
 def test_published_records() -> None:
-    told = {record: kind for record, kind, _ in rows(1)}
-    assert told == {record: view.kind.replace("/msg/", "/") for record, (view, *_) in OWN.items() if record in PRODUCTS}
+    reported = {record: kind for record, kind, _ in rows(1)}
+    assert reported == {
+        record: view.kind.replace("/msg/", "/") for record, (view, *_) in OWN.items() if record in PRODUCTS
+    }

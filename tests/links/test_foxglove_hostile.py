@@ -61,11 +61,11 @@ def looks(simulation: Simulation, stream: FoxgloveLink, viewer: Viewer, topic: s
     # another may be subscribed already: until this one is told something
     before = len(viewer.on(topic))
 
-    def told() -> bool:
+    def reported() -> bool:
         simulation.run_for(0.05)
         return len(viewer.on(topic)) > before
 
-    assert eventually(told)
+    assert eventually(reported)
     assert abs(viewer.on(topic)[-1].log_ns - simulation.clock.now_ns) < 10**9
 
 
@@ -160,20 +160,20 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveLin
 
 def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveLink]) -> None:
     simulation, stream = flying
-    made: list[str] = []
+    built: list[str] = []
 
     def spied(topic: str, make: Any, info: Any, record: Any) -> Any:
-        made.append(topic)
+        built.append(topic)
         return make(info, record)
 
     for views in stream._views.values():
         for place, (topic, view) in enumerate(views):
             views[place] = (topic, replace(view, make=partial(spied, topic, view.make)))
     simulation.run_for(0.3)
-    assert not made
+    assert not built
     with Viewer(stream.url) as viewer:
         looks(simulation, stream, viewer)
-        assert set(made) == {"/truth/drone"}
+        assert set(built) == {"/truth/drone"}
 
 
 class OddCamera:
@@ -201,11 +201,11 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
             looks(simulation, stream, viewer)
             viewer.subscribe("/drone/odd/camera_info")
 
-            def told() -> list[Any]:
+            def reported() -> list[Any]:
                 simulation.run_for(0.05)
                 return viewer.statuses
 
-            assert eventually(told)
+            assert eventually(reported)
             assert viewer.statuses[0]["message"].startswith("/drone/odd/camera_info cannot be shown: KeyError")
             simulation.run_for(0.5)
             viewer.until(lambda: len(viewer.on("/truth/drone")) > 20)

@@ -68,8 +68,8 @@ class Station:
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
-    with staged(SCENARIO) as made:
-        yield made
+    with staged(SCENARIO) as built:
+        yield built
 
 
 @pytest.fixture
@@ -79,10 +79,10 @@ def station(stage: Stage) -> Iterator[Station]:
     line = mavutil.mavlink_connection(
         f"udpout:127.0.0.1:{port}", source_system=255, source_component=190, dialect="common"
     )
-    made = Station(line)
-    made.mav.heartbeat_send(6, 8, 192, 0, 4)
-    made.until("HEARTBEAT")
-    yield made
+    built = Station(line)
+    built.mav.heartbeat_send(6, 8, 192, 0, 4)
+    built.until("HEARTBEAT")
+    yield built
     line.close()
 
 
@@ -273,7 +273,8 @@ def test_a_script_of_the_field(stage: Stage) -> None:
     vehicle.set_mode("RTL")
     until("HEARTBEAT", lambda m: vehicle.flightmode == "RTL")
     until("HEARTBEAT", lambda m: not vehicle.motors_armed())
-    assert abs(stage.position[1] - stage.link.vehicles[0].system.home[1]) < 0.8
+    home = stage.link.vehicles[0].system.home
+    assert home is not None and abs(stage.position[1] - home[1]) < 0.8
     vehicle.close()
 
 

@@ -94,14 +94,14 @@ def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int,
 
 @given(st.lists(st.sampled_from(VALID), min_size=1, max_size=5), st.data())
 @settings(max_examples=15, deadline=None)
-def test_messages_come_whole_however_they_are_cut(messages: list[bytes], dice: st.DataObject) -> None:
-    whole = b"".join(messages)
-    cuts = sorted(dice.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+def test_messages_come_whole_however_they_are_cut(messages: list[bytes], chance: st.DataObject) -> None:
+    total = b"".join(messages)
+    cuts = sorted(chance.draw(st.lists(st.integers(0, len(total)), max_size=8)))
     inlet = FrameReader(MOST_FROM_CLIENT)
     got = [
         message
-        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
-        for message in inlet.feed(whole[start:end])
+        for start, end in zip([0, *cuts], [*cuts, len(total)], strict=True)
+        for message in inlet.feed(total[start:end])
     ]
     assert [message["type"] for message in got] == [unframed(message[4:])["type"] for message in messages]
     assert not inlet.is_within

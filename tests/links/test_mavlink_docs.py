@@ -54,9 +54,9 @@ def test_telemetry(system: System) -> None:
     assert rows("Telemetry") == wanted
     # each function makes the message it is named after
     telemetry = Telemetry(system, MavlinkVehicle(system).modes)
-    made = {number: builder(telemetry) for number, builder in BUILDERS.items()}
-    assert all(message is None or message.get_msgId() == number for number, message in made.items())
-    silent = {b.__name__ for b in TELEMETRY if made[message_id(b)] is None}
+    built = {number: builder(telemetry) for number, builder in BUILDERS.items()}
+    assert all(message is None or message.get_msgId() == number for number, message in built.items())
+    silent = {b.__name__ for b in TELEMETRY if built[message_id(b)] is None}
     assert silent == {"highres_imu", "scaled_pressure", "position_target_local_ned", "orbit_execution_status"}
 
 
@@ -89,8 +89,8 @@ def test_ports() -> None:
 
 def test_homes() -> None:
     for home, place in HOMES.items():
-        told = next(row for row in rows("Where on Earth") if row[0] == home)[1]
-        assert told.startswith(f"{place.latitude_deg:.6f}, {place.longitude_deg:.6f}, {place.altitude:g} m")
+        reported = next(row for row in rows("Where on Earth") if row[0] == home)[1]
+        assert reported.startswith(f"{place.latitude_deg:.6f}, {place.longitude_deg:.6f}, {place.altitude:g} m")
 
 
 def test_modes() -> None:

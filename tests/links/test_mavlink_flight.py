@@ -56,7 +56,7 @@ class Flight:
 
     def upload(self, *items: tuple[int, Any, tuple[float, ...]]) -> None:
         frame = LocalFrame(HOME)
-        made = []
+        built = []
         for number, (command, place, params) in enumerate(items):
             x = y = 0
             if place is not None:
@@ -64,8 +64,8 @@ class Flight:
                 x, y = round(geodetic[0] * 1e7), round(geodetic[1] * 1e7)
             filled = [*params, *[0.0] * (3 - len(params)), math.nan][:4]
             z = 0.0 if place is None else float(place[2])
-            made.append(mavlink.MAVLink_mission_item_int_message(1, 1, number, 6, command, 0, 1, *filled, x, y, z))
-        self.desk.upload(self.vehicle, made)
+            built.append(mavlink.MAVLink_mission_item_int_message(1, 1, number, 6, command, 0, 1, *filled, x, y, z))
+        self.desk.upload(self.vehicle, built)
 
     def until(self, done: Callable[[], bool], longest: float = 60.0) -> float:
         """Simulated s it took."""

@@ -24,21 +24,21 @@ START = np.array([0.0, 0.0, 0.0])
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
     """One simulation for all tests here; each begins and ends on the ground."""
-    with staged() as made:
-        yield made
+    with staged() as built:
+        yield built
 
 
 @pytest.fixture
 def client(stage: Stage) -> Iterator[Client]:
     with socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) as connection:
-        made = Client(connection)
-        made.until("HEARTBEAT")
+        built = Client(connection)
+        built.until("HEARTBEAT")
         # simulated time runs ahead of a client that is held up
-        put(made, b"COM_OF_LOSS_T", 4.0)
-        yield made
-        if made.until("HEARTBEAT").base_mode & 128:
-            made.command(LAND)
-            made.until_disarmed()
+        put(built, b"COM_OF_LOSS_T", 4.0)
+        yield built
+        if built.until("HEARTBEAT").base_mode & 128:
+            built.command(LAND)
+            built.until_disarmed()
 
 
 def put(client: Client, name: bytes, value: float, kind: int = 9) -> float:

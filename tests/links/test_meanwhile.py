@@ -46,9 +46,9 @@ class Asking(Rig):
 
 @pytest.fixture
 def rig(request: pytest.FixtureRequest) -> Iterator[Asking]:
-    made = Asking(getattr(request, "param", "none"))
-    yield made
-    made.stop()
+    built = Asking(getattr(request, "param", "none"))
+    yield built
+    built.stop()
 
 
 def until(thread: threading.Thread, limit_s: float = PATIENCE_S) -> Callable[[], bool]:
@@ -115,7 +115,7 @@ def test_samples_are_the_same_in_another_thread() -> None:
     }
     seen = []
     for beside in (False, True):
-        with build(make_scenario(data, {}, place="test")) as made:
+        with build(make_scenario(data, {}, place="test")) as built:
             gate = LinkGate()
             threads: set[str] = set()
 
@@ -127,9 +127,9 @@ def test_samples_are_the_same_in_another_thread() -> None:
                 return gate.serve_beside(named)
 
             if beside:
-                made.port.editor.measure_beside(serve)
-            fingerprint = Fingerprint(made.bus)
-            made.run_for(0.35)
+                built.port.editor.measure_beside(serve)
+            fingerprint = Fingerprint(built.bus)
+            built.run_for(0.35)
             seen.append(fingerprint.hexdigests())
             gate.finish("done")
             assert bool(threads) is beside

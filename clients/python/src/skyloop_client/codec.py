@@ -95,8 +95,8 @@ def encode(record: object, lend: Lend | None = None) -> list[bytes | memoryview]
                 arrays.append(value.tobytes())
             else:
                 data = np.ascontiguousarray(value).data.cast("B")
-                if lend is not None and (place := lend(data)) is not None:
-                    return _array_head(LENT_ARRAY, value.dtype, value.shape, place)
+                if lend is not None and (at := lend(data)) is not None:
+                    return _array_head(LENT_ARRAY, value.dtype, value.shape, at)
                 arrays.append(data)
             start += size
             return _array_head(ARRAY, value.dtype, value.shape, start - size)

@@ -97,16 +97,16 @@ Keys = dict[str, Any]
 class SettingsReader:
     """One pass over a settings.json."""
 
-    def __init__(self, text: str, place: str) -> None:
-        self.place, self.warnings = place, list[str]()
+    def __init__(self, text: str, source: str) -> None:
+        self.source, self.warnings = source, list[str]()
         self._idle: dict[str, None] = {}
         """Keys without an effect, in the order they came."""
         try:
             data = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE)) if text.strip() else {}
         except ValueError as error:
-            raise ScenarioError(f"{place} is no JSON: {error}") from None
+            raise ScenarioError(f"{source} is no JSON: {error}") from None
         if not isinstance(data, dict):
-            raise ScenarioError(f"{place}: settings are a map of keys to values")
+            raise ScenarioError(f"{source}: settings are a map of keys to values")
         self.root: Keys = data
 
     def part(self, value: object, keys: Known, where: str) -> Keys:
@@ -114,11 +114,11 @@ class SettingsReader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise ScenarioError(f"{self.place}: {where} must be a map of keys to values")
+            raise ScenarioError(f"{self.source}: {where} must be a map of keys to values")
         for key in value:
             if key not in (*keys.effective, *keys.idle):
                 at = f"{where}.{key}" if where else key
-                line = f"{self.place}: unknown key '{at}'; {nearest_name(key, (*keys.effective, *keys.idle))}"
+                line = f"{self.source}: unknown key '{at}'; {nearest_name(key, (*keys.effective, *keys.idle))}"
                 # the defaults of cameras are read once per camera
                 if line not in self.warnings:
                     self.warnings.append(line)
@@ -132,7 +132,7 @@ class SettingsReader:
 
     def all_warnings(self) -> list[str]:
         if self._idle:
-            return [*self.warnings, f"{self.place}: these keys change nothing here: {', '.join(self._idle)}"]
+            return [*self.warnings, f"{self.source}: these keys change nothing here: {', '.join(self._idle)}"]
         return self.warnings
 
     def number(self, data: Keys, key: str, default: float, where: str) -> float:
@@ -142,7 +142,7 @@ class SettingsReader:
         except (TypeError, ValueError):
             number = float("nan")
         if not -1e12 < number < 1e12:
-            raise ScenarioError(f"{self.place}: {where}.{key} is {value!r}; give a number")
+            raise ScenarioError(f"{self.source}: {where}.{key} is {value!r}; give a number")
         return number
 
     def numbers(self, data: Keys, keys: str, where: str) -> tuple[float, float, float]:

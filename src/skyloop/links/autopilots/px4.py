@@ -203,7 +203,7 @@ class Px4(VehicleLink):
             self._lose(EventKind.ENDED, how)
         wait_s = self.options.wait_s
         if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
-            raise LinkError(f"no PX4 came to {self._place} within {wait_s:g} s; start one, or wait longer")
+            raise LinkError(f"no PX4 came to {self._line_name} within {wait_s:g} s; start one, or wait longer")
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
             self._lose(EventKind.HUNG, f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
 
@@ -212,7 +212,7 @@ class Px4(VehicleLink):
         return isinstance(self.line, SerialLine)
 
     @property
-    def _place(self) -> str:
+    def _line_name(self) -> str:
         return f"{'serial line' if self._is_serial else 'port'} {self.line.port}"
 
     def close(self) -> None:

@@ -50,7 +50,7 @@ GOOD = 100
 FLU_FRD = np.diag([1.0, -1.0, -1.0])
 """frd_from_flu and flu_from_frd."""
 _STEEPEST = 0.05
-"""Least cosine of the pitch. Roll and yaw cannot be told apart when the nose points up or down."""
+"""Least cosine of the pitch. Roll and yaw cannot be distinguished when the nose points up or down."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,9 +126,9 @@ def _angles_from_turn(local_from_frd: Array) -> Array:
     return np.array([[c / cos_pitch, s / cos_pitch, 0.0], [-s, c, 0.0], [tilt * c, tilt * s, 1.0]])
 
 
-def _triangle(whole: Array) -> list[float]:
+def _triangle(matrix: Array) -> list[float]:
     """(21,) upper right triangle, row by row."""
-    return [float(value) for value in whole[np.triu_indices(6)]]
+    return [float(value) for value in matrix[np.triu_indices(6)]]
 
 
 class OdometryFeed:

@@ -146,7 +146,7 @@ def _of_the_setup(system: System) -> list[Parameter]:
     """QGroundControl needs these. Without them it reports missing parameters and asks for a set-up before flight."""
     full, empty = system.port.geometry.voltage_full, system.port.geometry.voltage_empty
     cells = max(1, round(full / FULL_CELL))
-    whole = {
+    integers = {
         "COM_RC_IN_MODE": (1, "no radio control, joysticks only; fixed"),
         "BAT1_SOURCE": (0, "the battery is measured; fixed"),
         "BAT1_N_CELLS": (cells, "cells of the battery; fixed"),
@@ -159,7 +159,7 @@ def _of_the_setup(system: System) -> list[Parameter]:
         "BAT1_V_EMPTY": (empty / cells, "V of an empty cell; fixed"),
     }
     return [
-        *(Parameter(name, partial(float, value), None, text, kind=INTEGER) for name, (value, text) in whole.items()),
+        *(Parameter(name, partial(float, value), None, text, kind=INTEGER) for name, (value, text) in integers.items()),
         *(Parameter(name, partial(float, value), None, text) for name, (value, text) in volts.items()),
     ]
 

@@ -162,13 +162,13 @@ class Ros2Link(Link):
         self.participant.close()
 
     def summary(self) -> Summary:
-        whole: Summary = {
+        found: Summary = {
             "sent": self.participant.sent, "lost": self.participant.lost, "dropped": self.dropped,
             "calls": self.services.calls,
         }  # fmt: skip
         if self.lockstep is not None:
-            whole["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
-        return whole
+            found["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
+        return found
 
     # ---- what comes in
 
