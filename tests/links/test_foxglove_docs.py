@@ -14,9 +14,7 @@ from foxglove_client import Viewer
 import skyloop.apps.run
 from skyloop.cli import console, main
 from skyloop.links.foxglove.link import FoxgloveLink
-from skyloop.links.foxglove.views import OWN
 from skyloop.links.mavlink.link import MavlinkConfig
-from skyloop.recording.ros2.views import PRODUCTS, VIEWS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "how-to" / "foxglove.md").read_text(encoding="utf-8")
@@ -31,11 +29,6 @@ SHORTENED = {
     "mavlink": ["--duration", "0.3"],
     "fly": ["--duration", "0.3"],
 }
-
-
-def rows(table: int = 0) -> list[list[str]]:
-    lines = re.findall(r"(?:^\|.*\n)+", PAGE, flags=re.MULTILINE)[table].splitlines()
-    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
 @pytest.mark.parametrize("command", BLOCK.splitlines())
@@ -72,26 +65,3 @@ def test_commands_let_somebody_look_on(
     assert viewer.until(lambda: viewer.closed), "the flight is over"
     assert viewer.on("/tf") and any(one.topic.endswith("/battery") for one in viewer.received)
     viewer.close()
-
-
-def test_topics() -> None:
-    """Those that ROS 2 nodes have too are on their page."""
-    reported = {(topic, kind) for topic, kind, _ in rows() if kind != "JSON"} - {
-        (topic, "visualization_msgs/MarkerArray") for topic in ("/tracks", "/world")
-    }
-    only_here = [view for record, views in OWN.items() if record not in PRODUCTS for view in views]
-    live = [view for views in VIEWS.values() for view in views if not view.in_bag]
-    endings = {(view.topic.removeprefix("/{}"), view.kind.replace("/msg/", "/")) for view in (*only_here, *live)}
-    names = ("/drone/camera", "/truth/drone/camera", "/drone/radar/detections", "/drone/radar/range_doppler")
-    found = {
-        (next((topic.removeprefix(name) for name in names if topic.startswith(name)), ""), kind)
-        for topic, kind in reported
-    }
-    assert found == endings
-
-
-def test_published_records() -> None:
-    reported = {record: kind for record, kind, _ in rows(1)}
-    assert reported == {
-        record: view.kind.replace("/msg/", "/") for record, (view, *_) in OWN.items() if record in PRODUCTS
-    }
