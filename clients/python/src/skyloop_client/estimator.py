@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from skyloop_client.errors import LinkEnded, LinkError, PartError, StreamError
 from skyloop_client.messages import Estimate, Message, StartConditions
 from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, StreamInfo
-
-if TYPE_CHECKING:
-    from skyloop_client.session import Session
 
 Answer = object
 """An Estimate, a pair (name of a stream, record) to publish as well, a list or tuple of these, or None."""
@@ -63,13 +60,11 @@ def answers_of(name: str, answer: Answer) -> list[tuple[str, object]]:
     )
 
 
-def run_estimator(
-    session: Session, make: Callable[..., Estimator], say: Callable[[str], None] = lambda line: None
-) -> None:
+def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[str], None] = lambda line: None) -> None:
     """Run an estimator over a session made with `connect(estimator=...)` until the flight is over.
 
     Each estimate takes effect at the execution time at which it was ready. `say` gets a line for each refusal."""
-    setup = session.setup
+    setup: EstimatorSetup | None = session.setup
     if setup is None:
         raise LinkError("this session gives no estimates; connect with estimator=...")
     label = f"estimator '{setup.name}'"
