@@ -58,8 +58,8 @@ class Pilot:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    made: dict[str, Path] = RELEASE["build"](tmp_path_factory.mktemp("dist"))
-    return made
+    built: dict[str, Path] = RELEASE["build"](tmp_path_factory.mktemp("dist"))
+    return built
 
 
 def pip(*arguments: str) -> None:

@@ -74,7 +74,7 @@ def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0, folder:
                 time.sleep(0.01)
             yield stage
         finally:
-            link.stop()
+            link_gate.stop()
             thread.join(timeout=30.0)
             link_gate.finish("the test is over")
     assert not thread.is_alive()

@@ -123,6 +123,6 @@ def client() -> dict[str, Any]:
     pilot = ClockedCityPilot(**task["options"])
     how = {"clock": "cpu", "speed": task["speed"], "timeout": PATIENCE_S}
     with connect(task["address"], estimator="slam", role="pilot", **how) as session:
-        stamped = StampedSession(session, "drone/lidar")
+        stamped: Any = StampedSession(session, "drone/lidar")
         run_onboard(stamped, GridLocaliser, pilot, RATE_HZ)
     return {"rows": stamped.rows, "doing": pilot.doing, "reached": pilot.reached, "retreats": pilot.retreats}

@@ -54,7 +54,7 @@ class Flight:
         if self.maps and self.t_ns % (5 * STEP_NS) == 0:
             origin = np.array([*CORNER, 10.0])
             self._latest["drone/slam_map"] = GridMap(self.t_ns, np.ascontiguousarray(self.cells.T), CELL, origin)
-        state = SimpleNamespace(position=self.position, velocity_world=self.velocity, valid=self.valid)
+        state: Any = SimpleNamespace(position=self.position, velocity_world=self.velocity, valid=self.valid)
         status = SimpleNamespace(armed=armed, landed=not armed, mode=mode)
         publish = lambda name, record: self.published.append((name, record))  # noqa: E731
         known = {"drone/slam_map": StreamInfo("drone/slam_map", "GridMap")}

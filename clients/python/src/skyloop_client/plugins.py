@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from skyloop_client.errors import PartError, ScenarioError, SkyloopError, nearest_name
 from skyloop_client.streams import NS_PER_S
+
+T = TypeVar("T")
 
 
 def is_plugin(name: object) -> bool:
@@ -30,13 +32,14 @@ def load_plugin(source: str, folder: Path | None = None) -> Any:
     if not module_name or not attribute:
         raise ScenarioError(f"'{source}' names no object; write module:Name or file.py:Name")
     module = _load_file(module_name, folder) if module_name.endswith(".py") else _import(module_name, source)
-    if not hasattr(module, attribute):
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
         names = [name for name in vars(module) if not name.startswith("_")]
-        raise ScenarioError(f"'{module_name}' has no '{attribute}'; {nearest_name(attribute, names)}")
-    return getattr(module, attribute)
+        raise ScenarioError(f"'{module_name}' has no '{attribute}'; {nearest_name(attribute, names)}") from None
 
 
-def _import(module_name: str, source: str) -> Any:
+def _import(module_name: str, source: str) -> ModuleType:
     try:
         return importlib.import_module(module_name)
     except ImportError as error:
@@ -45,7 +48,7 @@ def _import(module_name: str, source: str) -> Any:
         raise ScenarioError(f"'{source}' fails when loaded: {type(error).__name__}: {error}") from error
 
 
-def _load_file(name: str, folder: Path | None) -> Any:
+def _load_file(name: str, folder: Path | None) -> ModuleType:
     path = Path(name) if folder is None else folder / name
     if not path.is_file():
         raise ScenarioError(f"no file '{path}' to load '{name}' from; paths are relative to the scenario file")
@@ -98,12 +101,15 @@ def _siblings_can_be_imported(folder: Path) -> Iterator[None]:
         sys.modules.update(hidden)
 
 
-def _lies_in(module: ModuleType | None, folder: Path) -> bool:
-    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+def _lies_in(module: object, folder: Path) -> bool:
+    if not isinstance(module, ModuleType):
+        return False
+    about = vars(module)
+    file = about.get("__file__") or next(iter(about.get("__path__", ())), None)
     return file is not None and Path(file).resolve().is_relative_to(folder)
 
 
-def made(label: str, make: Any, *arguments: Any, **options: Any) -> Any:
+def made(label: str, make: Callable[..., T], *arguments: object, **options: object) -> T:
     """The object that a user's code makes. Any error becomes one line."""
     try:
         return make(*arguments, **options)
@@ -115,7 +121,7 @@ def made(label: str, make: Any, *arguments: Any, **options: Any) -> Any:
         raise ScenarioError(f"{label}: {name}{given} fails: {type(error).__name__}: {error}") from error
 
 
-def require(made: Any, names: tuple[str, ...], label: str) -> None:
+def require(made: object, names: tuple[str, ...], label: str) -> None:
     for name in names:
         if not hasattr(made, name):
             raise ScenarioError(f"{label}: {type(made).__name__} has no '{name}'; see the examples of your own parts")
@@ -125,7 +131,7 @@ OURS = ("skyloop", "skyloop_client")
 """Our own packages, where a user need not look for a mistake."""
 
 
-def call_user_code(label: str, t_ns: int, question: Callable[..., Any], *arguments: Any) -> Any:
+def call_user_code(label: str, t_ns: int, question: Callable[..., T], *arguments: object) -> T:
     """The result of a call of the user's code. Any error becomes one line."""
     try:
         return question(*arguments)

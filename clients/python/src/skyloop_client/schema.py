@@ -15,9 +15,12 @@ import types
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import pairwise
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 UNITS = (
     "(rad/s²)/√Hz", "(rad/s)/√Hz", "(m/s³)/√Hz", "(m/s²)/√Hz", "rad/s²/√Hz", "rad/s/√Hz", "m/s³/√Hz", "m/s²/√Hz",
@@ -66,7 +69,7 @@ def _dimensions(text: str) -> tuple[int | str, ...]:
     return tuple(int(part) if part.isdigit() else part for part in (word.strip() for word in text.split(",")) if part)
 
 
-def field_notes(kind: type[Any]) -> dict[str, str]:
+def field_notes(kind: type) -> dict[str, str]:
     """The docstrings below the fields of a class and of its base classes."""
     notes: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -101,13 +104,9 @@ class RecordField:
     note: Note
 
 
-def record_fields(record: Any) -> dict[str, RecordField]:
-    """Of a dataclass, by name, in order."""
-    return _record_fields(record)
-
-
 @cache
-def _record_fields(record: Any) -> dict[str, RecordField]:
+def record_fields(record: type[DataclassInstance]) -> dict[str, RecordField]:
+    """Of a dataclass, by name, in order."""
     notes, hints = field_notes(record), get_type_hints(record)
     found = {}
     for field in fields(record):

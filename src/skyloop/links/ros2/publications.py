@@ -323,8 +323,8 @@ class Publications:
             return
         self._slow = now_ns // SLOW_NS
         vehicles = list(self._port.vehicles.values())
-        whole = self._participant
-        self._say("/diagnostics", lambda: diagnostics(now_ns, vehicles, whole.sent, whole.lost))
+        participant = self._participant
+        self._say("/diagnostics", lambda: diagnostics(now_ns, vehicles, participant.sent, participant.lost))
         for vehicle in vehicles:
             track = list(self._tracks.get(vehicle.name, ()))
             self._say(f"{topic_of(vehicle.name)}/path", partial(path, now_ns, track))
