@@ -82,6 +82,19 @@ print(found["drone/beacon"].at(0).data.distance)
 
 
 @pytest.mark.flights
+def test_its_messages_become_topics_of_ros_2(place: Place) -> None:
+    words = ("record", "--scenario", "acme-hop", "--frames", "4", "--formats", "mcap", "--workers", "1", "--out", "bag")
+    place.skyloop(*words)
+    code = """
+from rosbags.highlevel import AnyReader
+from pathlib import Path
+with AnyReader([Path("bag/ros2")]) as bag:
+    print({c.topic: c.msgtype for c in bag.connections}["/drone/beacon/rate"], bag.message_count > 4)
+"""
+    assert place.python("-c", code).split() == ["std_msgs/msg/Float64", "True"]
+
+
+@pytest.mark.flights
 def test_its_link_report_and_verb_tell_of_the_flight(place: Place, flown: dict[str, Any]) -> None:
     assert "landed" in (place.here / "events.txt").read_text()
     assert flown["nearest_beacon_m"] == pytest.approx(3.0, abs=0.01)

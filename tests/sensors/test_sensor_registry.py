@@ -15,7 +15,7 @@ from skyloop.world.earth import Earth, EarthConfig
 from skyloop.world.scene import WorldScene
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WorldConfig, build_world
-from skyloop_client import messages
+from skyloop_client.codec import RECORDS
 from skyloop_client.streams import Rate
 
 ANY = TypeAdapter(AnySensor)
@@ -32,8 +32,10 @@ def scene() -> Iterator[WorldScene]:
     real.close()
 
 
-RENDERED = {"camera", "depth_camera", "optical_flow", "radar"}
-KINDS = [pytest.param(kind, marks=[pytest.mark.renders] if kind in RENDERED else []) for kind in SENSORS]
+KINDS = [
+    pytest.param(kind, marks=[pytest.mark.renders] if each.needs_views else [])
+    for kind, each in SENSORS.loadable().items()
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -48,7 +50,7 @@ def test_every_preset_of_every_kind_measures_what_it_announces(kind: str, scene,
         rng = KeyedRandom(stream_key(1, kind), 0)
         kinematics = at_rest(t_ns=T_NS, position=[0.0, 0.0, 3.0])
         sample, _ = sensor.measure(kinematics, scene, sensor.initial_state(rng), rng)
-        assert type(sample) is getattr(messages, sensor_class.message)
+        assert type(sample) is RECORDS[sensor_class.message]
         assert sample.t_ns == T_NS
         assert json.loads(json.dumps(sensor.details(), allow_nan=False))["preset"] == preset
 

@@ -1,4 +1,4 @@
-"""Flies the troubles of `datasets/navigation_troubles.py` and makes their table.
+"""Flies the troubles of `skyloop_autonomy.evaluation.navigation_troubles` and makes their table.
 
 python -m skyloop_papers.e2es_missions.navigation_troubles --out runs/troubles"""
 

@@ -60,6 +60,9 @@ class Plugin:
     messages: Objects = field(default_factory=_none)
     """Frozen dataclasses with t_ns first: records that streams, files and links carry, by their class names. Their
     modules are imported at every start."""
+    ros2: Objects = field(default_factory=_none)
+    """By the class name of a record, tuples of `skyloop.recording.ros2.views.View`: its ROS 2 messages and their
+    topics, in bags, for nodes and in Foxglove."""
     scenarios: Path | None = None
     """A folder of YAML files; a file's name is the scenario's."""
     verbs: Objects = field(default_factory=_none)
@@ -100,6 +103,7 @@ def plugins() -> tuple[InstalledPlugin, ...]:
     """Skyloop itself, then what is installed beside it, by name."""
     built_in = importlib.import_module("skyloop.built_in").PLUGIN
     found = [InstalledPlugin(BUILT_IN, importlib.import_module("skyloop_client.version").__version__, built_in)]
+    _register_messages(built_in)
     for entry in sorted(entry_points(group=GROUP), key=lambda each: each.name):
         loaded = _load(entry, found)
         if loaded.fault:
@@ -122,12 +126,16 @@ def _load(entry: EntryPoint, before: list[InstalledPlugin]) -> InstalledPlugin:
                 for other in before:
                     if other.plugin is not None and name in _names(other.plugin, kind):
                         raise PluginError(f"'{name}' under {kind} is already brought by '{other.name}'")
-        for name, path in plugin.messages.items():
-            codec.register(load_object(path, f"message '{name}'"))
+        _register_messages(plugin)
     except (PluginError, TypeError) as error:
         return InstalledPlugin(entry.name, version, None, str(error))
     distribution = entry.dist.name if entry.dist is not None else ""
     return InstalledPlugin(entry.name, version, plugin, distribution=distribution)
+
+
+def _register_messages(plugin: Plugin) -> None:
+    for name, path in plugin.messages.items():
+        codec.register(load_object(path, f"message '{name}'"))
 
 
 def _names(plugin: Plugin, kind: str) -> list[str]:

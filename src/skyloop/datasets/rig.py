@@ -19,8 +19,8 @@ EYE = {"position": [0.12, 0.0, 0.0]}
 SENSORS: dict[str, dict[str, dict[str, Any]]] = {
     "rgb": {"rgb0": {"kind": "camera", "truth": ["depth", "normals", "classes", "instances", "labels"], "mount": EYE}},
     "stereo": {
-        "cam0": {"kind": "camera", "mount": EYE},
-        "cam1": {"kind": "camera", "mount": {"position": [0.12, -0.1, 0.0]}},
+        "cam0": {"kind": "camera", "mode": "grey", "mount": EYE},
+        "cam1": {"kind": "camera", "mode": "grey", "mount": {"position": [0.12, -0.1, 0.0]}},
     },
     "depth": {"depth0": {"kind": "depth_camera", "preset": "d435-kim", "mount": EYE}},
     "lidar": {"lidar0": {"kind": "lidar", "preset": "airsim", "mount": {"position": [0.0, 0.0, 0.1]}}},

@@ -8,6 +8,7 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -33,6 +34,7 @@ from skyloop_client.messages import (
     VoxelMap,
 )
 from skyloop_client.messages import Path as PathRecord
+from skyloop_client.schema import record_fields
 from skyloop_client.streams import StreamInfo
 
 FLUSH_EVERY_NS = 1_000_000_000
@@ -41,7 +43,9 @@ VARYING = (RadarDetections, Detections, PathRecord, Markers, Movers, Goal)
 NESTED = ("contact",)
 """Fields that hold a record or None: one cell of JSON."""
 JOURNALLED = (GridMap, VoxelMap, PointCloud, Image, KeyPose)
-"""Published records that do not fit into a row."""
+"""Published records that do not fit into a row. Nor do those of other classes with an array of any size."""
+OURS = "skyloop_client.messages"
+"""The package of the records that are known here."""
 BIASES = ("gyro_bias", "accel_bias")
 """Vectors of an estimate that may be None. They always have three columns."""
 
@@ -66,7 +70,8 @@ class RunFolder:
     def record(self, bus: Bus) -> None:
         """Describe each stream. From now on every message becomes a row of `streams/<stream>.csv`.
 
-        Published maps, clouds, images and covariances are stored completely in `streams/<stream>.journal` beside it."""
+        Published maps, clouds, images and covariances, and records of plugins with arrays of any size, are stored
+        completely in `streams/<stream>.journal` beside it."""
         self._infos.update((name, plain(plain_info(info))) for name, info in bus.infos.items())
         self._describe()
         bus.on_new(self._on_new)
@@ -189,7 +194,25 @@ def is_bulk(value: Any) -> bool:
 
 
 def is_journalled(record: Any) -> bool:
-    return isinstance(record, JOURNALLED) or (isinstance(record, Estimate) and record.covariance is not None)
+    if isinstance(record, Estimate):
+        return record.covariance is not None
+    return isinstance(record, JOURNALLED) or bool(_varying(type(record)))
+
+
+@cache
+def _varying(kind: type) -> frozenset[str]:
+    """The fields of a record of a plugin or of a user that do not have the same number of values in every row."""
+    if kind.__module__.startswith(OURS):
+        return frozenset()
+    fixed = (bool, int, float, str)
+    return frozenset(
+        field.name for field in record_fields(kind).values()
+        if field.type not in fixed and not (field.dtype == "<f8" and _is_fixed(field.note.shape))
+    )  # fmt: skip
+
+
+def _is_fixed(shape: tuple[int | str, ...] | None) -> bool:
+    return shape is not None and all(isinstance(length, int) for length in shape)
 
 
 def _columns(record: Any) -> list[str]:
@@ -200,7 +223,7 @@ def _columns(record: Any) -> list[str]:
             names.append(field.name)
         elif isinstance(record, Estimate) and field.name in BIASES:
             names += [f"{field.name}_{k}" for k in range(3)]
-        elif is_bulk(value):
+        elif is_bulk(value) or field.name in _varying(type(record)):
             names.append(f"{field.name}_shape")
         elif isinstance(value, np.ndarray):
             names += [f"{field.name}_{k}" for k in range(value.size)]
@@ -219,7 +242,7 @@ def _row(record: Any) -> str:
             cells.append(_cell(value))
         elif isinstance(record, Estimate) and field.name in BIASES:
             cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
-        elif is_bulk(value):
+        elif is_bulk(value) or field.name in _varying(type(record)):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells.extend(map(repr, value.ravel().tolist()))

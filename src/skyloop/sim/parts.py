@@ -194,13 +194,13 @@ class UserPart:
 
 
 class Processor(Protocol):
-    """What turns each scan of a radar into an image and detections."""
+    """What turns each sample of a sensor into other records, such as a radar's scan into an image and detections."""
 
     def process(self, scan: Any) -> tuple[Any, Any]: ...
 
 
 class ProcessingPart(UserPart):
-    """Processes each message of a stream and publishes the two results on two other streams."""
+    """Processes each message of a stream and publishes each of the results on a stream of its own."""
 
     def __init__(self, processor: Processor, source: str, infos: Sequence[StreamInfo], context: Context) -> None:
         super().__init__(f"processing of '{source}'", processor, context)

@@ -35,6 +35,7 @@ SUFFIXES = {
     "_dbi": "dBi", "_dbc": "dBc", "_db": "dB",
 }  # fmt: skip
 """Units that a name ends with; see CONVENTIONS.md."""
+WITHOUT_NOTES = ("builtins", "typing", "pydantic", "abc")
 STAMP = "ns, the simulated time the record describes."
 """Of a field `t_ns` that says no more."""
 # amperes only before a comma, because "A" is a word as well
@@ -73,9 +74,8 @@ def field_notes(kind: type) -> dict[str, str]:
     """The docstrings below the fields of a class and of its base classes."""
     notes: dict[str, str] = {}
     for each in reversed(kind.__mro__):
-        if not each.__module__.startswith("skyloop"):
-            continue
-        body = _classes(each.__module__)[each.__qualname__].body
+        found = _classes(each.__module__).get(each.__qualname__)
+        body = [] if found is None else found.body
         for field, following in pairwise(body):
             if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
                 continue
@@ -86,8 +86,13 @@ def field_notes(kind: type) -> dict[str, str]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes in the source of a module."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    """The classes in the source of a module, which may be anybody's; none if there is no source."""
+    if module.split(".")[0] in WITHOUT_NOTES:
+        return {}
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError, KeyError, SyntaxError):
+        return {}
     return {part.name: part for part in tree.body if isinstance(part, ast.ClassDef)}
 
 

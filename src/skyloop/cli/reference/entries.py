@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from typing import Any, get_args
 
@@ -21,7 +21,7 @@ from skyloop.cli.reference.fields import (
     record_options,
     summary_of,
 )
-from skyloop.core.plugins import Registry
+from skyloop.core.plugins import Registry, plugins
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.assembly import load_airframe
@@ -35,6 +35,7 @@ from skyloop.world.imported import Imported
 from skyloop.world.world import WORLDS, WorldConfig
 from skyloop_client import messages
 from skyloop_client.bundle import Bundle
+from skyloop_client.codec import RECORDS
 from skyloop_client.errors import UnknownNameError, nearest_name, unknown_name
 from skyloop_client.streams import StreamInfo
 
@@ -164,9 +165,11 @@ def scenario(name: str) -> Entry:
 
 def records() -> dict[str, type[Any]]:
     """The classes of all records, and of what pilots and estimators get beside them, by name."""
-    found = {name: getattr(messages, name) for name in messages.__all__}
-    told = {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
-    return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
+    # those of plugins are known from then on
+    plugins()
+    found: dict[str, type[Any]] = {name: getattr(messages, name) for name in messages.__all__}
+    known = {name: kind for name, kind in found.items() if is_dataclass(kind)}
+    return {**known, **RECORDS, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
 def _summaries(registry: Registry[Any]) -> dict[str, str]:

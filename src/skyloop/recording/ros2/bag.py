@@ -4,6 +4,7 @@ A message's log time is its arrival. Its publish time and its header's stamp are
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from mcap.writer import CompressionType, Writer
 from skyloop.core.files import PARTIAL, write_whole
 from skyloop.recording.recording import Recording
 from skyloop.recording.ros2.types import encode, schema_text
-from skyloop.recording.ros2.views import check_topics, mounts, views_of
+from skyloop.recording.ros2.views import check_topics, mounts, views_of, without_form
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
+
+log = logging.getLogger(__name__)
 
 FOLDER = "ros2"
 BAG_VERSION = 5
@@ -51,6 +54,8 @@ class Mcap:
 
     def __init__(self, recording: Recording) -> None:
         check_topics(recording.infos)
+        if silent := without_form(recording.infos.values()):
+            log.warning("mcap: left out, because no ROS 2 message is known for them: %s", ", ".join(silent))
         self._infos = recording.infos
         self._folder = recording.formats_folder / FOLDER
         self._path = self._folder / f"{FOLDER}_0.mcap"

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from PIL import Image
 
 from skyloop.core.frames import matrix_from_quat, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
 from skyloop.recording.formats.label_images import jpeg
-from skyloop.recording.recording import sensor_of
 from skyloop.recording.ros2 import frames
 from skyloop.recording.ros2.frames import FLOAT32, NO_COVARIANCE, UINT16, WORLD, frame_of, header, optical
 from skyloop.recording.ros2.types import (
@@ -89,12 +87,8 @@ def camera_info(info: StreamInfo, record: CameraImage | DepthImage) -> RosMessag
 
 
 def camera_image(info: StreamInfo, record: CameraImage) -> RosMessage:
-    pixels, encoding = record.colour, "rgb8"
-    if pixels.ndim == 2:
-        encoding = "mono8"
-    elif sensor_of(info).startswith("cam"):  # grey, as in EuRoC
-        pixels, encoding = np.asarray(Image.fromarray(pixels).convert("L")), "mono8"
-    return frames.image(record.t_ns, optical(frame_of(info)), encoding, pixels)
+    encoding = "mono8" if record.colour.ndim == 2 else "rgb8"
+    return frames.image(record.t_ns, optical(frame_of(info)), encoding, record.colour)
 
 
 def compressed_image(info: StreamInfo, record: CameraImage) -> RosMessage:
