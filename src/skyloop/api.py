@@ -43,6 +43,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.sensors.camera": "Camera CameraConfig PRESETS",
         "skyloop.sensors.faults": "Fault add_error apply_faults",
         "skyloop.sensors.imu": "Imu",
+        "skyloop.sensors.radar.processing.tracking": "clusters",
         "skyloop.sensors.sensor": "Sensor SensorConfig numbers_of",
     },
     "Vehicles, behaviours, pilots and estimators": {
@@ -134,6 +135,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.core.keyed_random": "KeyedRandom",
         "skyloop.core.stream_key": "stream_key",
         "skyloop.core.system_packages": "find_program",
+        "skyloop.core.tracking": "assigned constant_velocity kalman_gain",
         "skyloop.core.validation": "validated",
     },
 }

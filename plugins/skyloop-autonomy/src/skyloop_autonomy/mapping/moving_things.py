@@ -1,7 +1,7 @@
 """Objects that move, such as people, found in depth images: points where the map knows free space, followed over time.
 
-A static object that the map does not hold yet makes such points too. So a object counts as moving only once it has come
-far enough from where it was first seen, at a speed that the noise of poses and depths does not explain.
+A static object that the map does not hold yet makes such points too. So an object counts as moving only once it has
+come far enough from where it was first seen, at a speed that the noise of poses and depths does not explain.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import Transform
+from skyloop.core.tracking import assigned
 from skyloop_autonomy.mapping.counting import CounterRule
 from skyloop_autonomy.mapping.moving_kernels import (
     AREA,
@@ -38,14 +39,14 @@ WINDOW_CELL = 0.2
 """m, side of the cells in which points are joined to clusters, seen from above."""
 MOST_TRAIL = 60
 OUT_OF_SIGHT = 0.3
-"""s without a sight of a object after which it may as well have stopped."""
+"""s without a sight of an object after which it may as well have stopped."""
 BODY = 0.4
-"""m around the places of a object that are emptied in the maps when it turns out to move."""
+"""m around the places of an object that are emptied in the maps when it turns out to move."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoverConfig:
-    """When a cluster of points is a object that moves. The defaults are for people and slow vehicles."""
+    """When a cluster of points is an object that moves. The defaults are for people and slow vehicles."""
 
     samples: int = 6000
     """Pixels of an image that are looked at, about."""
@@ -59,24 +60,24 @@ class MoverConfig:
     widest: float = 0.9
     """m, half of the width; what is wider is no person but a part of a wall."""
     images: int = 5
-    """in which a object must have been seen before it counts as moving."""
+    """in which an object must have been seen before it counts as moving."""
     moved: float = 0.4
     """m that it must have come from where it was first seen."""
     slowest: float = 0.3
-    """m/s, the least speed of a object that begins to count as moving."""
+    """m/s, the least speed of an object that begins to count as moving."""
     fastest: float = 3.0
     """m/s; what seems to be faster is a mistake."""
     still_speed: float = 0.15
     still_after: float = 1.5
-    """m/s and s: a object that has been slower for so long stands, and the maps take it up."""
+    """m/s and s: an object that has been slower for so long stands, and the maps take it up."""
     restless: float = 0.2
     """m²/s³, the density of the noise that changes velocities."""
     spread: float = 0.07
     """m, one sigma of the middle of a cluster."""
     kept_in_view: float = 0.7
-    """s without a sight of a object after which it is forgotten, although the camera looks there."""
+    """s without a sight of an object after which it is forgotten, although the camera looks there."""
     expected: float = 3.0
-    """s for which a object that the camera does not look at is expected to go on as it did."""
+    """s for which an object that the camera does not look at is expected to go on as it did."""
     kept: float = 8.0
     """s for which it may as well have stopped where it was seen last."""
 
@@ -103,7 +104,7 @@ class MovingTrack:
     images: int = 1
     moves: bool = False
     trail: list[Array] = field(default_factory=list)
-    """(2,) m each: where it was seen before it counted as moving. The maps took it for a object that stands there."""
+    """(2,) m each: where it was seen before it counted as moving. The maps took it for an object that stands there."""
     pp: float = 0.01
     pv: float = 0.0
     vv: float = 1.0
@@ -139,7 +140,7 @@ class MovingObjects:
         self._next = 0
         self._newest_ns = -1
         self.left_behind: list[tuple[Array, tuple[float, float]]] = []
-        """Of the newest image: places (n, 2) m, and heights, at which a object stood that turned out to move."""
+        """Of the newest image: places (n, 2) m, and heights, at which an object stood that turned out to move."""
         side = 2 * math.ceil(sight.far / WINDOW_CELL) + 2
         self._labels, self._stack = np.zeros((side, side), np.int32), np.zeros(side * side, np.int32)
         self._points = np.empty((MOST_POINTS, POINT_COLUMNS))
@@ -177,7 +178,7 @@ class MovingObjects:
     def message(self) -> Movers:
         """What moves, at the stamp of the newest image.
 
-        A object that is out of sight is listed twice: where it went on to, and where it may have stopped."""
+        An object that is out of sight is listed twice: where it went on to, and where it may have stopped."""
         rows = []
         for track in self.tracks:
             if not track.moves:
@@ -222,17 +223,13 @@ class MovingObjects:
                 away = math.dist(middle, track.place)
                 if away < min(0.5 + 2.0 * math.sqrt(track.pp), 1.2) and self._may_be(row, track):
                     pairs.append((away, k, number))
-        taken: set[int] = set()
-        followed: set[int] = set()
-        for _, k, number in sorted(pairs):
-            if k not in taken and number not in followed:
-                taken.add(k)
-                followed.add(number)
-                self._update(self.tracks[number], found[k], middles[k], t_ns)
+        owners = assigned((k, number) for _, k, number in sorted(pairs))
+        for k, number in owners.items():
+            self._update(self.tracks[number], found[k], middles[k], t_ns)
         for k, row in enumerate(found):
             tall = row[HIGHEST] - row[LOWEST] >= config.least_height
             whole = not row[AT_EDGE] and row[HALF_WIDTH] <= config.widest
-            if k not in taken and tall and whole and row[AREA] >= config.least_area:
+            if k not in owners and tall and whole and row[AREA] >= config.least_area:
                 place, radius = middles[k], _radius(row)
                 self.tracks.append(
                     MovingTrack(
@@ -242,7 +239,7 @@ class MovingObjects:
                 self._next += 2
 
     def _may_be(self, row: Array, track: MovingTrack) -> bool:
-        """A object that is cut off by the edge of the image seems to move when the camera turns."""
+        """An object that is cut off by the edge of the image seems to move when the camera turns."""
         if row[HALF_WIDTH] > self.config.widest or row[AREA] < 0.3 * self.config.least_area:
             return False
         return track.moves or not row[AT_EDGE]
@@ -288,7 +285,7 @@ class MovingObjects:
         self.tracks = kept
 
     def _sees_through(self, track: MovingTrack, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> bool:
-        """Whether the image would show all of a object where it was seen last, with nothing in front."""
+        """Whether the image would show all of an object where it was seen last, with nothing in front."""
         off = np.array([*track.last, 0.5 * (track.low + track.high)]) - m[:, 3]
         right, down, ahead = (off @ m[:, :3]).tolist()
         if not 0.3 < ahead < self._sight.far:

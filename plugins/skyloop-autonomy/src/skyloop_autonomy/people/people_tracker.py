@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.validation import validated
+from skyloop.sensors.radar.processing.tracking import clusters
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import RadarModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraMeasurements, RadarMeasurements
@@ -200,25 +201,13 @@ def moving_points(found: RadarDetections, sensor: RadarMeasurements, carrier: Ca
     # of a vehicle that hovers both say the same, and a person who walks slowly must not be lost
     folded &= np.abs(ground) > model.folded_still
     chosen = ~stands & ~folded & (found.ranges <= model.max_range)
-    return _clusters(found, np.flatnonzero(chosen), model.cluster_distance)
+    merged = []
+    for strongest, point in clusters(found, model.cluster_distance, np.flatnonzero(chosen)):
+        # limbs swing around the strongest point, so theirs are not the body's speeds
+        point[1] = found.speeds[strongest]
+        merged.append(point)
+    return np.array(merged).reshape(-1, 4)
 
 
 def wrapped(values: Array, span: float) -> Array:
     return values - span * np.round(values / span) if np.isfinite(span) else values
-
-
-def _clusters(found: RadarDetections, chosen: NDArray[np.intp], distance: float) -> Array:
-    """Each strongest point with all within `distance` m of it, weighted by power. Speeds are those of the strongest
-    point: limbs swing around it."""
-    weight = 10.0 ** (found.snr_db / 10.0)
-    left = sorted(chosen.tolist(), key=lambda i: (-weight[i], i))
-    columns = np.column_stack([found.ranges, found.speeds, found.azimuths, found.elevations])
-    merged = []
-    while left:
-        apart = np.linalg.norm(found.points[left] - found.points[left[0]], axis=1)
-        members = [i for i, d in zip(left, apart.tolist(), strict=True) if d <= distance]
-        row = weight[members] @ columns[members] / weight[members].sum()
-        row[1] = columns[left[0], 1]
-        merged.append(row)
-        left = [i for i in left if i not in members]
-    return np.array(merged).reshape(-1, 4)
