@@ -13,7 +13,6 @@ from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
-from skyloop_landing.board.pc_procedure import PcProcedureConfig
 from skyloop_landing.board.video_outputs import open_video
 from skyloop_landing.pilot import LandingPilot, LandingPilotConfig
 
@@ -31,12 +30,12 @@ def landing_pilot(scenario: Scenario) -> LandingPilotConfig:
     return pilot.seeded(scenario.seed)
 
 
-def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[float, float, float], float]:
+def start_of(pilot: LandingPilotConfig) -> tuple[tuple[float, float, float], float]:
     """m, world, and rad: where the landing begins."""
     goal = LandingPilot(**pilot.model_dump(exclude={"kind", "rate_hz"})).drawn_start()
     x, y, z = (float(value) for value in goal.position)
     assert goal.yaw is not None
-    return (x, y, z + ground), goal.yaw
+    return (x, y, z), goal.yaw
 
 
 def _outcome(told: dict[str, Any], pilot: LandingPilotConfig) -> dict[str, Any]:
@@ -53,7 +52,6 @@ def run_landing(
     *,
     video: str | None = None,
     pace: float | None = None,
-    procedure: PcProcedureConfig | None = None,
     progress: Progress = lambda t: None,
     tell: Callable[[str], None] = lambda text: None,
     links: Sequence[LinkConfig] = (),
@@ -62,9 +60,7 @@ def run_landing(
     pilot = landing_pilot(scenario)
     options = options or BoardOptions(rules=pilot.rules, control=pilot.control)
     start, yaw = start_of(pilot)
-    flown = LandingOptions(
-        start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude, procedure or PcProcedureConfig()
-    )
+    flown = LandingOptions(start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude)
     real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
     landing = BoardConfig(
         pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, tell=tell

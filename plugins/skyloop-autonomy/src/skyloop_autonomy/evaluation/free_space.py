@@ -135,6 +135,8 @@ class WaysFrom:
         return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])
 
 
+TOLERANCE = 0.03
+"""Of the length of a round."""
 TRIES = 400
 """Rounds that are drawn before it gives up."""
 SHORTEST_LEG = 0.6
@@ -145,8 +147,8 @@ def way_length(points: Array) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def exploring_round(space: FreeSpace, start: Array, length: float, seed: int, *, within: float = 0.03) -> Array:
-    """(n, 2) m, corners of a round of `length` m, give or take a share `within`, that begins and ends at `start`."""
+def exploring_round(space: FreeSpace, start: Array, length: float, seed: int) -> Array:
+    """(n, 2) m, corners of a round of `length` m, give or take `TOLERANCE`, that begins and ends at `start`."""
     chance = generator(seed, "exploring")
     start = np.asarray(start, float)[:2]
     places = space.ways_from(start).reachable
@@ -157,7 +159,7 @@ def exploring_round(space: FreeSpace, start: Array, length: float, seed: int, *,
         found = _one_round(space, start, length, places, chance)
         if best is None or abs(way_length(found) - length) < abs(way_length(best) - length):
             best = found
-        if abs(way_length(best) - length) <= within * length:
+        if abs(way_length(best) - length) <= TOLERANCE * length:
             return best
     assert best is not None
     raise ScenarioError(f"no round of {length:g} m was found; the nearest has {way_length(best):.1f} m")

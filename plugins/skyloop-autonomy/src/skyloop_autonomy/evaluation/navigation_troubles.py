@@ -28,27 +28,19 @@ NEAREST, FARTHEST = 4.0, 18.0
 SENSORS_OF_VIO = ("imu0", "cam0", "cam1")
 
 
-def mission_scenario(
-    world: str, seed: int, *, on: str = "vio", walkers: int = 0, overrides: dict[str, Any] | None = None
-) -> Scenario:
-    """The scenario `<world>-nav` with the goals of a seed. on: vio, or truth without odometry and its cameras.
+def mission_scenario(world: str, seed: int, *, walkers: int = 0) -> Scenario:
+    """The scenario `<world>-nav` with the goals of a seed.
 
     walkers: the number of people who walk to and fro in the world. The goals are the same with and without them."""
     if world not in WORLDS:
         raise unknown_name("world of missions", world, WORLDS)
-    scenario = load_scenario(f"{world}-nav", {"seed": seed, **(overrides or {})})
+    scenario = load_scenario(f"{world}-nav", {"seed": seed})
     goals, _ = mission_goals(scenario, world, seed)
     data = scenario.model_dump(mode="json")
     vehicle = data["vehicles"][0]
     vehicle["pilot"]["goals"] = goals
     if walkers:
         data["world"]["options"]["walkers"] = walkers
-    if on == "truth":
-        vehicle["state"] = "truth"
-        vehicle["estimators"].pop("vio")
-        vehicle["sensors"] = {name: sensor for name, sensor in vehicle["sensors"].items() if name not in SENSORS_OF_VIO}
-    elif on != "vio":
-        raise ScenarioError(f"a mission is flown on vio or on truth, not on '{on}'")
     return make_scenario(data, place=f"{world}-nav, seed {seed}")
 
 

@@ -247,10 +247,9 @@ def nees(errors: Array, covariances: Array) -> Array:
     return np.asarray(np.einsum("ni,ni->n", errors, np.linalg.solve(covariances, errors[..., None])[..., 0]))
 
 
-def band(runs: int, states: int = STATES, share: float = 0.95) -> Band:
-    """Where the mean NEES over so many runs at one instant lies with this probability."""
+def band(runs: int, states: int = STATES) -> Band:
+    """Where the mean NEES over so many runs at one instant lies with a probability of 95 %."""
     from scipy.stats import chi2
 
-    tail = 0.5 * (1.0 - share)
-    low, high = chi2.ppf([tail, 1.0 - tail], runs * states) / runs
+    low, high = chi2.ppf([0.025, 0.975], runs * states) / runs
     return Band(float(low), float(high))

@@ -168,19 +168,11 @@ def checked_flight(
     raise DatasetError(f"flight in '{world}', seed {seed}: none of {WAYS} ways is free; the last: {flown.trouble}")
 
 
-def record_flight(
-    name: str | VioFlight,
-    seed: int,
-    folder: Path,
-    *,
-    workers: int = 1,
-    formats: tuple[str, ...] = (),
-    overrides: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+def record_flight(name: str | VioFlight, seed: int, folder: Path, *, workers: int = 1) -> dict[str, Any]:
     """Record a whole flight, from standing on the ground to standing there again. Returns the recording's summary."""
-    scenario, flown = checked_flight(name, seed, overrides)
+    scenario, flown = checked_flight(name, seed)
     frames = int((flown.landed_s + SETTLE_S) * RATE_HZ)
-    plan_recording(scenario, folder, frames=frames, rate_hz=RATE_HZ, formats=formats, whole_flight=True)
+    plan_recording(scenario, folder, frames=frames, rate_hz=RATE_HZ, formats=(), whole_flight=True)
     return record(folder, workers)
 
 

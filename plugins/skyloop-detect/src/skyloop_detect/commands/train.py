@@ -92,7 +92,7 @@ def score_weights(weights: Path, data: Path, device: Any) -> dict[str, dict[str,
     return out
 
 
-def score_model(model: Path, data: Path, runtime: str = "auto", most: int | None = None) -> dict[str, float]:
+def score_model(model: Path, data: Path, runtime: str = "auto") -> dict[str, float]:
     """Average precision of the persons, or of the first class, in the test splits that a dataset has."""
     from skyloop_detect.detector import load_detector
     from skyloop_detect.samples import read_image
@@ -104,15 +104,15 @@ def score_model(model: Path, data: Path, runtime: str = "auto", most: int | None
     for key, part in PARTS.items():
         if part and not (data / part).is_dir():
             continue
-        samples = spread(read_samples(data / part, "test"), most)
+        samples = read_samples(data / part, "test")
         found = [detector.find_numbers(read_image(sample.path), LEAST_SCORE) for sample in samples]
         out[key] = scored(samples, found, detector.classes)[first].ap50
     return out
 
 
-def spread(samples: list[Sample], most: int | None) -> list[Sample]:
+def spread(samples: list[Sample], most: int) -> list[Sample]:
     """At most so many samples, evenly out of all."""
-    if most is None or len(samples) <= most:
+    if len(samples) <= most:
         return samples
     return [samples[k * len(samples) // most] for k in range(most)]
 

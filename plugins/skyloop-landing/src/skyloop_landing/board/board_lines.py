@@ -137,8 +137,7 @@ def open_socket(address: str) -> BoardLine:
     try:
         connection = socket.create_connection((host, int(number)), timeout=CONNECT_S)
     except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise LinkError(f"no landing board answers on tcp:{address}: {why}; start it first") from None
+        raise LinkError(f"no landing board answers on tcp:{address}: {error}; start it first") from None
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return BoardLine(connection.detach(), f"tcp:{address}")
 

@@ -171,12 +171,11 @@ class TurningBoard:
 class ThrottledProgram:
     """A program on a slower computer: every turn takes `factor` times as long."""
 
-    def __init__(self, program: BoardProgram, factor: float, least_execution_ns: int = 0) -> None:
-        """least_execution_ns: what a turn of the program takes at least before it is slowed down."""
+    def __init__(self, program: BoardProgram, factor: float) -> None:
         if not factor >= 1.0:
             raise LinkError(f"a board throttled by {factor:g}: give 1 or more")
         self.name = f"{program.name}, {factor:g} times slower"
-        self._program, self._factor, self._least_ns = program, factor, least_execution_ns
+        self._program, self._factor = program, factor
 
     @property
     def least_area(self) -> int:
@@ -184,7 +183,7 @@ class ThrottledProgram:
 
     def turn(self, t_ns: int, received: bytes, words: ObjectWords | None) -> Turn:
         turn = self._program.turn(t_ns, received, words)
-        return Turn(turn.sent, round(max(turn.execution_ns, self._least_ns) * self._factor))
+        return Turn(turn.sent, round(turn.execution_ns * self._factor))
 
     def close(self) -> None:
         self._program.close()

@@ -93,7 +93,6 @@ class PcProcedure:
         self._tell = tell
         self._reader = LineReader()
         self.phase = "settle"
-        self._began_ns: int | None = None
         self._settled = 0
         self._phase_ns = 0
         """When the phase began."""

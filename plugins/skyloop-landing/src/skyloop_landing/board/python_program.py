@@ -56,9 +56,9 @@ class LandingMind(Protocol):
 class PythonProgram:
     """A board program with detector and controller in this process."""
 
-    def __init__(self, mind: LandingMind, execution_ns: int = 0, name: str = "Python in process") -> None:
+    def __init__(self, mind: LandingMind, execution_ns: int = 0) -> None:
         """execution_ns: simulated time that each turn with an image takes."""
-        self.name = name
+        self.name = "Python in process"
         self._mind, self._execution_ns = mind, execution_ns
         self._scanner = FrameScanner()
         self._running = False

@@ -20,7 +20,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from skyloop.core.system_packages import find_program
 from skyloop.links.autopilots.launching import AutopilotProcess
@@ -85,10 +84,8 @@ class QemuProgram:
         cycles_per_instruction: float = 1.0,
         rules: str = "touchdown",
         config: Sequence[float] = (),
-        folder: Path | None = None,
     ) -> None:
-        """config: numbers of the controller in the order of `struct control_config`; without them the firmware's own.
-        folder: gets the emulator's output; a temporary one if None."""
+        """config: the controller's numbers in the order of `struct control_config`; without them the firmware's own."""
         if not clock_hz > 0.0 or not cycles_per_instruction > 0.0:
             raise LinkError(
                 f"a board of {clock_hz:g} Hz and {cycles_per_instruction:g} cycles per instruction: give more than 0"
@@ -115,7 +112,7 @@ class QemuProgram:
         )
         self._sockets: list[socket.socket] = []
         try:
-            self._line, self._doorbell = self._connect(place, folder)
+            self._line, self._doorbell = self._connect(place)
             self._wait("R", "did not start")
             if struct.unpack_from("<I", self._memory, DONE_AT)[0] != MARK:
                 raise LinkError(f"the firmware {program} has another memory layout; run `make firmware` again")
@@ -123,7 +120,7 @@ class QemuProgram:
             self.close()
             raise
 
-    def _connect(self, place: Path, folder: Path | None) -> tuple[socket.socket, socket.socket]:
+    def _connect(self, place: Path) -> tuple[socket.socket, socket.socket]:
         """QEMU connects to our sockets, so there is no moment at which it does not listen yet."""
         listeners = []
         try:
@@ -133,7 +130,7 @@ class QemuProgram:
                 listener.bind(str(place / name))
                 listener.listen(1)
                 listener.settimeout(0.1)
-            self._process.start("", folder or place)
+            self._process.start("", place)
             for listener in listeners:
                 self._sockets.append(self._accepted(listener))
         finally:
@@ -230,7 +227,7 @@ class QemuProgram:
 
 
 def _command(emulator: str, firmware: Path, place: Path) -> list[str]:
-    serial: list[Any] = []
+    serial: list[str] = []
     for name in ("line", "doorbell"):
         serial += ["-chardev", f"socket,id={name},path={place / name}", "-serial", f"chardev:{name}"]
     return [

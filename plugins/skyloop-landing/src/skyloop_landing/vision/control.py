@@ -28,8 +28,6 @@ controller lands; it will not land."""
 
 NEVER = -1e9
 """s: a time long ago."""
-READINGS = 7
-"""The most readings that a median is taken of."""
 
 
 class LandingControlConfig(BaseModel):
