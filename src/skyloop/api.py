@@ -15,7 +15,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.sim.parts": "PilotPart",
         "skyloop.sim.scenario": "Scenario Vehicle load_scenario make_scenario",
         "skyloop.sim.simulation": "Simulation",
-        "skyloop.sim.simulation_port": "SimulationPort",
+        "skyloop.sim.simulation_port": "FlightMemory SimulationPort",
         "skyloop.sim.world_view": "WorldView",
     },
     "Messages, streams and errors": {
@@ -94,7 +94,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.datasets.seed_set": "JOINED write_joined",
         "skyloop.datasets.worker_processes": "WorkerJob Workers",
         "skyloop.recording.flight_log": "Curve ThinnedList",
-        "skyloop.recording.flight_plot": "COLOURS INK REFERENCE STYLE",
+        "skyloop.recording.flight_plot": "COLOURS INK REFERENCE saved_figure",
         "skyloop.recording.formats.coco": "CocoWriter",
         "skyloop.recording.formats.label_images": "LabelImage",
         "skyloop.recording.formats.registry": "Format",

@@ -64,7 +64,7 @@ def train(
     from skyloop_detect.commands.train import torch_device, train_detector
 
     torch_device(device)
-    from skyloop_detect.training import TrainingOptions
+    from skyloop_detect.training import TrainingOptions, TrainingProgress
 
     folder = _training_folder(out_, resume)
     options = TrainingOptions(epochs=epochs, batch=batch, rate=rate, seed=seed, minutes=minutes, start=start)
@@ -75,7 +75,7 @@ def train(
         def load(done: int, of: int) -> None:
             bar.update(loading, completed=done, total=of)
 
-        def tell(at: Any) -> None:
+        def tell(at: TrainingProgress) -> None:
             text = f"epoch {min(at.epoch + 1, at.epochs)}/{at.epochs}, loss {at.loss:.3f}, AP50 {at.ap50:.3f}"
             bar.update(training, completed=at.epoch + at.share, total=at.epochs, label=text, visible=True)
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,7 +133,7 @@ def _fitting(path: Path) -> str:
     raise MissingExtra("finding people needs OpenVINO or onnxruntime; pip install openvino")
 
 
-def check_image(image: Any) -> None:
+def check_image(image: object) -> None:
     """Raise one clear line unless it is a colour image."""
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
         kind = image.dtype if isinstance(image, np.ndarray) else type(image).__name__

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError
+
+if TYPE_CHECKING:
+    import onnx
 
 Answer = tuple[NDArray[np.float32], NDArray[np.float32]]
 """(n, classes) scores and (n, 4) offsets."""
@@ -158,7 +161,7 @@ def _classes(text: str, path: Path) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
-def read_onnx(path: Path) -> tuple[Any, tuple[str, ...]]:
+def read_onnx(path: Path) -> tuple[onnx.ModelProto, tuple[str, ...]]:
     """The model in an ONNX file, and its classes, which OpenVINO does not hand out."""
     try:
         import onnx

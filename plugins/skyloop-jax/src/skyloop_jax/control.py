@@ -9,8 +9,9 @@ as the actions of the environments give them: there are no derivatives to feed f
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from skyloop.vehicle.kernel_records import (
@@ -33,13 +34,13 @@ class Setpoint(NamedTuple):
     """What n vehicles follow; a kind reads its own fields only. Units are those of `kernel_records.INPUT`."""
 
     throttle: Vector = ()
-    thrust: Any = None
+    thrust: jax.Array | None = None
     rates: Vector = ()
     velocity: Vector = ()
     position: Vector = ()
-    yaw: Any = None
+    yaw: jax.Array | None = None
     """None: not an absolute heading, but a rate."""
-    yaw_rate: Any = None
+    yaw_rate: jax.Array | None = None
     """None: the heading stays."""
 
 

@@ -83,9 +83,8 @@ def land(
 
     loaded = load(scenario, set_, seed)
     pilot = landing_pilot(loaded)
-    chosen: Any = logic
     options = BoardOptions(
-        clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=chosen
+        clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=logic
     )
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)

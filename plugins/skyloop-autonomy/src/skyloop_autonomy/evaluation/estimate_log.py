@@ -34,8 +34,7 @@ class EstimateLog:
         kept = self._kept
         unknown = np.full(3, np.nan)
 
-        def stacked(name: str, empty: Array) -> Array:
-            values = [getattr(estimate, name) for estimate in kept]
+        def stacked(values: list[Array] | list[Array | None], empty: Array = unknown) -> Array:
             return np.array([empty if value is None else value for value in values]).reshape(len(kept), *empty.shape)
 
         covariances = [
@@ -47,11 +46,11 @@ class EstimateLog:
         return Estimates(
             t_ns=np.array([estimate.t_ns for estimate in kept], np.int64),
             valid=np.array([estimate.valid for estimate in kept], np.bool_),
-            position=stacked("position", unknown),
-            velocity=stacked("velocity_world", unknown),
-            quat_wxyz=stacked("quat_wxyz", np.full(4, np.nan)),
-            gyro_bias=stacked("gyro_bias", unknown),
-            accel_bias=stacked("accel_bias", unknown),
+            position=stacked([one.position for one in kept]),
+            velocity=stacked([one.velocity_world for one in kept]),
+            quat_wxyz=stacked([one.quat_wxyz for one in kept], np.full(4, np.nan)),
+            gyro_bias=stacked([one.gyro_bias for one in kept]),
+            accel_bias=stacked([one.accel_bias for one in kept]),
             covariance=np.array(covariances).reshape(len(kept), STATES, STATES),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ from skyloop.world.occupancy import occupancy
 from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
 
 NEAR_WALLS = 1.0
 """m; a way through cells with less clearance costs more, so ways keep to the middle of a room."""
@@ -55,7 +58,7 @@ class FreeSpace:
             raise ScenarioError(f"({point[0]:g}, {point[1]:g}) is outside of the part of the world that is searched")
         return int(at[0]), int(at[1])
 
-    def point(self, cell: Array) -> Array:
+    def point(self, cell: ArrayLike) -> Array:
         """(…, 2) m, the middles of cells."""
         return np.asarray(self.slab.low + (np.asarray(cell) + 0.5) * self.slab.cell)
 
@@ -65,7 +68,7 @@ class FreeSpace:
         return float(self.clearances[cells].min())
 
     @cached_property
-    def _graph(self) -> tuple[Any, Any, Any]:
+    def _graph(self) -> tuple[coo_array, NDArray[np.int64], NDArray[np.int64]]:
         """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells.
 
         SciPy searches it from one cell to all others at once."""
@@ -75,7 +78,7 @@ class FreeSpace:
         numbers = np.full(free.shape, -1, np.int64)
         numbers[free] = np.arange(int(free.sum()))
         crowded = 1.0 + 2.0 * np.maximum(NEAR_WALLS - self.clearances, 0.0) / NEAR_WALLS
-        ends: list[tuple[Any, Any, Any]] = []
+        ends: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
         for di, dj in ((1, 0), (0, 1), (1, 1), (1, -1)):
             here = numbers[: -di or None, max(-dj, 0) : -dj if dj > 0 else None]
             there = numbers[di:, max(dj, 0) : dj if dj < 0 else None]
@@ -111,7 +114,7 @@ class WaysFrom:
     costs: Array
     """By cell; infinite where nothing leads."""
     before: NDArray[np.int32]
-    cells: Array
+    cells: NDArray[np.int64]
 
     @property
     def reachable(self) -> Array:

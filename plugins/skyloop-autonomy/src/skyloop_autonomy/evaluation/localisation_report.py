@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.files import write_whole
-from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, saved_figure
 from skyloop.recording.run_folder import make_empty_folder, plain, writing_into
 from skyloop_autonomy.evaluation.estimate_log import StateErrors, errors_from_start
 from skyloop_autonomy.evaluation.localisation_scores import scores, write_tracks
@@ -26,6 +25,9 @@ from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, Message
 from skyloop_client.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 AXES = ("east", "north", "up")
 MOST_POINTS = 4000
@@ -45,13 +47,9 @@ def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> 
     truth, estimate = together(localised.truths.track, localised.estimates.track)
     moved = align(truth, estimate, how).moved(estimate)
     rows = _thinned(len(truth))
-    with _figure(path, title, (11.0, 5.2)) as figure:
+    with saved_figure(path, title, (11.0, 5.2)) as figure:
         grid = figure.add_gridspec(2, 2, width_ratios=(1.2, 1.0))
-        above, height, apart = (
-            figure.add_subplot(grid[:, 0]),
-            figure.add_subplot(grid[0, 1]),
-            figure.add_subplot(grid[1, 1]),
-        )
+        above, height, apart = (figure.add_subplot(grid[part]) for part in (np.s_[:, 0], np.s_[0, 1], np.s_[1, 1]))
         seconds = (truth.t_ns - truth.t_ns[0])[rows] / NS_PER_S
         above.plot(*truth.position[rows, :2].T, color=REFERENCE, lw=2.6, label="truth")
         above.plot(*moved.position[rows, :2].T, color=COLOURS[0], lw=1.1, label="estimate")
@@ -74,7 +72,7 @@ def draw_errors(path: Path, localised: Localised, title: str) -> Path:
     found = errors_from_start(localised.truths, localised.estimates)
     rows, zero = _thinned(len(found.seconds)), _first_second(localised)
     units = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", float(np.degrees(1.0))))
-    with _figure(path, f"{title}: errors from the start on, with 3σ", (12.0, 7.0)) as figure:
+    with saved_figure(path, f"{title}: errors from the start on, with 3σ", (12.0, 7.0)) as figure:
         axes = figure.subplots(3, 3, sharex=True, squeeze=False)
         for line, (unit, scale) in enumerate(units):
             for column in range(3):
@@ -87,7 +85,7 @@ def draw_errors(path: Path, localised: Localised, title: str) -> Path:
     return path
 
 
-def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
+def _error_curve(axis: Axes, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
     seconds, error = found.seconds[rows] - zero, scale * found.errors[rows, state]
     sigma = 3.0 * scale * found.sigmas[rows, state]
     axis.fill_between(seconds, -sigma, sigma, color=COLOURS[0], alpha=0.18, lw=0.0)
@@ -101,7 +99,7 @@ def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: 
 def draw_biases(path: Path, localised: Localised, title: str) -> Path:
     estimates, truths = localised.estimates, localised.truths
     rows, zero = _thinned(len(estimates)), _first_second(localised)
-    with _figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
+    with saved_figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
         axes = figure.subplots(2, 1, sharex=True)
         pairs = (
             ("gyroscope [rad/s]", estimates.gyro_bias, truths.gyro_bias),
@@ -120,7 +118,7 @@ def draw_biases(path: Path, localised: Localised, title: str) -> Path:
     return path
 
 
-def draw_features(path: Path, image: Any, features: Array, past: Array) -> Path:
+def draw_features(path: Path, image: NDArray[np.uint8], features: Array, past: Array) -> Path:
     """The left image with the tracked corners (n, 2) px, and lines from where they were before."""
     import matplotlib
 
@@ -140,25 +138,6 @@ def draw_features(path: Path, image: Any, features: Array, past: Array) -> Path:
         figure.savefig(path)
     plt.close(figure)
     return path
-
-
-@contextmanager
-def _figure(path: Path, title: str, size: tuple[float, float]) -> Iterator[Any]:
-    """A figure in the style of our plots that is saved at the end of the block."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=size, layout="constrained")
-        try:
-            yield figure
-            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-            with writing_into(path.parent):
-                figure.savefig(path, dpi=110)
-        finally:
-            plt.close(figure)
 
 
 def _first_second(localised: Localised) -> float:
@@ -201,9 +180,9 @@ class FeatureViews:
     def __init__(self, left: str) -> None:
         self._left = left
         self._due_ns = 0
-        self._image: Any = None
+        self._image: NDArray[np.uint8] | None = None
         self._past: deque[dict[int, Array]] = deque(maxlen=TRAIL)
-        self.kept: list[tuple[Any, Array, Array]] = []
+        self.kept: list[tuple[NDArray[np.uint8], Array, Array]] = []
 
     def watch(self, message: Message, localiser: VisualLocaliser) -> None:
         """The odometry uses an image when the IMU has reached its stamp: when the next image comes, it has.
@@ -220,7 +199,7 @@ class FeatureViews:
         self._image = message.data.grey
 
     @property
-    def middle(self) -> tuple[Any, Array, Array] | None:
+    def middle(self) -> tuple[NDArray[np.uint8], Array, Array] | None:
         return self.kept[len(self.kept) // 2] if self.kept else None
 
 
@@ -234,7 +213,7 @@ def localise_folder(folder: Path, out: Path, options: LocaliseOptions) -> dict[s
     localised = localise(source, source.messages(), settings=options.settings, watch=views.watch)
     summary = {
         "dataset": str(folder),
-        **{name: getattr(source.streams, name) for name in ("left", "right", "depth", "imu")},
+        **source.streams.names,
         **scores(localised, options.align, options.step),
         "folder": str(out),
     }

@@ -19,7 +19,6 @@ from skyloop.core.frames import (
     quat_from_matrix,
     quat_from_yaw,
     quat_multiply,
-    rotate,
     rotate_inverse,
     rotvec_from_quat,
     slerp,
@@ -214,11 +213,6 @@ def _angle(quat: Array) -> Array:
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
-
-
-def body_point(track: Trajectory, offset: Array) -> Trajectory:
-    """The same track of another point of the body, `offset` m from the first, body axes."""
-    return replace(track, position=track.position + rotate(track.quat_wxyz, offset))
 
 
 STATES = 9

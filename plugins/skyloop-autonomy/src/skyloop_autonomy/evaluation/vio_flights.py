@@ -23,7 +23,7 @@ from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, exploring_ro
 from skyloop_autonomy.evaluation.localising import MessageSource
 from skyloop_autonomy.vio.calibration import chosen_streams
 from skyloop_client.errors import DatasetError, unknown_name
-from skyloop_client.messages import Array, EventKind, Message, VehicleState
+from skyloop_client.messages import Array, Event, EventKind, Message, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 RATE_HZ = 30.0
@@ -129,7 +129,7 @@ def dry_flight(scenario: Scenario) -> DryFlight:
     changes = {"sensors": {}, "estimators": {}, "state": "truth"}
     bare = scenario.model_copy(update={"vehicles": [vehicle.model_copy(update=changes)]})
     states: list[VehicleState] = []
-    events: list[Any] = []
+    events: list[Event] = []
     with build(bare) as simulation:
         simulation.bus.on(f"truth/{vehicle.name}", lambda message: states.append(message.data))
         simulation.bus.on(f"{vehicle.name}/events", lambda message: events.append(message.data))
@@ -149,7 +149,7 @@ def dry_flight(scenario: Scenario) -> DryFlight:
     return DryFlight(landed_s, way_length(places), float(speeds.max()), off, trouble)
 
 
-def _is_collision(event: Any, standing: float) -> bool:
+def _is_collision(event: Event, standing: float) -> bool:
     """A contact above the place where the vehicle stands; `standing` is the height of its origin there."""
     above = event.kind == EventKind.CONTACT and event.contact is not None and event.contact.position[2] > standing
     return bool(above or event.kind == EventKind.CRASH)

@@ -67,7 +67,7 @@ class LocaliserSettings(BaseModel):
 
 
 @dataclass
-class _Memory:
+class LocaliserMemory:
     estimates: deque[Estimate]
     swept: Estimate | None = None
     """At the last sweep that was used."""
@@ -89,10 +89,7 @@ class GridLocaliser:
     settings_class: ClassVar[type[LocaliserSettings]] = LocaliserSettings
 
     def __init__(self, setup: EstimatorSetup, *, settings: dict[str, Any] | LocaliserSettings | None = None) -> None:
-        given = settings or {}
-        place = f"settings of '{setup.name}'"
-        kind = self.settings_class
-        self.settings = given if isinstance(given, kind) else validated(kind, given, place)
+        self.settings = validated(self.settings_class, settings or {}, f"settings of '{setup.name}'")
         self._name = setup.name
         by_record: dict[str, StreamInfo] = {}
         for info in setup.infos.values():
@@ -113,7 +110,7 @@ class GridLocaliser:
             EkfConfig(heading_sd=HEADING_SD), inertial, home, start.magnetic_field_world, gravity=start.gravity
         )
         self.slam = GridParticleFilter(self.settings.filter, np.array([*start.position[:2], start.yaw]))
-        self._memory = _Memory(deque())
+        self._memory = LocaliserMemory(deque())
         # outside, the time to load compiled code would count as execution time of the first sweeps
         prepare("skyloop_autonomy.grid_slam", when_called=True)
 

@@ -10,7 +10,7 @@ makes the points count as `independent_points`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, void
@@ -18,6 +18,7 @@ from numba.types import UniTuple
 
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_autonomy.grid_slam.tile_kernels import SIDE, TILES, Tiles, likelihood_at
+from skyloop_client.messages import Array
 
 SEARCH_STRIDE = 3
 """Every third point is enough to search a window."""
@@ -60,24 +61,24 @@ MATCHING = record_type(
 class Problem(NamedTuple):
     """One sweep on the map of one particle."""
 
-    tiles: Any
+    tiles: Tiles
     particle: int
-    points: Any
+    points: Array
     """(n, 2) cells, level axes of the body."""
-    normals: Any
+    normals: Array
     """(n, 2) unit vectors across the surfaces of the points, level axes; (0, 0) where there is no clear surface."""
     weight: float
     """κ."""
     sd: float
     """σ, cells."""
-    prior: Any
-    information: Any
+    prior: Array
+    information: Array
     """(3,) inverse variances of the prior."""
 
 
 class Equations(NamedTuple):
-    hessian: Any
-    gradient: Any
+    hessian: Array
+    gradient: Array
 
 
 @inlined

@@ -9,10 +9,11 @@ the mean place of the returns in each cell, because a wall lies anywhere in its 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import float64, int8, int32, int64, uint8, void
+from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined, kernel, record_type
 
@@ -39,21 +40,21 @@ graze the wall that takes up a part of the cell."""
 class Tiles(NamedTuple):
     """The arrays of `TiledMaps`, as kernels get them."""
 
-    tables: Any
+    tables: NDArray[np.int32]
     """(particles, n, n) the tiles of each particle."""
-    evidence: Any
+    evidence: NDArray[np.int8]
     """(tiles, SIDE, SIDE)."""
-    likelihood: Any
+    likelihood: NDArray[np.uint8]
     """(tiles, SIDE, SIDE)."""
-    places: Any
+    places: NDArray[np.uint8]
     """(tiles, SIDE, SIDE, 2) mean place of the returns in a cell, in 1/256 of a cell from its lower corner."""
-    hits: Any
+    hits: NDArray[np.uint8]
     """(tiles, SIDE, SIDE) how many returns that mean is of."""
-    users: Any
+    users: NDArray[np.int32]
     """(tiles,) how many particles have the tile."""
-    unused: Any
-    """Numbers of tiles without a user; the first `count[0]` are valid."""
-    count: Any
+    unused: NDArray[np.int32]
+    """Numbers of tiles without a user; the first `n_unused[0]` are valid."""
+    n_unused: NDArray[np.int64]
 
 
 TILES = record_type(
@@ -65,7 +66,7 @@ TILES = record_type(
     hits=uint8[:, :, ::1],
     users=int32[::1],
     unused=int32[::1],
-    count=int64[::1],
+    n_unused=int64[::1],
 )
 
 
@@ -110,8 +111,8 @@ def own_tile(tiles, p, ti, tj):
     tile = tiles.tables[p, ti, tj]
     if tile >= 0 and tiles.users[tile] == 1:
         return tile
-    tiles.count[0] -= 1
-    new = tiles.unused[tiles.count[0]]
+    tiles.n_unused[0] -= 1
+    new = tiles.unused[tiles.n_unused[0]]
     tiles.users[new] = 1
     tiles.tables[p, ti, tj] = new
     if tile >= 0:

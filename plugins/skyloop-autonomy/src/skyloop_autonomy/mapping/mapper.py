@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -264,15 +264,13 @@ class Mapper:
             near=self.near.cloud(),
         )
         if distances:
-            self._shown = replace(self._shown, **self._distances(self._shown))
+            distance, ground_distance = self._distances(self._shown)
+            self._shown = replace(self._shown, distance=distance, ground_distance=ground_distance)
         return self._shown
 
-    def _distances(self, shown: MapSnapshot) -> dict[str, Any]:
+    def _distances(self, shown: MapSnapshot) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         shape = shown.states.shape
         if self._fields is None or self._fields[0].shape != shape:
             self._fields = DistanceField(shape, shown.cell), DistanceField(shape[:2], shown.cell)
         space, ground = self._fields
-        return {
-            "distance": space.update(shown.occupied).copy(),
-            "ground_distance": ground.update(shown.ground.occupied).copy(),
-        }
+        return space.update(shown.occupied).copy(), ground.update(shown.ground.occupied).copy()

@@ -28,7 +28,7 @@ class ClearMot:
     3. An object without a track is a miss, a track without an object is false. An object whose track has another number
        than the one it had last, however long ago, is a switch.
 
-        MOTA = 1 - (misses + false + switches) / objects        MOTP = mean distance of the pairs
+        MOTA = 1 - (misses + false + switches) / objects
 
     Objects that need not be found, such as people behind a tree, are given as `ignored`: a track within reach of one of
     them, and of nobody else, is neither right nor false.
@@ -41,8 +41,6 @@ class ClearMot:
     misses: int = 0
     false: int = 0
     switches: int = 0
-    distance: float = 0.0
-    """m, the sum over all pairs."""
     _before: dict[int, int] = field(default_factory=dict)
     """By object, its track at the instant before."""
     _last: dict[int, int] = field(default_factory=dict)
@@ -54,7 +52,6 @@ class ClearMot:
         """The places of objects and tracks by number, at one instant. Returns the tracks by object."""
         pairs = self._pairs(objects, tracks)
         for thing, number in pairs.items():
-            self.distance += _apart(objects[thing], tracks[number])
             self.switches += self._last.get(thing, number) != number
             self._last[thing] = number
         self.objects += len(objects)
@@ -90,11 +87,6 @@ class ClearMot:
     def mota(self) -> float:
         """1 at best; below 0 if there are more errors than objects; NaN without objects."""
         return 1.0 - (self.misses + self.false + self.switches) / self.objects if self.objects else float("nan")
-
-    @property
-    def motp(self) -> float:
-        """m; NaN without pairs."""
-        return self.distance / self.matches if self.matches else float("nan")
 
     @property
     def recall(self) -> float:

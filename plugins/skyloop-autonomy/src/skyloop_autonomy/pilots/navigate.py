@@ -12,7 +12,7 @@ from pydantic import FiniteFloat, NonNegativeFloat, PositiveFloat, model_validat
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
-from skyloop_autonomy.planning.global_planner import point_along
+from skyloop_autonomy.planning.global_planner import PlannedWay, point_along
 from skyloop_autonomy.planning.replanning import (
     FlightState,
     Memory,
@@ -23,7 +23,7 @@ from skyloop_autonomy.planning.replanning import (
 )
 from skyloop_autonomy.planning.seen_maps import SeenMaps
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Array, Goal, GoalStatus, Path, Position
+from skyloop_client.messages import Array, Estimate, Goal, GoalStatus, Path, Position
 
 GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, FiniteFloat, FiniteFloat]
 
@@ -107,16 +107,16 @@ class NavigatePilot(Sortie):
         """m, world."""
         self._memory = Memory()
         self._maps = SeenMaps()
-        self._goal_seen: Any = None
+        self._goal_seen: Goal | None = None
         """The newest record of the stream of goals that has been taken."""
         self._idle_ns = self._progress_ns = -1
         """Since when it has no goal; since when it has been near `_progress_place`."""
         self._progress_place: Array = np.zeros(3)
         self._detours = 0
         """Places that were closed without any progress since."""
-        self._reported: tuple[Any, ...] = ()
+        self._reported: tuple[int, str, str] | None = None
         self._reported_ns = -_REPORT_EVERY_NS
-        self._published_way: Any = None
+        self._published_way: PlannedWay | None = None
         self.outcomes: list[GoalOutcome] = []
         """Of the goals so far."""
         self.streams = (config.ground_map, config.near_map, "goal")
@@ -137,7 +137,7 @@ class NavigatePilot(Sortie):
     def _fly(self, bundle: Bundle) -> Reply:
         state, config = bundle.get("state"), self._config
         self._take_goals(bundle)
-        if not getattr(state, "valid", True) or (bundle.status is not None and bundle.status.failsafe):
+        if (isinstance(state, Estimate) and not state.valid) or (bundle.status is not None and bundle.status.failsafe):
             # the autopilot hovers or descends by itself; afterwards the plan starts from where the vehicle is then
             self._memory, self._progress_ns = Memory(), -1
             return None

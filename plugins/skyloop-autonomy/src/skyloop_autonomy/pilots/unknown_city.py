@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.vehicle.pilots.sortie import Reply, Sortie
 from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Array, GoalStatus, GridMap, Path, Velocity
+from skyloop_client.messages import Array, Estimate, GoalStatus, GridMap, Path, Velocity
 
 AHEAD = 2.0
 """m along the way to the point that is steered for."""
@@ -90,10 +90,10 @@ class CityPilot(Sortie):
             self._tell(bundle, "reached", here)
             return self._finish()
         self._look_at_map(bundle, here)
-        if getattr(state, "valid", True):
-            wanted = self._wanted(bundle, here)
-        else:
+        if isinstance(state, Estimate) and not state.valid:
             wanted, self.doing = np.zeros(2), "hovers without a valid estimate"
+        else:
+            wanted = self._wanted(bundle, here)
         dt = 0.0 if self._then_ns is None else (bundle.t_ns - self._then_ns) * 1e-9
         self._then_ns = bundle.t_ns
         change = wanted - self._command

@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from skyloop_autonomy.planning.grid import Grid, path_length
@@ -94,7 +94,7 @@ def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig)
     return PlannedWay(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
 
 
-def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int]) -> Any:
+def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int]) -> NDArray[np.int64] | None:
     """(n, 3) cells, or None."""
     if grid.flat:
         found = jump_point_search(grid.blocked[:, :, 0], first[:2], last[:2])
@@ -103,7 +103,7 @@ def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int
     return None if way is None else way[0]
 
 
-def _points(grid: Grid, cells: Array, start: Array, end: Array) -> Array:
+def _points(grid: Grid, cells: NDArray[np.int64], start: Array, end: Array) -> Array:
     """The centres of the cells between the two ends; in a flat grid the height changes evenly along the way."""
     inner = np.array([grid.centre(cell, 0.0) for cell in cells[1:-1]]).reshape(-1, 3)
     if not grid.is_free(start):

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyloop.core.bus import Bus
-from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
-from skyloop.recording.run_folder import writing_into
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, saved_figure
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.people.people_scores import box_scores, track_scores
 from skyloop_autonomy.reports.people_log import PeopleInstant, PeopleLog
 from skyloop_client.messages import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_MAPS = 4
 """Trackers in one picture."""
@@ -47,21 +49,11 @@ class PeopleMap:
 
 
 def draw_people(path: Path, title: str, maps: dict[str, PeopleMap], scores: dict[str, Any]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     shown = dict(list(maps.items())[:MOST_MAPS])
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(1.0 + 6.4 * len(shown), 7.2), layout="constrained")
+    with saved_figure(path, title, (1.0 + 6.4 * len(shown), 7.2)) as figure:
         for axis, (stream, seen) in zip(np.atleast_1d(figure.subplots(1, len(shown))), shown.items(), strict=True):
             _draw(axis, seen)
             axis.set_title(f"{stream}: {_in_words(scores[stream])}", fontsize=9)
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=110)
-        plt.close(figure)
 
 
 def _in_words(score: dict[str, Any]) -> str:
@@ -71,7 +63,7 @@ def _in_words(score: dict[str, Any]) -> str:
     return f"recall {score['recall']:.2f}, MOTA {score['mota']:.2f}{off}, {score['switches']} switches"
 
 
-def _draw(axis: Any, seen: PeopleMap) -> None:
+def _draw(axis: Axes, seen: PeopleMap) -> None:
     flown = np.array(seen.flown).reshape(-1, 3)
     axis.plot(flown[:, 0], flown[:, 1], color=INK, lw=1.0, ls="--", label="vehicle")
     for k, places in enumerate(seen.true.values()):
@@ -82,7 +74,7 @@ def _draw(axis: Any, seen: PeopleMap) -> None:
         there = np.array(places)
         colour = COLOURS[number % len(COLOURS)]
         axis.plot(there[:, 0], there[:, 1], ".", color=colour, ms=2.5, label="tracks, by number" if k == 0 else None)
-        axis.annotate(str(number), there[-1, :2], color=colour, fontsize=7)
+        axis.annotate(str(number), (there[-1, 0], there[-1, 1]), color=colour, fontsize=7)
     everything = np.vstack([flown[:, :2], *(np.array(p)[:, :2] for p in seen.true.values())])
     low, high = everything.min(axis=0) - MARGIN, everything.max(axis=0) + MARGIN
     axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel="east [m]", ylabel="north [m]")

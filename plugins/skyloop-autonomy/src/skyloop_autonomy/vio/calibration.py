@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform, quat_multiply
 from skyloop_client.errors import ScenarioError, nearest_name
-from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.streams import StreamInfo
 
 LENSES = ("pinhole", "brown-conrady", "fisheye")
 DEFAULT_GRAVITY = 9.80665
@@ -153,6 +152,10 @@ class ChosenStreams:
     right: str | None = None
     depth: str | None = None
 
+    @property
+    def names(self) -> dict[str, str | None]:
+        return {"left": self.left, "right": self.right, "depth": self.depth, "imu": self.imu}
+
 
 def chosen_streams(
     infos: Mapping[str, StreamInfo],
@@ -207,16 +210,14 @@ def camera_model(info: StreamInfo) -> CameraModel:
 
 def imu_model(info: StreamInfo) -> ImuModel:
     """The noise from the details of an IMU's stream; a recording without turn-on biases gets the usual ones."""
-    usual = ImuModel()
-
-    def value(name: str) -> float:
-        stated: Any = info.details.get(name)
-        return getattr(usual, name) if stated is None else float(stated)
-
-    numbers = {name: value(name) for name in usual.__dataclass_fields__ if name not in ("rate_hz", "latency_ns")}
+    usual = asdict(ImuModel())
+    rate_hz = usual.pop("rate_hz")
+    del usual["latency_ns"]
+    stated = {name: info.details.get(name) for name in usual}
+    numbers = {name: usual[name] if number is None else float(number) for name, number in stated.items()}
     if any(math.isnan(number) or number < 0.0 for number in numbers.values()):
         raise ScenarioError(f"stream '{info.name}' states a negative noise density; check its details")
-    return ImuModel(**numbers, rate_hz=info.rate.hz if info.rate else usual.rate_hz, latency_ns=info.latency_ns)
+    return ImuModel(**numbers, rate_hz=info.rate.hz if info.rate else rate_hz, latency_ns=info.latency_ns)
 
 
 def _body_from_camera(info: StreamInfo) -> Transform:
@@ -232,7 +233,3 @@ def _check_depth(depth: StreamInfo, eye: StreamInfo) -> None:
         raise ScenarioError(
             f"depth image '{depth.name}' does not lie on the pixels of '{eye.name}'; give both one size and one mount"
         )
-
-
-def period_ns(rate_hz: float) -> int:
-    return round(NS_PER_S / rate_hz)

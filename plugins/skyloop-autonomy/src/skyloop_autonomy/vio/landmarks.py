@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ class MapPose:
 class _Seen:
     t_ns: int
     ids: NDArray[np.int64]
-    pixels: NDArray[Any]
+    pixels: NDArray[np.float32]
 
 
 class KeyPoses:

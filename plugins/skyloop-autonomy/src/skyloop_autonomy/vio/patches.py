@@ -14,7 +14,7 @@ slanted than at first.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numba import float32, float64, int64, types, uint8, void
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop_client.messages import Array
 
+Patches: TypeAlias = tuple[NDArray[np.floating], ...]
+"""See `cut_patches`."""
 _V = float64[::1]
 _M = float64[:, ::1]
 _CUBE = float64[:, :, ::1]
@@ -226,13 +228,13 @@ class ReferencePatches:
         self._patches = self._empty(0)
         self._warps = np.zeros((0, 2, 2))
 
-    def _empty(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32], Array]:
+    def _empty(self, n: int) -> Patches:
         side = self._side
         return np.zeros((n, side, side), np.float32), np.zeros((n, 2, side, side), np.float32), np.zeros((n, 6, 6))
 
     def put_back(
         self, image: NDArray[np.uint8], ids: NDArray[np.int64], pixels: NDArray[np.float32]
-    ) -> tuple[Any, Any]:
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Pixels of the corners on their patches, and which of them are still there. New corners get a patch.
 
         ids rise."""
@@ -256,10 +258,16 @@ class ReferencePatches:
             fresh[theirs] = good & _is_strong(warp)
         self._cut(image, places, np.flatnonzero(fresh), (patches, warps, kept))
         self._ids, self._warps = ids[kept].copy(), warps[kept]
-        self._patches = tuple(part[kept] for part in patches)  # type: ignore[assignment]
+        self._patches = tuple(part[kept] for part in patches)
         return places.astype(np.float32), kept
 
-    def _cut(self, image: NDArray[np.uint8], places: Array, fresh: NDArray[np.int64], into: Any) -> None:
+    def _cut(
+        self,
+        image: NDArray[np.uint8],
+        places: Array,
+        fresh: NDArray[np.int64],
+        into: tuple[Patches, Array, NDArray[np.bool_]],
+    ) -> None:
         patches, warps, kept = into
         new, good = self._empty(len(fresh)), np.zeros(len(fresh), np.uint8)
         cut_patches(image, np.ascontiguousarray(places[fresh]), new, good)
@@ -270,7 +278,7 @@ class ReferencePatches:
         kept[fresh] &= good.astype(bool)
 
 
-def _is_strong(warps: Array) -> Any:
+def _is_strong(warps: Array) -> NDArray[np.bool_]:
     """Whether warps (n, 2, 2) stretch or shrink so much in any direction that the patch should be cut anew."""
     a, b, c, d = warps[:, 0, 0], warps[:, 0, 1], warps[:, 1, 0], warps[:, 1, 1]
     mean, spread = 0.5 * np.hypot(a + d, c - b), 0.5 * np.hypot(a - d, c + b)

@@ -9,7 +9,6 @@ the motion is fitted again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +101,9 @@ def all_corners(picture: KeyPicture) -> tuple[Array, NDArray[np.uint8]]:
     return pixels[index].astype(np.float64), descriptors
 
 
-def recognised(old: KeyPicture, new: KeyPicture, corners: tuple[Array, Any], least: int) -> Recognised | None:
+def recognised(
+    old: KeyPicture, new: KeyPicture, corners: tuple[Array, NDArray[np.uint8]], least: int
+) -> Recognised | None:
     """corners: all of the new picture. None if it is another place."""
     pixels, descriptors = corners
     if min(len(old.descriptors), len(descriptors)) < least:

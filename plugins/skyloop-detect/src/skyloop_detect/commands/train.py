@@ -16,6 +16,8 @@ from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.samples import Sample, classes_of
 
 if TYPE_CHECKING:
+    import torch
+
     from skyloop_detect.training import TrainingOptions, TrainingProgress
 
 PARTS = {"ap50_person": "", "ap50_new_world": "new-world", "ap50_bad_weather": "bad-weather"}
@@ -65,7 +67,7 @@ def train_detector(
     return summary
 
 
-def score_weights(weights: Path, data: Path, device: Any) -> dict[str, dict[str, float]]:
+def score_weights(weights: Path, data: Path, device: torch.device) -> dict[str, dict[str, float]]:
     """Average precision of each class in the test splits that the dataset has, with torch on the training's device."""
     from skyloop_detect.image_store import load_images
     from skyloop_detect.network import placed
@@ -117,7 +119,7 @@ def spread(samples: list[Sample], most: int) -> list[Sample]:
     return [samples[k * len(samples) // most] for k in range(most)]
 
 
-def torch_device(name: str) -> Any:
+def torch_device(name: str) -> torch.device:
     """`auto` is a GPU if there is one."""
     try:
         import torch

@@ -13,7 +13,6 @@ import termios
 import tty
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from skyloop_client.errors import LinkEnded, LinkError
 from skyloop_landing.board.board_turns import MIN_AREA, ObjectWords
@@ -162,7 +161,7 @@ class SerialBoard:
         self._heard += len(data)
         return [StampedBytes(t_ns, data)] if data else []
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         return {"board": self.name, "bytes_heard": self._heard, "bytes_dropped": self._line.dropped}
 
     def close(self) -> None:
