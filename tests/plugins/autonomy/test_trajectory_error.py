@@ -12,12 +12,9 @@ import pytest
 
 from skyloop.core.frames import quat_from_euler, quat_from_rotvec, quat_multiply, rotate
 from skyloop_autonomy.evaluation.trajectory_error import (
-    Similarity,
     Trajectory,
     absolute_errors,
-    align,
     band,
-    body_point,
     nees,
     relative_errors,
     state_errors,
@@ -142,14 +139,6 @@ def test_the_truth_is_read_between_its_stamps_and_not_across_a_gap() -> None:
 def test_a_step_longer_than_the_way_is_refused() -> None:
     with pytest.raises(DatasetError, match="shorter"):
         relative_errors(winding(), winding(), 1e3)
-
-
-def test_another_point_of_the_body_moves_with_it() -> None:
-    track = winding()
-    offset = np.array([0.12, 0.0, 0.05])
-    there = body_point(track, offset)
-    np.testing.assert_allclose(np.linalg.norm(there.position - track.position, axis=1), np.linalg.norm(offset))
-    assert isinstance(align(there, track), Similarity)
 
 
 def test_nees_is_as_large_as_its_states_when_the_covariance_is_right() -> None:
