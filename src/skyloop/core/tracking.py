@@ -18,8 +18,7 @@ def constant_velocity(seconds: float, size: int = 6) -> Array:
 
 def kalman_gain(innovation_covariance: Array, slopes: Array, covariance: Array) -> Array:
     """(n, m) for a state's (n, n) covariance, measured with (m, n) slopes."""
-    gain: Array = np.linalg.solve(innovation_covariance, slopes @ covariance).T
-    return gain
+    return np.asarray(np.linalg.solve(innovation_covariance, slopes @ covariance).T, np.float64)
 
 
 def assigned(pairs: Iterable[tuple[int, int]]) -> dict[int, int]:

@@ -7,7 +7,7 @@ import pytest
 
 from skyloop_client.errors import LinkError
 from skyloop_landing.board.board_turns import IDLE_NS, TRANSFER_NS, Turn, TurningBoard
-from skyloop_landing.board.python_program import BLIND_AFTER_US, Decision, PythonProgram
+from skyloop_landing.board.python_program import BLIND_AFTER_US, Decision, PythonProgram, ReferenceMind
 from skyloop_landing.board.simulated_uart import StampedBytes
 
 MS = 1_000_000
@@ -64,8 +64,8 @@ def test_a_slow_board_misses_images_and_takes_the_newest():
     for k in range(12):
         board.advance(k * 16 * MS, [], image(k + 1))
     assert program.starts == [(0, 1), (50 * MS, 4), (100 * MS, 7), (150 * MS, 10)]
-    told = board.summary()
-    assert (told["images"], told["images_missed"], told["execution_us_most"]) == (4, 6, 50_000.0)
+    summary = board.summary()
+    assert (summary["images"], summary["images_missed"], summary["execution_us_most"]) == (4, 6, 50_000.0)
 
 
 def test_throttled_takes_longer_and_late_only_answers_later():
@@ -90,10 +90,9 @@ def test_boards_that_cannot_be():
 # ---- the program in Python
 
 
-class Mind:
-    least_area = 32
-
+class Mind(ReferenceMind):
     def __init__(self) -> None:
+        super().__init__()
         self.calls: list[tuple[object, ...]] = []
         self.lands = False
 

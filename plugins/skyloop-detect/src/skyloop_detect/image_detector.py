@@ -101,8 +101,8 @@ class ImageDetector:
 
     def __init__(self, setup: EstimatorSetup, **options: Any) -> None:
         """options: those of ImageDetectorConfig."""
-        place = f"{setup.vehicle}.estimators.{setup.name}.options"
-        config: ImageDetectorConfig = validated(ImageDetectorConfig, options, place)
+        where = f"{setup.vehicle}.estimators.{setup.name}.options"
+        config: ImageDetectorConfig = validated(ImageDetectorConfig, options, where)
         cameras = [info for info in setup.infos.values() if info.message == "CameraImage"]
         truths = [info for info in setup.infos.values() if info.message == "ImageTruth"]
         if len(cameras) != 1:
@@ -119,7 +119,7 @@ class ImageDetector:
                     f"estimator '{setup.name}': detector labels needs the camera's truth; give the camera "
                     f"truth: [labels], and put truth/{cameras[0].name} under inputs"
                 )
-            found = validated(LabelDetectorConfig, config.options, f"{place}.options")
+            found = validated(LabelDetectorConfig, config.options, f"{where}.options")
             self._labels = LabelDetector(found, config.seed, cameras[0].name)
         else:
             self._detector = detector_from(config.detector, config.options)

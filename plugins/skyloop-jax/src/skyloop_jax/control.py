@@ -54,11 +54,11 @@ def commanded(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint) -
 
 def measured_motion(craft: Craft, flight: FlightArrays) -> Vector:
     """The motion of the body origin."""
-    m, place = flight.motion, craft.p.centre_of_mass
-    if not any(place):
+    m, position = flight.motion, craft.p.centre_of_mass
+    if not any(position):
         return m
-    arm = to_world(*m[6:10], *place)
-    speed = to_world(*m[6:10], *cross(*m[10:13], *place))
+    arm = to_world(*m[6:10], *position)
+    speed = to_world(*m[6:10], *cross(*m[10:13], *position))
     return (*(m[k] - arm[k] for k in range(3)), *(m[3 + k] - speed[k] for k in range(3)), *m[6:])
 
 

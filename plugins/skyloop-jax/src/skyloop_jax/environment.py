@@ -144,8 +144,8 @@ class DeviceEnv:
         if kind == "offset":
             return Setpoint(position=tuple(positions[k] + MOST_OFFSET * a[k] for k in range(3)))
         if kind == "position":
-            place = (MOST_ASIDE * a[0], MOST_ASIDE * a[1], 0.5 * MOST_HEIGHT * (1.0 + a[2]))
-            return Setpoint(position=place, yaw=math.pi * a[3])
+            position = (MOST_ASIDE * a[0], MOST_ASIDE * a[1], 0.5 * MOST_HEIGHT * (1.0 + a[2]))
+            return Setpoint(position=position, yaw=math.pi * a[3])
         if kind == "climb":
             return Setpoint(velocity=(0.0 * a[0], 0.0 * a[0], MOST_SPEED * a[0]))
         return Setpoint(velocity=tuple(MOST_SPEED * a[k] for k in range(3)), yaw_rate=MOST_YAW_RATE * a[3])

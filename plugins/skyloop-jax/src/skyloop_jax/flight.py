@@ -141,14 +141,14 @@ def rotor_wrench(craft, row, density_ratio, height, air, rates):
     p = craft.p
     total_x = total_y = total = torque_x = torque_y = torque_z = angular_momentum = 0.0
     for i, (omega, spin_up) in enumerate(row):
-        place, spin = p.rotor_position[i], p.rotor_spin[i]
-        turned = cross(*rates, *place)
+        position, spin = p.rotor_position[i], p.rotor_spin[i]
+        turned = cross(*rates, *position)
         ux, uy, uz = air[0] + turned[0], air[1] + turned[1], air[2] + turned[2]
-        static_thrust, lift = _lift(p, omega, density_ratio, height + place[2], (ux, uy, uz))
+        static_thrust, lift = _lift(p, omega, density_ratio, height + position[2], (ux, uy, uz))
         c, fx, fy = _drag_per_speed(p, lift), 0.0, 0.0
         if c is not None:
             fx, fy = -c * ux, -c * uy
-        tx, ty, tz = cross(*place, fx, fy, lift)
+        tx, ty, tz = cross(*position, fx, fy, lift)
         total_x, total_y, total = total_x + fx, total_y + fy, total + lift
         torque_x, torque_y = torque_x + tx, torque_y + ty
         torque_z = torque_z + tz - spin * (p.torque_ratio * static_thrust + p.rotor_inertia * spin_up)

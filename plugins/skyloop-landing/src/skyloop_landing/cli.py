@@ -91,7 +91,7 @@ def land(
     links = links_from(link, foxglove=foxglove)
     with telling_where(folder), bar as progress:
         summary = run_landing(
-            loaded, folder, board, options, video=video, pace=pace, progress=progress, tell=log.info, links=links
+            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links
         )
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))

@@ -38,10 +38,10 @@ def start_of(pilot: LandingPilotConfig) -> tuple[tuple[float, float, float], flo
     return (x, y, z), goal.yaw
 
 
-def _outcome(told: dict[str, Any], pilot: LandingPilotConfig) -> dict[str, Any]:
-    """What the link tells, with the distance from the marker's middle."""
-    x, y, _ = told["position"]
-    return {**told, "error_x_m": x - pilot.marker_near[0], "error_y_m": y - pilot.marker_near[1]}
+def _outcome(found: dict[str, Any], pilot: LandingPilotConfig) -> dict[str, Any]:
+    """What the link found, with the distance from the marker's middle."""
+    x, y, _ = found["position"]
+    return {**found, "error_x_m": x - pilot.marker_near[0], "error_y_m": y - pilot.marker_near[1]}
 
 
 def run_landing(
@@ -53,7 +53,7 @@ def run_landing(
     video: str | None = None,
     pace: float | None = None,
     progress: Progress = lambda t: None,
-    tell: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
     links: Sequence[LinkConfig] = (),
 ) -> dict[str, Any]:
     """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
@@ -63,7 +63,7 @@ def run_landing(
     flown = LandingOptions(start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude)
     real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
     landing = BoardConfig(
-        pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, tell=tell
+        pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, report=report
     )
     summary = run_scenario(scenario, folder, progress, [landing, *links])
     return {**summary, "landing": _outcome(summary["links"]["landing"], pilot)}
@@ -78,7 +78,7 @@ class BoardConfig(LinkConfig):
     board_options: BoardOptions
     landing: LandingOptions
     video: str | None
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
 
     def flown(self, scenario: Scenario) -> frozenset[str]:
         return all_vehicles(scenario)
@@ -90,4 +90,4 @@ class BoardConfig(LinkConfig):
         except BaseException:
             board.close()
             raise
-        return [LandingLink(board, fabric, self.landing, shown, self.tell)]
+        return [LandingLink(board, fabric, self.landing, shown, self.report)]

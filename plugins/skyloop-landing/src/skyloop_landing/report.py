@@ -1,4 +1,4 @@
-"""What a run tells of landings on a marker: errors, time, and a sheet of pictures."""
+"""What a run shows of landings on a marker: errors, time, and a sheet of pictures."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _draw_offsets(axis: Axes, log: VehicleLanding) -> None:
 
 
 MARKER = "landing marker"
-"""The thing's name in the world."""
+"""The object's name in the world."""
 
 
 class LandingReport:
@@ -156,9 +156,9 @@ class LandingReport:
     def finish(self, summary: dict[str, Any]) -> None:
         for name, log in self._log.vehicles.items():
             pad = self._pad()
-            told = outcome(log, pad)
-            summary["vehicles"][name].update(told)
-            title = f"{self._scenario.name} (seed {self._scenario.seed}): {name} {told['landing']}"
+            found = outcome(log, pad)
+            summary["vehicles"][name].update(found)
+            title = f"{self._scenario.name} (seed {self._scenario.seed}): {name} {found['landing']}"
             binaries = {moment.name: binary_of(moment.image, moment.before) for moment in log.moments.values()}
             draw_landing(self._folder / f"landing-{name}.png", title, log, binaries, pad)
 

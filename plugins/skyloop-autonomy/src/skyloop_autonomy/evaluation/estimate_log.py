@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import quat_from_matrix, quat_multiply
-from skyloop_autonomy.evaluation.trajectory_error import STATES, Similarity, Trajectory, align, nees, state_errors
+from skyloop_autonomy.evaluation.trajectory_error import STATES, PoseTrajectory, Similarity, align, nees, state_errors
 from skyloop_client.messages import Array, Estimate, VehicleState
 from skyloop_client.streams import NS_PER_S
 
@@ -76,9 +76,9 @@ class Estimates:
         return np.asarray(self.t_ns / NS_PER_S)
 
     @property
-    def track(self) -> Trajectory:
+    def track(self) -> PoseTrajectory:
         """The valid poses."""
-        return Trajectory(self.t_ns[self.valid], self.position[self.valid], self.quat_wxyz[self.valid])
+        return PoseTrajectory(self.t_ns[self.valid], self.position[self.valid], self.quat_wxyz[self.valid])
 
     @property
     def is_finite(self) -> bool:
@@ -92,7 +92,7 @@ class Estimates:
 class Truths:
     """True states; and the true biases of the IMU, where they are known."""
 
-    track: Trajectory
+    track: PoseTrajectory
     velocity: Array
     bias_t_ns: NDArray[np.int64]
     gyro_bias: Array
@@ -101,10 +101,10 @@ class Truths:
     @staticmethod
     def of(states: list[VehicleState], biases: list[tuple[int, Array, Array]]) -> Truths:
         stamps = np.array([state.t_ns for state in states], np.int64)
-        places = np.array([state.position for state in states]).reshape(-1, 3)
+        positions = np.array([state.position for state in states]).reshape(-1, 3)
         turns = np.array([state.quat_wxyz for state in states]).reshape(-1, 4)
         return Truths(
-            Trajectory(stamps, places, turns),
+            PoseTrajectory(stamps, positions, turns),
             np.array([state.velocity_world for state in states]).reshape(-1, 3),
             np.array([bias[0] for bias in biases], np.int64),
             np.array([bias[1] for bias in biases]).reshape(-1, 3),

@@ -37,7 +37,7 @@ class Slab:
 
 
 class FreeSpace:
-    """A level map of one slab of a world. Moving things are left out."""
+    """A level map of one slab of a world. Moving objects are left out."""
 
     def __init__(self, model: Model, slab: Slab, clearance: float) -> None:
         """clearance: m between the vehicle's middle and any obstacle."""
@@ -154,12 +154,12 @@ def exploring_round(space: FreeSpace, start: Array, length: float, seed: int) ->
     """(n, 2) m, corners of a round of `length` m, give or take `TOLERANCE`, that begins and ends at `start`."""
     chance = generator(seed, "exploring")
     start = np.asarray(start, float)[:2]
-    places = space.ways_from(start).reachable
-    if len(places) < 100:
-        raise ScenarioError(f"only {len(places)} cells can be reached from ({start[0]:g}, {start[1]:g})")
+    positions = space.ways_from(start).reachable
+    if len(positions) < 100:
+        raise ScenarioError(f"only {len(positions)} cells can be reached from ({start[0]:g}, {start[1]:g})")
     best: Array | None = None
     for _ in range(TRIES):
-        found = _one_round(space, start, length, places, chance)
+        found = _one_round(space, start, length, positions, chance)
         if best is None or abs(way_length(found) - length) < abs(way_length(best) - length):
             best = found
         if abs(way_length(best) - length) <= TOLERANCE * length:
@@ -168,12 +168,12 @@ def exploring_round(space: FreeSpace, start: Array, length: float, seed: int) ->
     raise ScenarioError(f"no round of {length:g} m was found; the nearest has {way_length(best):.1f} m")
 
 
-def _one_round(space: FreeSpace, start: Array, length: float, places: Array, chance: np.random.Generator) -> Array:
-    """Goes to places far from those it has seen until the way back is all that is left."""
+def _one_round(space: FreeSpace, start: Array, length: float, positions: Array, chance: np.random.Generator) -> Array:
+    """Goes to points far from those it has seen until the way back is all that is left."""
     home = space.ways_from(start)
     way, here, seen = start[None, :], home, [start]
     for _ in range(50):
-        candidates = places[chance.integers(len(places), size=8)]
+        candidates = positions[chance.integers(len(positions), size=8)]
         apart = np.linalg.norm(candidates[:, None, :] - np.array(seen)[None, :, :], axis=2).min(axis=1)
         for goal in candidates[np.argsort(-apart)]:
             there, back = here.to(goal), home.to(goal)[::-1]

@@ -274,8 +274,8 @@ def recovered_after(localised: Localised, after: float) -> float:
     """s from the end of the trouble until the estimate is valid; infinite if it never is again."""
     estimates = localised.estimates
     later = estimates.seconds >= after
-    good = later & estimates.valid
-    return float(estimates.seconds[np.argmax(good)] - after) if good.any() else math.inf
+    valid = later & estimates.valid
+    return float(estimates.seconds[np.argmax(valid)] - after) if valid.any() else math.inf
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:

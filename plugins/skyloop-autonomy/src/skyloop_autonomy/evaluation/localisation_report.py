@@ -34,16 +34,7 @@ MOST_POINTS = 4000
 """Of a curve; more cannot be seen."""
 
 
-def draw_all(folder: Path, localised: Localised, title: str, how: Alignment = "se3") -> list[Path]:
-    """Every picture that the data allows."""
-    made = [draw_biases(folder / "biases.png", localised, title)]
-    if len(localised.truths.track) and localised.estimates.valid.any():
-        made.append(draw_track(folder / "track.png", localised, title, how))
-        made.append(draw_errors(folder / "errors.png", localised, title))
-    return made
-
-
-def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> Path:
+def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> None:
     truth, estimate = together(localised.truths.track, localised.estimates.track)
     moved = align(truth, estimate, how).moved(estimate)
     rows = _thinned(len(truth))
@@ -64,10 +55,9 @@ def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> 
         apart.plot(seconds, error[rows], color=COLOURS[1], lw=1.1)
         apart.set(xlabel="time [s]", ylabel="error of position [m]")
         apart.set_ylim(0.0, None)
-    return path
 
 
-def draw_errors(path: Path, localised: Localised, title: str) -> Path:
+def draw_errors(path: Path, localised: Localised, title: str) -> None:
     """Errors from the start on, in the estimator's own world, with three sigmas of what it claims."""
     found = errors_from_start(localised.truths, localised.estimates)
     rows, zero = _thinned(len(found.seconds)), _first_second(localised)
@@ -82,7 +72,6 @@ def draw_errors(path: Path, localised: Localised, title: str) -> Path:
                     axes[line, column].set_title(AXES[column])
                 if line == 2:
                     axes[line, column].set_xlabel("time [s]")
-    return path
 
 
 def _error_curve(axis: Axes, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
@@ -96,7 +85,7 @@ def _error_curve(axis: Axes, found: StateErrors, rows: slice, state: int, scale:
     axis.set_ylim(-most, most)
 
 
-def draw_biases(path: Path, localised: Localised, title: str) -> Path:
+def draw_biases(path: Path, localised: Localised, title: str) -> None:
     estimates, truths = localised.estimates, localised.truths
     rows, zero = _thinned(len(estimates)), _first_second(localised)
     with saved_figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
@@ -115,10 +104,9 @@ def draw_biases(path: Path, localised: Localised, title: str) -> Path:
             axis.set_ylabel(label)
             axis.legend(loc="upper right", fontsize=8, ncols=3, title="estimate; dashed: truth", title_fontsize=8)
         axes[1].set_xlabel("time [s]")
-    return path
 
 
-def draw_features(path: Path, image: NDArray[np.uint8], features: Array, past: Array) -> Path:
+def draw_features(path: Path, image: NDArray[np.uint8], features: Array, past: Array) -> None:
     """The left image with the tracked corners (n, 2) px, and lines from where they were before."""
     import matplotlib
 
@@ -137,7 +125,6 @@ def draw_features(path: Path, image: NDArray[np.uint8], features: Array, past: A
     with writing_into(path.parent):
         figure.savefig(path)
     plt.close(figure)
-    return path
 
 
 def _first_second(localised: Localised) -> float:
@@ -193,7 +180,9 @@ class FeatureViews:
         corners = localiser.corners
         if self._image is not None and corners and message.t_ns >= self._due_ns:
             self._due_ns = message.t_ns + round(SHOWN_EVERY_S * NS_PER_S)
-            oldest = [next((seen[one] for seen in self._past if one in seen), place) for one, place in corners.items()]
+            oldest = [
+                next((seen[one] for seen in self._past if one in seen), position) for one, position in corners.items()
+            ]
             self.kept.append((self._image.copy(), np.array(list(corners.values())), np.array(oldest)))
         self._past.append(corners)
         self._image = message.data.grey
@@ -225,6 +214,9 @@ def localise_folder(folder: Path, out: Path, options: LocaliseOptions) -> dict[s
 
 
 def write_all(out: Path, localised: Localised, title: str, align: Alignment = "se3") -> None:
-    """The tracks as TUM, and the pictures."""
+    """The tracks as TUM, and every picture that the data allows."""
     write_tracks(out, localised)
-    draw_all(out, localised, title, align)
+    draw_biases(out / "biases.png", localised, title)
+    if len(localised.truths.track) and localised.estimates.valid.any():
+        draw_track(out / "track.png", localised, title, align)
+        draw_errors(out / "errors.png", localised, title)

@@ -55,11 +55,11 @@ def mission_goals(scenario: Scenario, world: str, seed: int) -> tuple[list[list[
     goals, length = [], 0.0
     for _ in range(GOALS):
         ways = space.ways_from(here)
-        places = ways.reachable
-        roomy = np.array([space.clearances[space.cell(place)] >= GOAL_CLEARANCE for place in places])
-        places = places[roomy]
+        positions = ways.reachable
+        roomy = np.array([space.clearances[space.cell(position)] >= GOAL_CLEARANCE for position in positions])
+        positions = positions[roomy]
         for _ in range(200):
-            goal = places[chance.integers(len(places))]
+            goal = positions[chance.integers(len(positions))]
             way = way_length(ways.to(goal))
             if NEAREST <= way <= FARTHEST:
                 break
@@ -82,16 +82,16 @@ class Door:
     """An open door that closes when the first goal is reached."""
 
     opening: tuple[float, float]
-    """m, x and y of the place where the hinge of the closed door is."""
+    """m, x and y of the hinge of the closed door."""
     yaw: float
     """rad, of the closed door, from its hinge."""
     width: float = 1.2
     """m."""
 
-    def distance(self, place: Array) -> float:
-        """m from the closed door to a place, seen from above."""
+    def distance(self, position: Array) -> float:
+        """m from the closed door to a position, seen from above."""
         along = np.array([math.cos(self.yaw), math.sin(self.yaw)])
-        off = np.asarray(place)[:2] - self.opening
+        off = np.asarray(position)[:2] - self.opening
         return float(np.linalg.norm(off - np.clip(off @ along, 0.0, self.width) * along))
 
 

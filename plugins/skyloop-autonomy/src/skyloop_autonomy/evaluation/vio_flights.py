@@ -33,7 +33,7 @@ SETTLE_S = 1.0
 WAYS = 8
 """Ways that are tried with one seed."""
 LANDED_WITHIN = 0.3
-"""m from the place of take-off."""
+"""m from the position of take-off."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class DryFlight:
     fastest: float
     """m/s."""
     off_start: float
-    """m between the places of landing and of take-off, level."""
+    """m between the positions of landing and of take-off, level."""
     trouble: str
     """Why it does not count; empty: it does."""
 
@@ -137,20 +137,20 @@ def dry_flight(scenario: Scenario) -> DryFlight:
         while simulation.now < scenario.duration and not all(part.done for part in pilots):
             simulation.step()
         done, landed_s = all(part.done for part in pilots), simulation.now
-    places = np.array([state.position for state in states])
+    positions = np.array([state.position for state in states])
     speeds = np.array([np.linalg.norm(state.velocity_world) for state in states])
     trouble = "" if done else f"it did not land within {scenario.duration:g} s"
-    hit = next((event for event in events if _is_collision(event, float(places[0, 2]))), None)
+    hit = next((event for event in events if _is_collision(event, float(positions[0, 2]))), None)
     if hit is not None:
         trouble = f"at {hit.t_ns / NS_PER_S:.1f} s: {hit.text}"
-    off = float(np.linalg.norm((places[-1] - places[0])[:2]))
+    off = float(np.linalg.norm((positions[-1] - positions[0])[:2]))
     if not trouble and off > LANDED_WITHIN:
         trouble = f"it landed {off:.2f} m from where it took off"
-    return DryFlight(landed_s, way_length(places), float(speeds.max()), off, trouble)
+    return DryFlight(landed_s, way_length(positions), float(speeds.max()), off, trouble)
 
 
 def _is_collision(event: Event, standing: float) -> bool:
-    """A contact above the place where the vehicle stands; `standing` is the height of its origin there."""
+    """A contact above the point where the vehicle stands; `standing` is the height of its origin there."""
     above = event.kind == EventKind.CONTACT and event.contact is not None and event.contact.position[2] > standing
     return bool(above or event.kind == EventKind.CRASH)
 

@@ -129,7 +129,7 @@ class GridLocaliser:
             return None
         memory = self._memory
         if memory.stands and self._inertial.state.aligned:
-            self._place_at_start(estimate.t_ns)
+            self._position_at_start(estimate.t_ns)
             memory.stands = False
             return None
         if memory.estimates:
@@ -140,10 +140,10 @@ class GridLocaliser:
             memory.estimates.popleft()
         return replace(estimate, valid=False, reason=DISAGREE) if memory.disagree and estimate.valid else estimate
 
-    def _place_at_start(self, t_ns: int) -> None:
+    def _position_at_start(self, t_ns: int) -> None:
         """The vehicle still stands where it was put."""
-        place = self._start.position
-        self._inertial.correct_place(t_ns, place, np.full(3, 0.05), 3)
+        position = self._start.position
+        self._inertial.correct_place(t_ns, position, np.full(3, 0.05), 3)
         self._inertial.correct_yaw(t_ns, self._start.yaw)
 
     def _on_fix(self, fix: GnssFix) -> None:
@@ -153,10 +153,10 @@ class GridLocaliser:
         antenna = self._frame.enu_from_geodetic(GeoPoint(fix.latitude_deg, fix.longitude_deg, fix.altitude))
         lever = rotate(memory.estimates[-1].quat_wxyz, self._gnss.mount.position)
         sd = max(fix.horizontal_sd, settings.gnss_sd_floor)
-        place = np.asarray(antenna - lever)
-        memory.fix = fix.t_ns, place[:2], sd
+        position = np.asarray(antenna - lever)
+        memory.fix = fix.t_ns, position[:2], sd
         if self._below is None and fix.fix_type > 2:
-            memory.height = float(place[2]), max(fix.vertical_sd, settings.gnss_sd_floor)
+            memory.height = float(position[2]), max(fix.vertical_sd, settings.gnss_sd_floor)
 
     def _on_range(self, sample: RangeSample) -> None:
         """Height over the ground, which is taken to be level."""

@@ -50,7 +50,7 @@ class PoseBelief:
     likelihood: float
     """0..1, how well the sweep lies on the map of the best particle."""
     effective: float
-    """The effective number of particles, before they were drawn anew."""
+    """The effective number of particles, before they were resampled."""
     lost: bool = False
     """The sweep fits no map; the pose is what motion and fixes say, and the map was left as it is."""
 
@@ -60,7 +60,7 @@ class FilterMemory:
     poses: Array
     log_weights: Array
     sweeps: int = 0
-    drawn_anew: int = 0
+    resamplings: int = 0
     last: PoseBelief | None = None
 
 
@@ -95,9 +95,9 @@ class GridParticleFilter:
         return int(np.argmax(self._memory.log_weights))
 
     @property
-    def drawn_anew(self) -> int:
+    def resamplings(self) -> int:
         """How often the particles were resampled."""
-        return self._memory.drawn_anew
+        return self._memory.resamplings
 
     def sweep(
         self,
@@ -229,7 +229,7 @@ class GridParticleFilter:
         self.maps.resample(parents)
         memory.poses = memory.poses[parents]
         memory.log_weights = np.full(n, -math.log(n))
-        memory.drawn_anew += 1
+        memory.resamplings += 1
 
     def snapshot(self) -> tuple[FilterMemory, MapsSnapshot]:
         return copy.deepcopy(self._memory), self.maps.snapshot()

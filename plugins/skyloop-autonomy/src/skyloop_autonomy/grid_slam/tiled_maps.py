@@ -29,7 +29,7 @@ class GridSettings(BaseModel):
     ray_stride: int = Field(default=4, ge=1)
     """Of every so many rays of a sweep, one clears the cells it crosses; the next sweeps take the others in turn."""
     highest: int = Field(default=100, ge=1, le=127)
-    """The most evidence for an obstacle. A limit lets the map forget things that have moved away."""
+    """The most evidence for an obstacle. A limit lets the map forget objects that have moved away."""
     lowest: int = Field(default=-60, ge=-127, le=-1)
     """The most evidence for free space."""
     occupied: int = Field(default=24, ge=1, le=127)
@@ -75,7 +75,7 @@ class FilterSettings(BaseModel):
     gnss_correlation_time: PositiveFloat = 60.0
     """s in which the error of a receiver hardly changes. All fixes of this time together count as one."""
     resample_below: float = Field(default=0.5, ge=0.0, le=1.0)
-    """Particles are drawn anew when their effective number falls below this share."""
+    """Particles are resampled when their effective number falls below this share."""
     grid: GridSettings = GridSettings()
     match: MatchSettings = MatchSettings()
 
@@ -115,7 +115,7 @@ class TiledMaps:
 
     @property
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """As kernels are given them; good until the next change."""
+        """As kernels are given them; valid until the next change."""
         return tuple(self._tiles)
 
     @property
@@ -157,7 +157,7 @@ class TiledMaps:
             tiles.tables,
             np.concatenate([tiles.evidence, np.zeros(more, np.int8)]),
             np.concatenate([tiles.likelihood, np.zeros(more, np.uint8)]),
-            np.concatenate([tiles.places, np.zeros((*more, 2), np.uint8)]),
+            np.concatenate([tiles.positions, np.zeros((*more, 2), np.uint8)]),
             np.concatenate([tiles.hits, np.zeros(more, np.uint8)]),
             np.concatenate([tiles.users, np.zeros(new - old, np.int32)]),
             np.concatenate([tiles.unused[:unused], added, np.zeros(old - unused, np.int32)]),

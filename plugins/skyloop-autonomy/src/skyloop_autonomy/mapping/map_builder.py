@@ -48,7 +48,7 @@ PRODUCTS: dict[str, Callable[[MapSnapshot], VoxelMap | GridMap | PointCloud]] = 
 class MapBuilder:
     """Publishes `<name>/voxels` (VoxelMap) and `<name>/ground` (GridMap), and these PointClouds under `<name>/`: `near`
     (obstacles around the body), `distance` (the 3-D distance field at the height of the body), `ground_distance`, and
-    `points` (the points of the depth image in the sensor's axes). `<name>/movers` (Movers) are the things that move."""
+    `points` (the points of the depth image in the sensor's axes). `<name>/movers` (Movers) are objects that move."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from skyloop_autonomy.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop_autonomy.mapping.distance_fields import DistanceField
 from skyloop_autonomy.mapping.growing_map import GrowingMap, GrowingMapConfig
 from skyloop_autonomy.mapping.map_snapshot import MapSnapshot, projected
-from skyloop_autonomy.mapping.moving_things import BODY, MovingObjects
+from skyloop_autonomy.mapping.moving_objects import BODY, MovingObjects
 from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, trusted_range
 from skyloop_autonomy.mapping.voxel_map import VoxelMapConfig, WorldVoxels
 from skyloop_client.errors import ScenarioError, nearest_name
@@ -212,9 +212,9 @@ class Mapper:
         counters, corner = self.voxels.window(body - reach, body + reach)
         known = counters, corner, self.settings.cell
         depth = self.movers.see(image.t_ns, image.depth, lens, (world_from_camera, body), known)
-        for places, heights in self.movers.left_behind:
-            self.voxels.forget(places, BODY, heights)
-            self.near.forget(places, BODY, heights)
+        for positions, heights in self.movers.left_behind:
+            self.voxels.forget(positions, BODY, heights)
+            self.near.forget(positions, BODY, heights)
         return depth
 
     def _pose(self, t_ns: int) -> Transform | None:

@@ -49,20 +49,20 @@ class PeopleTracker:
     def __init__(self, setup: EstimatorSetup, **options: Any) -> None:
         """options: those of TrackerConfig."""
         self._config = config = validated(TrackerConfig, options, f"{setup.vehicle}.estimators.{setup.name}.options")
-        place = f"estimator '{setup.name}'"
+        where = f"estimator '{setup.name}'"
         by_kind: dict[str, list[StreamInfo]] = {}
         for info in setup.infos.values():
             by_kind.setdefault(info.message, []).append(info)
         if sum(len(by_kind.get(kind, [])) for kind in STATES) != 1:
-            raise PartError(f"{place} needs the vehicle's motion; put `state` under inputs")
+            raise PartError(f"{where} needs the vehicle's motion; put `state` under inputs")
         boxes, radars, cameras = (by_kind.get(k, []) for k in ("Detections", "RadarDetections", "CameraImage"))
         if not boxes and not radars:
             raise PartError(
-                f"{place} has nothing to track people with; put detect/boxes or radar/detections under inputs"
+                f"{where} has nothing to track people with; put detect/boxes or radar/detections under inputs"
             )
         if boxes and len(cameras) != 1:
             raise PartError(
-                f"{place} gets boxes and {len(cameras)} cameras; put the one camera they come from under inputs"
+                f"{where} gets boxes and {len(cameras)} cameras; put the one camera they come from under inputs"
             )
         self._camera = CameraMeasurements(cameras[0], config.camera, config.person) if cameras else None
         self._radar = RadarMeasurements(radars[0], config.radar, config.person) if radars else None
@@ -161,8 +161,8 @@ class PeopleTracker:
         spreads[:, POSITION, POSITION] += np.diag(now.position_sd**2)
         sizes = np.column_stack([np.full(len(people), self._config.person.radius), states[:, HEIGHT]])
         numbers = np.array([track.number for track in people], np.int64)
-        places = states[:, POSITION] + now.position
-        movers = Movers(now.t_ns, places, states[:, VELOCITY].copy(), sizes, numbers, spreads)
+        positions = states[:, POSITION] + now.position
+        movers = Movers(now.t_ns, positions, states[:, VELOCITY].copy(), sizes, numbers, spreads)
         return [(f"{self._name}/tracks", movers)]
 
 

@@ -214,9 +214,9 @@ class PersonTracker:
         belief = candidate.newcomer
         if carrier.t_ns < self.now.t_ns:
             belief = predicted(belief, carrier, self.now, self.config.person)
-        place = belief.state[POSITION][:2]
+        position = belief.state[POSITION][:2]
         for track in self.tracks:
-            if np.hypot(*(track.belief.state[POSITION][:2] - place)) < self.config.apart:
+            if np.hypot(*(track.belief.state[POSITION][:2] - position)) < self.config.apart:
                 return None
         self.tracks.append(PersonTrack(belief, look.hit, carrier.t_ns))
         return self.tracks[-1]

@@ -53,7 +53,7 @@ class PlannedWay:
     points: Array
     """(n, 3) m from the vehicle to the goal; (0, 3) without a way."""
     snapped: bool = False
-    """The goal was inside an obstacle; the last point is the free place nearest to it."""
+    """The goal was inside an obstacle; the last point is the free position nearest to it."""
     refusal: str = ""
     """Why there is no way, in one line."""
 
@@ -205,7 +205,7 @@ APART = 0.1
 LEVEL = 0.3
 """m above and below the way within which points count; a lintel is on neither side."""
 WIDEST = 1.0
-"""m to each side; where a place is wider, its middle does not matter."""
+"""m to each side; where a gap is wider, its middle does not matter."""
 SPARE = 0.15
 """m to each side beyond the room that is asked for; with more to spare, keeping to the middle is not needed."""
 TIMES = 3
@@ -215,7 +215,7 @@ TIMES = 3
 def through_the_middle(points: Array, position: Array, cloud: Array, room: float) -> Array | None:
     """(n, 3) m: the next metres of a way from where it passes `position`, moved between what is on both sides.
 
-    points: (m, 3) m, the way; cloud: (n, 3) m. None if no place is near that offers hardly more than `room`.
+    points: (m, 3) m, the way; cloud: (n, 3) m. None if no gap is near that offers hardly more than `room`.
 
     The cells of the map are 0.2 m wide, and the points of a way are the middles of cells. In a door of 1 m, 0.1 m to
     one side is more than the vehicle has to spare."""

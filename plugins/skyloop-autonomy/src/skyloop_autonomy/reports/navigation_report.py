@@ -112,7 +112,7 @@ FINE, COARSE = (1.5, 0.05), (4.0, 0.1)
 where the box around the track would have more than MOST_FINE fine voxels, as between houses."""
 MOST_FINE = 3e7
 PEOPLE_EVERY = 0.1
-"""s between two places of the track at which the distance to people is measured."""
+"""s between two positions of the track at which the distance to people is measured."""
 
 
 class NavigationReport:
@@ -148,9 +148,9 @@ def people_met(world: WorldView, log: VehicleNavigation) -> dict[str, Any]:
     for t, x, y, z, _, flies in log.track.rows.tolist():
         if not flies or t < due:
             continue
-        due, place = t + PEOPLE_EVERY, np.array([x, y, z])
-        for points in world.bodies_near("person", t, place, 3.0).values():
-            away = float(np.linalg.norm(points - place, axis=1).min())
+        due, position = t + PEOPLE_EVERY, np.array([x, y, z])
+        for points in world.bodies_near("person", t, position, 3.0).values():
+            away = float(np.linalg.norm(points - position, axis=1).min())
             if away < nearest:
                 nearest, at, known = away, t, log.knew_of(t, points.mean(axis=0))
     if not math.isfinite(nearest):
@@ -165,7 +165,7 @@ def blade_radius(vehicle: Vehicle, folder: str | None) -> float:
 
 
 def clearance_along(world: WorldView, track: Array, counts: NDArray[np.bool_]) -> Array:
-    """(n,) m from each place of a track to the nearest surface of what stands in the world, up to a reach.
+    """(n,) m from each position of a track to the nearest surface of what stands in the world, up to a reach.
 
     NaN where `counts` is false. What is below the track by more than 1 m, such as the floor, is left out."""
     from scipy.ndimage import binary_erosion
@@ -174,10 +174,10 @@ def clearance_along(world: WorldView, track: Array, counts: NDArray[np.bool_]) -
     out = np.full(len(track), np.nan)
     if not counts.any():
         return out
-    places = track[counts]
+    positions = track[counts]
     for reach, voxel in (FINE, COARSE):
         margin = np.array([reach, reach, 1.0])
-        lower, upper = places.min(axis=0) - margin, places.max(axis=0) + margin
+        lower, upper = positions.min(axis=0) - margin, positions.max(axis=0) + margin
         if np.prod((upper - lower) / voxel) <= MOST_FINE:
             break
     lower = voxel * np.floor(lower / voxel)
@@ -186,5 +186,5 @@ def clearance_along(world: WorldView, track: Array, counts: NDArray[np.bool_]) -
     middles = lower + voxel * (np.argwhere(taken & ~binary_erosion(taken)) + 0.5)
     out[counts] = reach
     if len(middles):
-        out[counts] = np.minimum(cKDTree(middles).query(places)[0], reach)
+        out[counts] = np.minimum(cKDTree(middles).query(positions)[0], reach)
     return out

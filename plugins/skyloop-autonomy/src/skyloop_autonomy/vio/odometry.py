@@ -77,7 +77,7 @@ class VisualInertialOdometry:
         """What was known before it had to start again."""
         self._body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
         self._origin = np.zeros(3)
-        """Position of the IMU in the world when the filter's place is zero."""
+        """Position of the IMU in the world when the filter's position is zero."""
         self._samples = SampleBuffer(s)
         self._pending: list[ImagePair] = []
         self._seen_ns = 0
@@ -179,9 +179,9 @@ class VisualInertialOdometry:
         Both are in the frame of the odometry. `source` is the name of the left camera."""
         if not self._key_poses.unread:
             return None
-        place = MapPose(self._origin, self.calibration.body_from_imu, source)
-        poses = self._key_poses.news(self.backend, place)
-        return (poses, landmarks(self.backend, place, self.settings.sigma_scale)) if poses else None
+        frame = MapPose(self._origin, self.calibration.body_from_imu, source)
+        poses = self._key_poses.news(self.backend, frame)
+        return (poses, landmarks(self.backend, frame, self.settings.sigma_scale)) if poses else None
 
     def snapshot(self) -> dict[str, object]:
         """All that it remembers; `restore` takes it back."""
@@ -222,7 +222,7 @@ class VisualInertialOdometry:
         self._publish(stamp_ns)
 
     def _doubt_since_last_known(self, stamp_ns: int) -> None:
-        """After a new start: heading and place may have changed since they were known, as far as it may have flown."""
+        """After a new start: heading and position may have changed since, as far as it may have flown."""
         last, covariance = self._last_known, self.backend.filter.covariance
         if last is None or last.covariance is None:
             return
@@ -320,10 +320,10 @@ class VisualInertialOdometry:
         self._samples.forget_before(t_ns)
         self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:N_IMU, :N_IMU].copy()
 
-    def _camera(self, rotation: Array, place: Array) -> tuple[Array, Array]:
+    def _camera(self, rotation: Array, position: Array) -> tuple[Array, Array]:
         """World from the leading camera."""
         rig = self.backend.filter.rig
-        return rotation @ rig.imu_from_left, place + rotation @ rig.left_position
+        return rotation @ rig.imu_from_left, position + rotation @ rig.left_position
 
     # ---- between two pairs
 

@@ -75,7 +75,7 @@ class StereoFrontend:
         shape = (lens.height, lens.width)
         if isinstance(image, np.ndarray) and image.shape == shape and image.dtype == np.uint8:
             return np.ascontiguousarray(image)
-        self._tell(name, image, f"{lens.width}×{lens.height} px of type uint8")
+        self._report(name, image, f"{lens.width}×{lens.height} px of type uint8")
         return None
 
     def _fitting_depth(self, depth: object, lens: CameraModel) -> Image | None:
@@ -83,10 +83,10 @@ class StereoFrontend:
             return None
         if isinstance(depth, np.ndarray) and depth.shape == (lens.height, lens.width) and depth.dtype.kind in "fiu":
             return depth
-        self._tell("depth", depth, f"{lens.width}×{lens.height} px of numbers")
+        self._report("depth", depth, f"{lens.width}×{lens.height} px of numbers")
         return None
 
-    def _tell(self, name: str, image: object, wanted: str) -> None:
+    def _report(self, name: str, image: object, wanted: str) -> None:
         """Once per camera: a stream of wrong images must not fill the log."""
         if name in self._warned:
             return

@@ -191,17 +191,17 @@ class StereoTracker:
         if not len(tracks) or not is_wanted:
             return
         if right is not None:
-            disparity, good = self._disparity(right, tangents)
+            disparity, measured = self._disparity(right, tangents)
         elif depth is not None:
-            disparity, good = self._disparity_of_depth(depth)
+            disparity, measured = self._disparity_of_depth(depth)
         else:
             return
         tracks.rows[:, 2] = disparity
-        tracks.known[good] = STEREO
+        tracks.known[measured] = STEREO
         seen = np.clip(disparity / self.reach, 0.005, 10.0)
         held = np.where(tracks.inverse_depths < 0.0, seen, 0.7 * tracks.inverse_depths + 0.3 * seen)
         unknown = np.where(tracks.inverse_depths < 0.0, 0.2, tracks.inverse_depths)
-        tracks.inverse_depths = np.where(good, held, unknown)
+        tracks.inverse_depths = np.where(measured, held, unknown)
 
     def _disparity(self, right: Grey, tangents: Array) -> tuple[Array, NDArray[np.bool_]]:
         s, tracks = self.settings, self.tracks
@@ -221,15 +221,15 @@ class StereoTracker:
         raw = seen - tangents
         along = shift @ self.along
         off = np.abs(shift @ np.array([-self.along[1], self.along[0]])) * self.left_lens.model.fx
-        good = (ok[:, 0] == 1) & (off < s.epipolar_px) & self._inside(pixels, 1)
-        good &= (along > -1.0 / self.left_lens.model.fx) & (along < 0.5)
-        return np.where(good, raw @ self.along, 0.0), good
+        measured = (ok[:, 0] == 1) & (off < s.epipolar_px) & self._inside(pixels, 1)
+        measured &= (along > -1.0 / self.left_lens.model.fx) & (along < 0.5)
+        return np.where(measured, raw @ self.along, 0.0), measured
 
     def _disparity_of_depth(self, depth: NDArray[np.generic]) -> tuple[Array, NDArray[np.bool_]]:
         x, y = self.tracks.pixels.round().astype(int).T
         values = depth[np.clip(y, 0, self.size[1] - 1), np.clip(x, 0, self.size[0] - 1)].astype(np.float64)
-        good = np.isfinite(values) & (values > 0.05)
-        return np.where(good, VIRTUAL_BASELINE / np.where(good, values, 1.0), 0.0), good
+        measured = np.isfinite(values) & (values > 0.05)
+        return np.where(measured, VIRTUAL_BASELINE / np.where(measured, values, 1.0), 0.0), measured
 
 
 def corner_strength(image: Grey) -> NDArray[np.float32]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PARTS = {"ap50_person": "", "ap50_new_world": "new-world", "ap50_bad_weather": "bad-weather"}
 """Figures of the people dataset, and the folders whose test split they are of."""
 MOST_VALIDATED = 1000
-"""Images on which a training is scored while it runs; more would take longer than they tell."""
+"""Images on which a training is scored while it runs; more would take longer than they are worth."""
 LEAST_SCORE = 0.02
 """Detections that are scored; fainter ones change the average precision by less than a thousandth."""
 
@@ -36,7 +36,7 @@ def train_detector(
     device: str = "auto",
     classes: Sequence[str] = (),
     loading: Callable[[int, int], None] = lambda done, of: None,
-    tell: Callable[[TrainingProgress], None] = lambda progress: None,
+    progress: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> dict[str, Any]:
     """Leaves weights and models in the folder, which may hold a training to be continued. Returns the summary."""
     _check(options)
@@ -57,7 +57,7 @@ def train_detector(
         loaded[name] = (of, load_images(of, names, chosen, count))
         shown[1] += len(of)
     folder.mkdir(parents=True, exist_ok=True)
-    summary = train(folder, loaded, names, chosen, options, tell, time.perf_counter)
+    summary = train(folder, loaded, names, chosen, options, progress, time.perf_counter)
     paths = export(folder / WEIGHTS, folder, samples["train"])
     summary |= {"folder": str(folder), "data": str(data), "files": {k: path.name for k, path in paths.items()}}
     summary["test"] = score_weights(folder / WEIGHTS, data, chosen)

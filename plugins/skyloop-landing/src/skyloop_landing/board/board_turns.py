@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ class BoardProgram(Protocol):
 
 
 class LandingBoard(Protocol):
-    """A board on the serial line, with the logic's object lists as its eyes."""
+    """A board on the serial line, that sees by the logic's object lists."""
 
     @property
     def name(self) -> str: ...
@@ -73,7 +73,7 @@ class LandingBoard(Protocol):
         was taken at `t_ns`. Instants must not go back.
         """
 
-    def summary(self) -> dict[str, object]: ...
+    def summary(self) -> dict[str, Any]: ...
 
     def close(self) -> None: ...
 
@@ -95,7 +95,7 @@ class TurnTimes:
         self.total_ns += execution_ns
         self.count += 1
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> dict[str, float]:
         mean = self.total_ns / self.count if self.count else 0.0
         return {
             "images": self.count, "images_missed": self.missed, "execution_us_least": self.least_ns / 1e3,
@@ -173,7 +173,7 @@ class TurningBoard:
             newest = self._lists.popleft()[1]
         return newest
 
-    def summary(self) -> dict[str, object]:
+    def summary(self) -> dict[str, Any]:
         late = {"latency_ms": self.latency_ns / 1e6} if self.latency_ns else {}
         return {"board": self.name, **self.times.summary(), **late}
 

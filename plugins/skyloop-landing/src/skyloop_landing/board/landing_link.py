@@ -67,15 +67,15 @@ class LandingLink(Link):
         fabric: Fabric | None,
         options: LandingOptions,
         video: VideoOut | None = None,
-        tell: Callable[[str], None] = lambda text: None,
+        report: Callable[[str], None] = lambda text: None,
     ) -> None:
         """fabric: None if the board has logic of its own, which sees the video."""
         self.board, self.options = board, options
         self._fabric, self._video = fabric, video
-        self.procedure = PcProcedure(options.procedure, self._tell)
-        self._report = tell
+        self.procedure = PcProcedure(options.procedure, self._report)
+        self._show = report
         self.news: list[str] = []
-        """What was told, with its time."""
+        """What was reported, with its time."""
         self._to_board, self._to_pc = (SimulatedUart() for _ in range(2))
         self._phase = "ground"
         self._ready_ns: int | None = None
@@ -147,9 +147,9 @@ class LandingLink(Link):
         began_ns = self.procedure.started_ns
         return None if t_ns is None or began_ns is None else (t_ns - began_ns) / 1e9
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         self.news.append(f"{self._vehicle.now_ns / 1e9:.2f} s {text}")
-        self._report(text)
+        self._show(text)
 
     # ---- one poll
 

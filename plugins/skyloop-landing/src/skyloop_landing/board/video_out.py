@@ -28,7 +28,7 @@ from skyloop_client.errors import LinkEnded, LinkError
 WIDTH, HEIGHT, RATE_HZ = 1280, 720, 60
 MARK = b"SKYVIDEO"
 HEADER = 64
-COUNTER_AT, TIME_AT = 24, 32
+COUNTER_AT = 24
 SHARED = Path("/dev/shm")
 READS = 10
 """Times that a reader tries to get one whole image."""

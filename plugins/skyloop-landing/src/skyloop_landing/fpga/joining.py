@@ -78,7 +78,7 @@ class RowJoiner(Elaboratable):
         return m
 
     def _follow(self, m: Module) -> None:
-        """The order of things within a row."""
+        """The order of steps within a row."""
         wait = Signal(range(_LATENCY + 1))
         m.d.comb += self.busy.eq(1)
         with m.FSM():

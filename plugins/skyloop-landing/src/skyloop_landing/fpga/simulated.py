@@ -44,7 +44,7 @@ def library(config: FabricConfig) -> Path:
     """The compiled logic of these sizes, built if this machine does not have it yet."""
     path = CACHE_FOLDER / "fabric" / f"{_key(config)}.so"
     if not path.exists():
-        # a program that never set up logging is told all the same: a minute of silence looks like a hang
+        # a program that never set up logging is warned all the same: a minute of silence looks like a hang
         level = logging.INFO if log.hasHandlers() else logging.WARNING
         log.log(level, "compiling the landing fabric, once per installation; this may take minutes ...")
         _build(config, path)

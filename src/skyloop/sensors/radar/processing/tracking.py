@@ -146,8 +146,8 @@ def measurement_of(states: Array) -> tuple[Array, Array]:
 def clusters(
     detections: RadarDetections, distance: float, chosen: NDArray[np.intp] | None = None
 ) -> list[tuple[int, Array]]:
-    """Each strongest point with all within `distance` m of it: its index, and the mean range, speed, azimuth and elevation
-    (4,), weighted by power. Points that are not `chosen` are left out."""
+    """Each strongest point with all within `distance` m of it: its index, and the mean range, speed, azimuth and
+    elevation (4,), weighted by power. Points that are not `chosen` are left out."""
     columns = (detections.ranges, detections.speeds, detections.azimuths, detections.elevations)
     values = np.column_stack(columns)
     weight = 10.0 ** (detections.snr_db / 10.0)

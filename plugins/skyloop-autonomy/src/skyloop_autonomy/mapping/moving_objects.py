@@ -26,8 +26,8 @@ from skyloop_autonomy.mapping.moving_kernels import (
     MIDDLE_Y,
     POINT_COLUMNS,
     OddLimits,
-    blank_things,
     clusters,
+    erase_objects,
     odd_points,
 )
 from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, checked_depth, rows
@@ -41,7 +41,7 @@ MOST_TRAIL = 60
 OUT_OF_SIGHT = 0.3
 """s without a sight of an object after which it may as well have stopped."""
 BODY = 0.4
-"""m around the places of an object that are emptied in the maps when it turns out to move."""
+"""m around the positions of an object that are emptied in the maps when it turns out to move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ class MovingTrack:
     """One object. East and north have the same uncertainty."""
 
     number: int
-    """Even; the next one is for the place where it may have stopped."""
-    place: Array
+    """Even; the next one is for where it may have stopped."""
+    position: Array
     velocity: Array
     first: Array
     """(2,) m, where it was when it was first seen, or when it was last found to stand."""
@@ -108,18 +108,18 @@ class MovingTrack:
     pp: float = 0.01
     pv: float = 0.0
     vv: float = 1.0
-    """Covariance of place and velocity along each axis: m², m²/s, m²/s²."""
+    """Covariance of position and velocity along each axis: m², m²/s, m²/s²."""
 
     def predict(self, dt: float, q: float) -> None:
-        self.place = self.place + dt * self.velocity
+        self.position = self.position + dt * self.velocity
         self.pp += dt * (2.0 * self.pv + dt * self.vv) + q * dt**3 / 3.0
         self.pv += dt * self.vv + 0.5 * q * dt * dt
         self.vv += q * dt
 
-    def correct(self, place: Array, r: float) -> None:
+    def correct(self, position: Array, r: float) -> None:
         gain_p, gain_v = self.pp / (self.pp + r), self.pv / (self.pp + r)
-        off = place - self.place
-        self.place, self.velocity = self.place + gain_p * off, self.velocity + gain_v * off
+        off = position - self.position
+        self.position, self.velocity = self.position + gain_p * off, self.velocity + gain_v * off
         self.vv -= gain_v * self.pv
         self.pv *= 1.0 - gain_p
         self.pp *= 1.0 - gain_p
@@ -140,7 +140,7 @@ class MovingObjects:
         self._next = 0
         self._newest_ns = -1
         self.left_behind: list[tuple[Array, tuple[float, float]]] = []
-        """Of the newest image: places (n, 2) m, and heights, at which an object stood that turned out to move."""
+        """Of the newest image: positions (n, 2) m, and heights, at which an object stood that turned out to move."""
         side = 2 * math.ceil(sight.far / WINDOW_CELL) + 2
         self._labels, self._stack = np.zeros((side, side), np.int32), np.zeros(side * side, np.int32)
         self._points = np.empty((MOST_POINTS, POINT_COLUMNS))
@@ -156,7 +156,7 @@ class MovingObjects:
     ) -> NDArray[np.float32]:
         """Takes an image before the maps do, and returns it without the objects that move.
 
-        poses: world_from_camera, and the place of the body. known: counters of voxels, the lower corner of the first
+        poses: world_from_camera, and the position of the body. known: counters of voxels, the lower corner of the first
         one, and their edge."""
         image, (world_from_camera, body) = checked_depth(depth), poses
         m = np.ascontiguousarray(rows(world_from_camera))
@@ -186,7 +186,7 @@ class MovingObjects:
             middle, size = 0.5 * (track.low + track.high), (track.radius, track.high - track.low)
             unseen = (self._newest_ns - track.seen_ns) * _NS
             if unseen <= self.config.expected:
-                rows.append((*track.place, middle, *track.velocity, 0.0, *size, track.number))
+                rows.append((*track.position, middle, *track.velocity, 0.0, *size, track.number))
             if unseen > OUT_OF_SIGHT:
                 rows.append((*track.last, middle, 0.0, 0.0, 0.0, *size, track.number + 1))
         movers = np.array(rows, float).reshape(-1, 9)
@@ -214,13 +214,13 @@ class MovingObjects:
         count = clusters(self._points[:n], window, self._labels, self._stack, self._found)
         return self._found[:count]
 
-    def _follow(self, found: Array, eye: Array, t_ns: int) -> None:
+    def _follow(self, found: Array, camera: Array, t_ns: int) -> None:
         """Gives each cluster to the nearest track, nearest pairs first; what is left begins a track."""
         config, pairs = self.config, []
-        middles = [_middle(row, eye) for row in found]
+        middles = [_middle(row, camera) for row in found]
         for k, (row, middle) in enumerate(zip(found, middles, strict=True)):
             for number, track in enumerate(self.tracks):
-                away = math.dist(middle, track.place)
+                away = math.dist(middle, track.position)
                 if away < min(0.5 + 2.0 * math.sqrt(track.pp), 1.2) and self._may_be(row, track):
                     pairs.append((away, k, number))
         owners = assigned((k, number) for _, k, number in sorted(pairs))
@@ -230,10 +230,19 @@ class MovingObjects:
             tall = row[HIGHEST] - row[LOWEST] >= config.least_height
             whole = not row[AT_EDGE] and row[HALF_WIDTH] <= config.widest
             if k not in owners and tall and whole and row[AREA] >= config.least_area:
-                place, radius = middles[k], _radius(row)
+                position, radius = middles[k], _radius(row)
                 self.tracks.append(
                     MovingTrack(
-                        self._next, place, np.zeros(2), place, radius, row[LOWEST], row[HIGHEST], t_ns, t_ns, place
+                        self._next,
+                        position,
+                        np.zeros(2),
+                        position,
+                        radius,
+                        row[LOWEST],
+                        row[HIGHEST],
+                        t_ns,
+                        t_ns,
+                        position,
                     )
                 )
                 self._next += 2
@@ -247,7 +256,7 @@ class MovingObjects:
     def _update(self, track: MovingTrack, row: Array, middle: Array, t_ns: int) -> None:
         spread = self.config.spread * (3.0 if row[AT_EDGE] else 1.0)
         track.correct(middle, spread * spread)
-        track.last = track.place
+        track.last = track.position
         track.radius += 0.2 * (_radius(row) - track.radius)
         track.low, track.high = min(track.low, row[LOWEST]), max(track.high, row[HIGHEST])
         track.seen_ns = t_ns
@@ -261,11 +270,11 @@ class MovingObjects:
                 continue
             speed = track.speed
             if not track.moves:
-                come = math.dist(track.place, track.first)
+                come = math.dist(track.position, track.first)
                 sure = speed > max(config.slowest, 2.0 * math.sqrt(track.vv)) and speed < config.fastest
                 track.moves = track.images >= config.images and come >= config.moved and sure
                 track.still_ns = t_ns
-                track.trail = [*track.trail[-MOST_TRAIL:], track.place]
+                track.trail = [*track.trail[-MOST_TRAIL:], track.position]
                 if track.moves:
                     heights = (track.low - 1.0, track.high + 0.3)
                     self.left_behind.append((np.array(track.trail), heights))
@@ -273,7 +282,7 @@ class MovingObjects:
             elif speed > config.still_speed:
                 track.still_ns = t_ns
             elif (t_ns - track.still_ns) * _NS > config.still_after:
-                track.moves, track.first, track.images = False, track.place, 1
+                track.moves, track.first, track.images = False, track.position, 1
 
     def _forget(self, t_ns: int, m: Array, lens: DepthLens, image: NDArray[np.float32]) -> None:
         config, kept = self.config, []
@@ -298,21 +307,21 @@ class MovingObjects:
 
     def _without(self, image: NDArray[np.float32], lens: DepthLens, m: Array, t_ns: int) -> NDArray[np.float32]:
         objects = [
-            (*track.place, track.low - 1.0, track.high + 0.3, track.radius + 0.2)
+            (*track.position, track.low - 1.0, track.high + 0.3, track.radius + 0.2)
             for track in self.tracks
             if track.moves and track.seen_ns == t_ns
         ]
         if not objects:
             return image
         out = image.copy()
-        blank_things(out, tuple(lens), m, np.array(objects))
+        erase_objects(out, tuple(lens), m, np.array(objects))
         return out
 
 
-def _middle(row: Array, eye: Array) -> Array:
+def _middle(row: Array, camera: Array) -> Array:
     """(2,) m: behind the side that the camera sees."""
     seen = row[[MIDDLE_X, MIDDLE_Y]]
-    along = seen - eye[:2]
+    along = seen - camera[:2]
     return np.asarray(seen + 0.12 * along / max(float(np.hypot(along[0], along[1])), 1e-6))
 
 
