@@ -15,7 +15,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.sim.parts": "PilotPart",
         "skyloop.sim.scenario": "Scenario Vehicle load_scenario make_scenario",
         "skyloop.sim.simulation": "Simulation",
-        "skyloop.sim.simulation_port": "SimulationPort",
+        "skyloop.sim.simulation_port": "FlightMemory SimulationPort",
         "skyloop.sim.world_view": "WorldView",
     },
     "Messages, streams and errors": {
@@ -43,6 +43,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.sensors.camera": "Camera CameraConfig PRESETS",
         "skyloop.sensors.faults": "Fault add_error apply_faults",
         "skyloop.sensors.imu": "Imu",
+        "skyloop.sensors.radar.processing.tracking": "clusters",
         "skyloop.sensors.sensor": "Scene Sensor SensorConfig numbers_of",
     },
     "Vehicles, behaviours, pilots and estimators": {
@@ -94,7 +95,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.datasets.seed_set": "JOINED write_joined",
         "skyloop.datasets.worker_processes": "WorkerJob Workers",
         "skyloop.recording.flight_log": "Curve ThinnedList",
-        "skyloop.recording.flight_plot": "COLOURS INK REFERENCE STYLE",
+        "skyloop.recording.flight_plot": "COLOURS INK REFERENCE saved_figure",
         "skyloop.recording.formats.coco": "CocoWriter",
         "skyloop.recording.formats.label_images": "LabelImage",
         "skyloop.recording.formats.registry": "Format",
@@ -137,6 +138,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.core.keyed_random": "KeyedRandom",
         "skyloop.core.stream_key": "stream_key",
         "skyloop.core.system_packages": "find_program",
+        "skyloop.core.tracking": "assigned constant_velocity kalman_gain",
         "skyloop.core.validation": "validated",
     },
 }

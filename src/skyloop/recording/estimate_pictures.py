@@ -13,8 +13,7 @@ import numpy as np
 from skyloop.core.bus import Bus
 from skyloop.core.frames import quat_conjugate, quat_multiply, rotvec_from_quat
 from skyloop.recording.flight_log import MOST_WAITING, Curve
-from skyloop.recording.flight_plot import COLOURS, INK, STYLE
-from skyloop.recording.run_folder import writing_into
+from skyloop.recording.flight_plot import COLOURS, INK, saved_figure
 from skyloop_client.messages import Array, Estimate, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
@@ -104,14 +103,8 @@ class EstimatePictures:
 
 
 def draw(path: Path, title: str, log: EstimateErrors, true_biases: Array) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     errors, biases = log.errors.rows, log.biases.rows
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(12.0, 9.5), layout="constrained")
+    with saved_figure(path, f"{title}: errors with 3σ, biases", (12.0, 9.5), dpi=100) as figure:
         axes = figure.subplots(5, 3, sharex=True, squeeze=False)
         for line, (label, scale) in enumerate(ROWS):
             for column in range(3):
@@ -125,10 +118,6 @@ def draw(path: Path, title: str, log: EstimateErrors, true_biases: Array) -> Non
             axes[0, column].set_title(axis)
             axes[3, column].set_title("xyz"[column] + " of the IMU")
             axes[4, column].set_xlabel("simulated time [s]")
-        figure.suptitle(f"{title}: errors with 3σ, biases", x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=100)
-        plt.close(figure)
 
 
 def _draw_error(axis: Any, rows: Array, state: int, scale: float) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.run_folder import writing_into
 from skyloop_client.messages import Array, Event, EventKind
 from skyloop_client.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INK = "#23303b"
 """The colour of text and axes."""
@@ -31,6 +35,25 @@ STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color":
 """Settings of Matplotlib for all plots."""
 
 
+@contextmanager
+def saved_figure(path: Path, title: str, size: tuple[float, float], dpi: int = 110) -> Iterator[Figure]:
+    """A figure in the style of all plots, which is written at the end of the block. size: inches."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(STYLE):
+        figure = plt.figure(figsize=size, layout="constrained")
+        try:
+            yield figure
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
+            with writing_into(path.parent):
+                figure.savefig(path, dpi=dpi)
+        finally:
+            plt.close(figure)
+
+
 @dataclass(frozen=True, slots=True)
 class FlightAxes:
     track: Any
@@ -39,14 +62,8 @@ class FlightAxes:
 
 
 def plot_flight(log: FlightLog, title: str, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     flown = {name: vehicle for name, vehicle in log.vehicles.items() if len(vehicle.motion.rows)}
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    with saved_figure(path, title, (WIDTH, HEIGHT)) as figure:
         axes = _axes(figure, has_errors=any(map(_has_errors, flown.values())))
         if len(flown) <= MOST_SINGLE:
             for (name, vehicle), colour in zip(flown.items(), COLOURS, strict=False):
@@ -55,10 +72,6 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
             _plot_many(flown, axes)
         draw_events([vehicle.events for vehicle in flown.values()], list(axes.rows.values()), INK)
         _finish(axes, max(map(_farthest, flown.values()), default=0.0))
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=110)
-        plt.close(figure)
 
 
 def _has_errors(vehicle: VehicleLog) -> bool:

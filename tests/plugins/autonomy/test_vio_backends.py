@@ -11,7 +11,7 @@ from vio_flights import TRUE_NOISE, Corners, Flight, TrackDrivenOdometry, WithWa
 
 from skyloop.core.frames import Transform
 from skyloop_autonomy.evaluation.estimate_log import Truths
-from skyloop_autonomy.evaluation.trajectory_error import Trajectory
+from skyloop_autonomy.evaluation.trajectory_error import PoseTrajectory
 from skyloop_autonomy.vio import VioSettings
 from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_client.errors import MissingExtra, SetupError
@@ -36,7 +36,7 @@ def truths_of(flown: Flight) -> Truths:
     stamps = np.round(flown.times * 1e9).astype(np.int64)
     quats = Rotation.from_matrix(flown.rotations).as_quat()[:, [3, 0, 1, 2]]
     none = np.zeros((0, 3))
-    return Truths(Trajectory(stamps, flown.positions, quats), flown.velocities, np.zeros(0, np.int64), none, none)
+    return Truths(PoseTrajectory(stamps, flown.positions, quats), flown.velocities, np.zeros(0, np.int64), none, none)
 
 
 def off(beside: SmootherBeside, flown: Flight) -> np.ndarray:
@@ -70,8 +70,9 @@ def test_it_follows_a_flight_to_centimetres(usual: tuple[SmootherBeside, Flight]
 
 def test_corners_are_what_makes_it_exact() -> None:
     class Blind(Corners):
-        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
-            return super().tracks(rotation, place, most).kept(slice(0, 0))
+        def tracks(self, rotation: np.ndarray, position: np.ndarray, most: int = 120) -> CornerTracks:
+            tracks = super().tracks(rotation, position, most)
+            return tracks.kept(np.zeros(len(tracks), bool))
 
     beside, flown = both_on(3, Blind(3))
     assert off(beside, flown)[-1] > 1.0

@@ -23,7 +23,7 @@ SHORT = replace(FLIGHTS["room"], length=8.0)
 
 
 def gap_to_furniture(point: np.ndarray) -> float:
-    """m from a point of the room to the nearest wall or box, from their places in the world's file."""
+    """m from a point of the room to the nearest wall or box, from their positions in the world's file."""
     things = [(x, y, yaw, length, width) for length, width, x, y, yaw, _, _ in WALLS]
     things += [(x, y, 0.0, 1.0, 1.0) for x, y in BOXES]
     gaps = []

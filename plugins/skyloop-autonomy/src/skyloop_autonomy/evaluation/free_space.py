@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ from skyloop.world.occupancy import occupancy
 from skyloop_autonomy.planning.string_pulling import cells_along, corners_kept
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
 
 NEAR_WALLS = 1.0
 """m; a way through cells with less clearance costs more, so ways keep to the middle of a room."""
@@ -34,7 +37,7 @@ class Slab:
 
 
 class FreeSpace:
-    """A level map of one slab of a world. Moving things are left out."""
+    """A level map of one slab of a world. Moving objects are left out."""
 
     def __init__(self, model: Model, slab: Slab, clearance: float) -> None:
         """clearance: m between the vehicle's middle and any obstacle."""
@@ -55,7 +58,7 @@ class FreeSpace:
             raise ScenarioError(f"({point[0]:g}, {point[1]:g}) is outside of the part of the world that is searched")
         return int(at[0]), int(at[1])
 
-    def point(self, cell: Array) -> Array:
+    def point(self, cell: ArrayLike) -> Array:
         """(…, 2) m, the middles of cells."""
         return np.asarray(self.slab.low + (np.asarray(cell) + 0.5) * self.slab.cell)
 
@@ -65,7 +68,7 @@ class FreeSpace:
         return float(self.clearances[cells].min())
 
     @cached_property
-    def _graph(self) -> tuple[Any, Any, Any]:
+    def _graph(self) -> tuple[coo_array, NDArray[np.int64], NDArray[np.int64]]:
         """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells.
 
         SciPy searches it from one cell to all others at once."""
@@ -75,7 +78,7 @@ class FreeSpace:
         numbers = np.full(free.shape, -1, np.int64)
         numbers[free] = np.arange(int(free.sum()))
         crowded = 1.0 + 2.0 * np.maximum(NEAR_WALLS - self.clearances, 0.0) / NEAR_WALLS
-        ends: list[tuple[Any, Any, Any]] = []
+        ends: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
         for di, dj in ((1, 0), (0, 1), (1, 1), (1, -1)):
             here = numbers[: -di or None, max(-dj, 0) : -dj if dj > 0 else None]
             there = numbers[di:, max(dj, 0) : dj if dj < 0 else None]
@@ -111,7 +114,7 @@ class WaysFrom:
     costs: Array
     """By cell; infinite where nothing leads."""
     before: NDArray[np.int32]
-    cells: Array
+    cells: NDArray[np.int64]
 
     @property
     def reachable(self) -> Array:
@@ -135,6 +138,8 @@ class WaysFrom:
         return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])
 
 
+TOLERANCE = 0.03
+"""Of the length of a round."""
 TRIES = 400
 """Rounds that are drawn before it gives up."""
 SHORTEST_LEG = 0.6
@@ -145,30 +150,30 @@ def way_length(points: Array) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def exploring_round(space: FreeSpace, start: Array, length: float, seed: int, *, within: float = 0.03) -> Array:
-    """(n, 2) m, corners of a round of `length` m, give or take a share `within`, that begins and ends at `start`."""
+def exploring_round(space: FreeSpace, start: Array, length: float, seed: int) -> Array:
+    """(n, 2) m, corners of a round of `length` m, give or take `TOLERANCE`, that begins and ends at `start`."""
     chance = generator(seed, "exploring")
     start = np.asarray(start, float)[:2]
-    places = space.ways_from(start).reachable
-    if len(places) < 100:
-        raise ScenarioError(f"only {len(places)} cells can be reached from ({start[0]:g}, {start[1]:g})")
+    positions = space.ways_from(start).reachable
+    if len(positions) < 100:
+        raise ScenarioError(f"only {len(positions)} cells can be reached from ({start[0]:g}, {start[1]:g})")
     best: Array | None = None
     for _ in range(TRIES):
-        found = _one_round(space, start, length, places, chance)
+        found = _one_round(space, start, length, positions, chance)
         if best is None or abs(way_length(found) - length) < abs(way_length(best) - length):
             best = found
-        if abs(way_length(best) - length) <= within * length:
+        if abs(way_length(best) - length) <= TOLERANCE * length:
             return best
     assert best is not None
     raise ScenarioError(f"no round of {length:g} m was found; the nearest has {way_length(best):.1f} m")
 
 
-def _one_round(space: FreeSpace, start: Array, length: float, places: Array, chance: np.random.Generator) -> Array:
-    """Goes to places far from those it has seen until the way back is all that is left."""
+def _one_round(space: FreeSpace, start: Array, length: float, positions: Array, chance: np.random.Generator) -> Array:
+    """Goes to points far from those it has seen until the way back is all that is left."""
     home = space.ways_from(start)
     way, here, seen = start[None, :], home, [start]
     for _ in range(50):
-        candidates = places[chance.integers(len(places), size=8)]
+        candidates = positions[chance.integers(len(positions), size=8)]
         apart = np.linalg.norm(candidates[:, None, :] - np.array(seen)[None, :, :], axis=2).min(axis=1)
         for goal in candidates[np.argsort(-apart)]:
             there, back = here.to(goal), home.to(goal)[::-1]

@@ -28,27 +28,19 @@ NEAREST, FARTHEST = 4.0, 18.0
 SENSORS_OF_VIO = ("imu0", "cam0", "cam1")
 
 
-def mission_scenario(
-    world: str, seed: int, *, on: str = "vio", walkers: int = 0, overrides: dict[str, Any] | None = None
-) -> Scenario:
-    """The scenario `<world>-nav` with the goals of a seed. on: vio, or truth without odometry and its cameras.
+def mission_scenario(world: str, seed: int, *, walkers: int = 0) -> Scenario:
+    """The scenario `<world>-nav` with the goals of a seed.
 
     walkers: the number of people who walk to and fro in the world. The goals are the same with and without them."""
     if world not in WORLDS:
         raise unknown_name("world of missions", world, WORLDS)
-    scenario = load_scenario(f"{world}-nav", {"seed": seed, **(overrides or {})})
+    scenario = load_scenario(f"{world}-nav", {"seed": seed})
     goals, _ = mission_goals(scenario, world, seed)
     data = scenario.model_dump(mode="json")
     vehicle = data["vehicles"][0]
     vehicle["pilot"]["goals"] = goals
     if walkers:
         data["world"]["options"]["walkers"] = walkers
-    if on == "truth":
-        vehicle["state"] = "truth"
-        vehicle["estimators"].pop("vio")
-        vehicle["sensors"] = {name: sensor for name, sensor in vehicle["sensors"].items() if name not in SENSORS_OF_VIO}
-    elif on != "vio":
-        raise ScenarioError(f"a mission is flown on vio or on truth, not on '{on}'")
     return make_scenario(data, place=f"{world}-nav, seed {seed}")
 
 
@@ -63,11 +55,11 @@ def mission_goals(scenario: Scenario, world: str, seed: int) -> tuple[list[list[
     goals, length = [], 0.0
     for _ in range(GOALS):
         ways = space.ways_from(here)
-        places = ways.reachable
-        roomy = np.array([space.clearances[space.cell(place)] >= GOAL_CLEARANCE for place in places])
-        places = places[roomy]
+        positions = ways.reachable
+        roomy = np.array([space.clearances[space.cell(position)] >= GOAL_CLEARANCE for position in positions])
+        positions = positions[roomy]
         for _ in range(200):
-            goal = places[chance.integers(len(places))]
+            goal = positions[chance.integers(len(positions))]
             way = way_length(ways.to(goal))
             if NEAREST <= way <= FARTHEST:
                 break
@@ -90,16 +82,16 @@ class Door:
     """An open door that closes when the first goal is reached."""
 
     opening: tuple[float, float]
-    """m, x and y of the place where the hinge of the closed door is."""
+    """m, x and y of the hinge of the closed door."""
     yaw: float
     """rad, of the closed door, from its hinge."""
     width: float = 1.2
     """m."""
 
-    def distance(self, place: Array) -> float:
-        """m from the closed door to a place, seen from above."""
+    def distance(self, position: Array) -> float:
+        """m from the closed door to a position, seen from above."""
         along = np.array([math.cos(self.yaw), math.sin(self.yaw)])
-        off = np.asarray(place)[:2] - self.opening
+        off = np.asarray(position)[:2] - self.opening
         return float(np.linalg.norm(off - np.clip(off @ along, 0.0, self.width) * along))
 
 

@@ -48,7 +48,7 @@ class WindowVideo:
         self._window.close()
 
 
-def _text(name: Any) -> str:
+def _text(name: str | bytes) -> str:
     return name.decode(errors="replace") if isinstance(name, bytes) else str(name)
 
 
