@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from skyloop.world.model import Model
 from skyloop.world.scenery.foliage import LEAF_SLOT
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.worlds.forest import Forest
-from skyloop_client.errors import ScenarioError
 
 
 @pytest.fixture(scope="module")
@@ -116,17 +114,6 @@ def test_denser_forests_have_more_and_simpler_trees() -> None:
     assert per_tree[0] > 3.0 * per_tree[1]
 
 
-def test_the_same_seed_gives_the_same_forest(forest: Forest) -> None:
-    one, two = forest.model, Forest(1).model
-    two.freeze()
-    assert one.standing_poses.tobytes() == two.standing_poses.tobytes()
-    assert np.array_equal(one.palettes, two.palettes)
-    for a, b in zip(one.shapes, two.shapes, strict=True):
-        for mine, its in zip(a.lods, b.lods, strict=True):
-            assert mine.positions.tobytes() == its.positions.tobytes()
-            assert mine.colours.tobytes() == its.colours.tobytes()
-
-
 def test_colours_may_turn(forest: Forest) -> None:
     seed = next(s for s in range(2, 20) if generator(s, "forest/season").random() < 0.4)
     turned = Forest(seed, density=100.0, size=60.0, randomise=frozenset({"colours"}))
@@ -138,27 +125,3 @@ def test_colours_may_turn(forest: Forest) -> None:
         assert set(mesh.materials[mesh.colours[:, 3] == LEAF_SLOT]) == {MATERIAL_ID[leaves]}
     hues = [{tuple(palette[1]) for palette in world.model.palettes} for world in (forest, turned)]
     assert not (hues[0] & hues[1]) - {(255, 255, 255)}
-
-
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        ({"density": 49.0}, "density is 49"),
-        ({"density": 2001.0}, "density is 2001"),
-        ({"density": float("nan")}, "density is nan"),
-        ({"size": 10.0}, "size is 10"),
-        ({"size": 300.0, "density": 2000.0}, "18000 trees"),
-    ],
-)
-def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ScenarioError, match=said) as error:
-        Forest(1, **options)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.slow("ten forests")
-@pytest.mark.parametrize("seed", range(10))
-def test_ten_seeds(seed: int) -> None:
-    model = Forest(seed).model
-    model.freeze()
-    assert len(rows_of(model, "tree")) == 720

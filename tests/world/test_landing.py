@@ -10,10 +10,10 @@ from model_rays import cast, triangles
 
 from marker_pictures import FOCAL_PX, detect, picture
 from skyloop.world.materials import MATERIALS
+from skyloop.world.rays import RayTracer
 from skyloop.world.scenery.landing_marker import LandingMarker
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.landing import COVERS, Landing
-from skyloop_client.errors import ScenarioError
 from skyloop_landing.vision.figures import RECTANGLE, RING, SQUARE
 
 MARKER = LandingMarker()
@@ -119,17 +119,16 @@ def test_the_seed_chooses_the_cover() -> None:
         assert world.cover in shown
 
 
-def test_same_seed_same_bytes() -> None:
-    first, again, other = built(2)[1].tobytes(), triangles(Landing(2).model)[0].tobytes(), built(3)[1].tobytes()
-    assert first == again
-    assert first != other
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"marker_xy": (40.0, 0.0)}, {"marker_xy": (np.nan, 0.0)}, {"marker_xy": 3.0}, {"marker_xy": ("a", 1)},
-     {"marker_xy": (1.0, 2.0, 3.0)}, {"marker_yaw_deg": np.inf}],
-)  # fmt: skip
-def test_impossible_options_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(ScenarioError, match=r"landing.*marker_"):
-        Landing(1, **options)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("bearing_deg", "elevation_deg"), [(20.0, 35.0), (-130.0, 60.0), (90.0, 15.0)])
+def test_half_of_the_marker_is_in_its_shadow(bearing_deg: float, elevation_deg: float) -> None:
+    bearing, elevation = np.radians([bearing_deg, elevation_deg])
+    world = Landing(1, marker_xy=(6.0, 2.0), screen=(bearing_deg, elevation_deg))
+    world.model.freeze()
+    sun = np.array([np.cos(elevation) * np.cos(bearing), np.cos(elevation) * np.sin(bearing), np.sin(elevation)])
+    towards, aside = np.array([np.cos(bearing), np.sin(bearing)]), np.array([-np.sin(bearing), np.cos(bearing)])
+    steps = np.array([(a, b) for a in (-0.8, -0.4, -0.1, 0.1, 0.4, 0.8) for b in (-0.5, 0.0, 0.5)])
+    places = np.array([6.0, 2.0]) + steps[:, :1] * towards + steps[:, 1:] * aside
+    origins = np.column_stack([places, np.full(len(places), 0.031)])
+    hits = RayTracer(world.model).cast(origins, np.tile(sun, (len(origins), 1)), 50.0, None)
+    shaded = np.isfinite(hits.distance) & (hits.distance < 50.0)
+    assert np.array_equal(shaded, steps[:, 0] > 0.0)

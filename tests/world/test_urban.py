@@ -8,7 +8,6 @@ from model_rays import triangles
 from skyloop.world.scenery.streets import DROP, HALF_LOT, OUTER_FRONT, OUTER_KERB, block_centres
 from skyloop.world.semantics import CLASSES
 from skyloop.world.worlds.urban import Urban
-from skyloop_client.errors import ScenarioError
 
 SURFACES = ("roads", "kerbs", "pavements", "meadows", "lane markings", "plaza", "bed", "court", "lawn", "garden paths")
 FURNITURE = ("lamp", "bench", "bin", "sign", "traffic light", "furniture", "fence")
@@ -158,18 +157,9 @@ def test_street_views_stay_within_the_triangle_budget(town: Urban) -> None:
         assert visible_triangles(town.model, eye, heading) < 60_000
 
 
-def test_the_same_seed_makes_the_same_town_and_the_options_another(town: Urban) -> None:
-    again = Urban(1)
-    again.model.freeze()
-    assert np.array_equal(town.model.standing_poses, again.model.standing_poses)
-    assert np.array_equal(town.model.part_shape, again.model.part_shape)
-    assert np.array_equal(town.model.motion(10**10).poses, again.model.motion(10**10).poses)
-    for a, b in zip(town.model.shapes, again.model.shapes, strict=True):
-        assert np.array_equal(a.lods[0].positions, b.lods[0].positions), a.name
-        assert np.array_equal(a.lods[0].colours, b.lods[0].colours), a.name
+def test_other_textures_and_numbers_of_people_and_cars(town: Urban) -> None:
     other = Urban(2, people=4, cars=0, randomise=frozenset({"textures", "colours", "people"}))
     other.model.freeze()
-    assert not np.array_equal(town.model.standing_poses[:200], other.model.standing_poses[:200])
 
     def variants(world: Urban) -> set[int]:
         return {int(world.model.part_variant[row]) for row, _ in _standing(world, "house")}
@@ -178,8 +168,3 @@ def test_the_same_seed_makes_the_same_town_and_the_options_another(town: Urban) 
     people = [thing for thing in other.model.things if thing.class_id == CLASSES.index("person")]
     assert 2 <= len(people) <= 8
     assert all(len(mover.poses(0.0)) > 5 for mover in other.model.movers), "no car drives"
-
-
-def test_negative_numbers_are_refused() -> None:
-    with pytest.raises(ScenarioError, match="people is -1"):
-        Urban(1, people=-1)

@@ -205,7 +205,7 @@ def _on_nearest_wall(anchor: Sequence[float]) -> tuple[tuple[float, float, float
     if len(anchor) != 3 or not all(a <= p <= b for a, p, b in zip(lows, anchor, highs, strict=True)):
         ranges = (f"{name} {a:g} to {b:g}" for name, a, b in zip("xyz", lows, highs, strict=True))
         raise ScenarioError(
-            f"corridor: an anchor at {list(anchor)} does not hang on a wall; give {', '.join(ranges)} m"
+            f"world 'corridor': an anchor at {list(anchor)} does not hang on a wall; give {', '.join(ranges)} m"
         )
     x, y, z = (float(number) for number in anchor)
     walls = {
