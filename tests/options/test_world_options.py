@@ -56,7 +56,7 @@ def changed(name: str) -> World:
 
 def number_of(*classes: str) -> Callable[[World], float]:
     wanted = {CLASS_ID[name] for name in classes}
-    return lambda world: sum(thing.class_id in wanted for thing in world.model.things)
+    return lambda world: sum(instance.class_id in wanted for instance in world.model.objects)
 
 
 def walkers(world: World) -> float:
@@ -72,12 +72,12 @@ def height_at(x: float, y: float) -> Callable[[World], float]:
 
 
 def pose_of(model: Model, name: str) -> np.ndarray:
-    thing = next(thing for thing in model.things if thing.name == name)
-    return np.asarray(model.standing_poses[thing.rows[0]])
+    instance = next(instance for instance in model.objects if instance.name == name)
+    return np.asarray(model.standing_poses[instance.rows[0]])
 
 
 def spread(is_a: str) -> Callable[[World], float]:
-    """m from the origin to the farthest thing of a class."""
+    """m from the origin to the farthest object of a class."""
 
     def farthest(world: World) -> float:
         model = world.model
@@ -94,7 +94,7 @@ def walk(world: World) -> float:
 
 
 def named(start: str) -> Callable[[World], float]:
-    return lambda world: sum(thing.name.startswith(start) for thing in world.model.things)
+    return lambda world: sum(instance.name.startswith(start) for instance in world.model.objects)
 
 
 def trees_per_hectare(world: World) -> float:
@@ -208,7 +208,7 @@ f 4 3 2 1
 
 
 def top(world: World) -> float:
-    """m, of the file's things."""
+    """m, of the file's objects."""
     return float(corners(world)[:, 2].max())
 
 
@@ -218,14 +218,14 @@ def reach(world: World) -> float:
 
 def corners(world: World) -> np.ndarray:
     model = world.model
-    row = next(thing for thing in model.things if thing.name == "Crate_1").rows[0]
+    row = next(instance for instance in model.objects if instance.name == "Crate_1").rows[0]
     pose = model.standing_poses[row]
     return np.asarray(model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
 
 
 def material(world: World) -> float:
     model = world.model
-    row = next(thing for thing in model.things if thing.name == "Crate_1").rows[0]
+    row = next(instance for instance in model.objects if instance.name == "Crate_1").rows[0]
     return float(model.shapes[model.part_shape[row]].lods[0].materials[0])
 
 

@@ -72,11 +72,11 @@ def scene() -> Iterator[PaintedScene]:
 
 
 def number_of(scene: PaintedScene, name: str) -> int:
-    return next(k for k, thing in enumerate(scene.model.things) if thing.name == name)
+    return next(k for k, instance in enumerate(scene.model.objects) if instance.name == name)
 
 
 def outline(scene: PaintedScene, kinematics: Any, name: str, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and, in each, where the left edge of a thing lies: half a pixel before its first pixel."""
+    """Rows and, in each, where the left edge of an object lies: half a pixel before its first pixel."""
     _, truth, _ = shoot(scene, kinematics, truth=("instances",), **options)
     mine = truth.instances == number_of(scene, name)
     rows = np.flatnonzero(mine.any(axis=1))
@@ -168,7 +168,7 @@ def test_velocities_of_a_tumbling_box(scene) -> None:
 
 
 def moved_px(scene, lens: Any, kinematics: Any, mine: np.ndarray, truth: Any, dt: float) -> np.ndarray:
-    """Where the surface points of pixels are seen `dt` later, by the paths of camera and thing."""
+    """Where the surface points of pixels are seen `dt` later, by the paths of camera and object."""
     directions = lens.directions[mine]
     points = kinematics.position + (directions * truth.distance[mine][:, None]) @ camera_axes(kinematics).T
     t = kinematics.t_ns * 1e-9

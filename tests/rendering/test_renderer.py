@@ -105,7 +105,7 @@ def test_movers_are_where_each_instant_has_them(renderer: Renderer, model: Model
 
 def test_hidden_rows_are_looked_through(renderer: Renderer, model: Model) -> None:
     number = number_of(model, "passing")
-    row = model.things[number].rows[0]
+    row = model.objects[number].rows[0]
     shown, hidden, without = renderer.render(
         [
             request((0.0, 0.0, 3.0), (1.0, 0.0, 3.0), t=1.5),
@@ -134,16 +134,16 @@ def test_nothing_visible_is_culled(renderer: Renderer, model: Model, eye: Any, t
     start = np.broadcast_to(asked.pose.position, along.shape)
     hits = RayTracer(model).cast(start, along / size[:, None], 1e4, model.motion(round(t * 1e9)))
     rows = hits.row.reshape(view.instances.shape)
-    things = np.where(rows < 0, 0, model.part_object[rows])
-    alike = things == view.instances
+    objects = np.where(rows < 0, 0, model.part_object[rows])
+    alike = objects == view.instances
     assert alike.mean() > 0.99
     depth = (hits.distance / size).reshape(rows.shape)
-    both = alike & (things > 0) & (depth < 30.0)
+    both = alike & (objects > 0) & (depth < 30.0)
     error = np.abs(view.depth[both] - depth[both])
-    # a stack's blocks have edges inside one thing's outline
+    # a stack's blocks have edges inside one object's outline
     assert np.mean(error < 1e-3) > 0.995
-    assert len(np.unique(things)) > 12
-    numbers, pixels = np.unique(things, return_counts=True)
+    assert len(np.unique(objects)) > 12
+    numbers, pixels = np.unique(objects, return_counts=True)
     assert set(numbers[pixels > 4].tolist()) <= set(np.unique(view.instances).tolist())
 
 

@@ -14,9 +14,9 @@ def blocks_of(world: Blocks) -> list[np.ndarray]:
     model = world.model
     model.freeze()
     found = []
-    for thing in model.things:
-        if thing.class_id == CLASS_ID["block"]:
-            (row,) = thing.rows
+    for instance in model.objects:
+        if instance.class_id == CLASS_ID["block"]:
+            (row,) = instance.rows
             pose = model.standing_poses[row]
             found.append(model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
     return found

@@ -41,7 +41,7 @@ def test_it_is_closed_all_round_and_open_above(seed: int) -> None:
     # where vehicles take off it is free, and doors are there
     risen = corners[corners[..., 2].max(axis=1) > 1e-3]
     assert np.linalg.norm(risen[..., :2].reshape(-1, 2), axis=1).min() > 3.0
-    classes = [thing.class_id for thing in world.model.things if thing.rows]
+    classes = [instance.class_id for instance in world.model.objects if instance.rows]
     assert classes.count(CLASS_ID["door"]) >= 6
     assert classes.count(CLASS_ID["wall"]) >= 12
 
@@ -79,4 +79,6 @@ def test_an_anchor_moves_nothing() -> None:
 
 def placed(world: Corridor) -> list[tuple[Any, np.ndarray]]:
     world.model.freeze()
-    return [(thing, world.model.standing_poses[thing.rows[0]]) for thing in world.model.things if thing.rows]
+    return [
+        (instance, world.model.standing_poses[instance.rows[0]]) for instance in world.model.objects if instance.rows
+    ]

@@ -70,5 +70,5 @@ def test_two_people_never_meet(world: str) -> None:
 def test_without_the_option_nobody_is_added_and_with_it_all_else_stays(world: str) -> None:
     bare, peopled = built(world, 1), built(world, 1, walkers=4)
     assert len(peopled.movers) == len(bare.movers) + 4
-    assert len(bare.things) + 4 == len(peopled.things)
+    assert len(bare.objects) + 4 == len(peopled.objects)
     assert fingerprint(bare) == fingerprint(peopled)

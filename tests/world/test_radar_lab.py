@@ -18,7 +18,7 @@ def middles(world: RadarLab, times: np.ndarray) -> np.ndarray:
 def test_one_person_walks_in_front_of_the_origin(seed: int) -> None:
     world = RadarLab(seed)
     world.model.freeze()
-    classes = [thing.class_id for thing in world.model.things]
+    classes = [instance.class_id for instance in world.model.objects]
     assert classes.count(CLASS_ID["person"]) == 1
     assert set(classes) - {CLASS_ID["person"], 0, 255} == set()
     places = middles(world, np.arange(0.0, 20.0, 0.25))

@@ -115,7 +115,7 @@ def test_start_is_free(walls: tuple[UrbanWalls, np.ndarray]) -> None:
 def test_everything_is_taller_than_the_flight_and_named() -> None:
     world = UrbanWalls(3)
     assert len(triangles(world.model)[1]) < 12_000
-    names = [thing.name for thing in world.model.things]
+    names = [instance.name for instance in world.model.objects]
     assert sum(name.startswith("building") for name in names) == 25
     for row in range(world.model.n_standing):
         name = names[world.model.part_object[row]]

@@ -34,7 +34,7 @@ def fingerprint(name: str, seed: int) -> str:
     ]
     for array in (*tables, *poses, *looks, *model.palettes):
         digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update(repr([(thing.name, thing.rows) for thing in model.things]).encode())
+    digest.update(repr([(instance.name, instance.rows) for instance in model.objects]).encode())
     return digest.hexdigest()
 
 

@@ -242,7 +242,7 @@ class RadarConfig(SensorConfig):
     height: Annotated[int, Field(ge=8, le=4096)] | None = None
     """px, the height of the picture whose pixels are the scatterers."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """The field of view across the middle row of the picture; things outside it give no echo."""
+    """The field of view across the middle row of the picture; objects outside it give no echo."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     n_chirps: Count | None = None
@@ -285,7 +285,7 @@ class RadarConfig(SensorConfig):
     pattern: AnyPattern = Beam()
     """How strong an echo is, by its direction."""
     specular: bool = True
-    """true: planes and rounded things give mirror-like echoes."""
+    """true: planes and rounded objects give mirror-like echoes."""
     ground_bounce: bool = False
     """true: echoes also travel by way of the ground below, on the way there, back, or both."""
     see_through: bool = False
