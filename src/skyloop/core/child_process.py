@@ -125,7 +125,7 @@ def tell(**what: object) -> None:
 
 
 def run_reporting(work: Callable[[], None]) -> None:
-    """Do the work of a process. A known error is told, and ends it."""
+    """Do the work of a process. A known error is reported, and ends it."""
     try:
         work()
     except SkyloopError as error:

@@ -50,7 +50,7 @@ GIVE_UP_S = 1.0
 class RealTime:
     """A fixed number of simulated seconds per second of wall time.
 
-    It never skips time to catch up. It starts anew when time was set or is too far behind.
+    It never skips time to catch up. It restarts when time was set or is too far behind.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 A kernel is compiled, or loaded from the cache, the first time it is called. `prepare` does that for all of them at
 once and says so when it takes a while; with a cold cache it keeps a second core busy too.
 
-Four objects of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
+Four parts of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
 machine code and its attribute `get_call_template` when compiled code calls it, `global_compiler_lock` is held while it
 compiles, and cache locators are listed in `CacheImpl._locator_classes` and keep their folder in `_cache_path`.
 tests/core/test_jit.py tests each of them, and pyproject.toml names the versions that were tried.

@@ -195,9 +195,8 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
         own = (1 + 0.06 * rng.standard_normal(plates.count).astype(np.float32))[plates.number]
     rough = noise(rng, size, 12, size / 2.5, slope=0.9, stretch=(1.0, 2.0))
     height = normed(ridge + 0.09 * fibre + 0.05 * rough)
-    low, middle, high = (((40, 32, 26), (98, 84, 70), (152, 138, 120)), ((48, 36, 30), (118, 86, 68), (164, 128, 106)))[
-        variant
-    ]
+    dark, light = (((40, 32, 26), (98, 84, 70), (152, 138, 120)), ((48, 36, 30), (118, 86, 68), (164, 128, 106)))
+    low, middle, high = (dark, light)[variant]
     return ramp(height, low, middle, high) * (own * lit(height, 0.9))[..., None], height
 
 

@@ -221,7 +221,7 @@ class Imported:
         ground: m, the height of the level ground vehicles stand on; true: the lowest point of the file; false: the
             same height, but the ground is not drawn.
         classes: Patterns of names (`*`, `?`; upper and lower case are alike) and the class they mean. A name that no
-            pattern fits tells its class by its words ("Tree_03"), else it is an object.
+            pattern fits gets its class from its words ("Tree_03"), else it is an object.
         materials: Patterns of names and the material they mean.
         """
         self._check(scale, up, ground)

@@ -33,7 +33,7 @@ class ViewRenderer(Protocol):
     """The interface of a renderer; `rendering.client.Renderer` implements it."""
 
     meanwhile: Meanwhile | None
-    """Called while it renders, with a function that tells whether the views are ready; it returns once they are."""
+    """Called while it renders, with a function that says whether the views are ready; it returns once they are."""
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]: ...
 
@@ -129,7 +129,7 @@ class WorldScene:
         for request in requests:
             key = _key(request)
             if not _shows(self._views.get(key), request):
-                # one picture serves all who look from one place, so it has all that any of them needs
+                # one picture serves all cameras at one position, so it has all that any of them needs
                 both = missing.get(key, request)
                 missing[key] = replace(
                     request, colour=request.colour or both.colour, surface=request.surface or both.surface

@@ -97,7 +97,7 @@ class Solids:
         self._places.clear()
 
     def above(self, position: ArrayLike, reach: float) -> tuple[float, str] | None:
-        """How far above a place a standing object is, m, and its name; None if there is none within `reach`."""
+        """How far above a position a standing object is, m, and its name; None if there is none within `reach`."""
         x, y, z = np.asarray(position, float).tolist()
         share, triangle = cast_segment(self.arrays, 0, (x, y, z), (x, y, z + reach))
         if share > 1.0:

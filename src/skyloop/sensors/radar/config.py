@@ -210,7 +210,7 @@ class RadarTarget(BaseModel):
     size: Positive = 1.0
     """m, the radius or the edge; m², the cross section of a point."""
     position: Vector3
-    """m, the place at the start, in world axes."""
+    """m, the position at the start, in world axes."""
     velocity: Vector3 = (0.0, 0.0, 0.0)
     """m/s, its velocity, in world axes."""
 
@@ -279,7 +279,7 @@ class RadarConfig(SensorConfig):
     lowpass_corner_hz: Positive | None = None
     """The frequency at which the filter has 3 dB."""
     iq: bool = False
-    """true: samples are complex, which tells the sign of a beat and doubles the range."""
+    """true: samples are complex, which gives the sign of a beat and doubles the range."""
     classes: tuple[str, ...] | None = None
     """The classes of the surfaces that echo, as "airloop" masks them; null: all."""
     pattern: AnyPattern = Beam()

@@ -88,7 +88,7 @@ KERNEL add_energies(const double* energies, int n_echoes, double* sums)
 SOURCE = SHARED + PATCHES + MIRRORS
 THREADS = 128
 FEW = 8
-"""Blocks of threads that each do several objects."""
+"""Blocks of threads that each do several steps."""
 ALIGNMENT = 256
 """Bytes; enough for every type, and a line of the GPU's memory is not shared."""
 
@@ -222,7 +222,7 @@ class GpuEchoes:
         return offsets
 
     def _unchanged(self, name: str, make: Callable[..., Any], *of: Any) -> Any:
-        """An array on the GPU, made anew only where it is made of others than before. They never change in place."""
+        """An array on the GPU, made again only where it is made of others than before. They never change in place."""
         made = self._kept.get(name)
         if made is None or any(old is not new for old, new in zip(made[0], of, strict=True)):
             made = self._kept[name] = (of, make(*of))
@@ -246,7 +246,7 @@ class GpuEchoes:
 def _numbers(
     picture: SurfaceView, objects: ModelParts, antennas: WaveEnds, receiver: Receiver, wavelength: float
 ) -> Array:
-    """What the source reads at its places."""
+    """The numbers that the source reads, at their offsets."""
     fixed: dict[str, ArrayLike] = {
         "LENS": picture.lens, "CAMERA": picture.world_from_camera, "POSITION": picture.position,
         "TURN": antennas.sensor_from_world, "TX": antennas.tx, "TX_VELOCITY": antennas.tx_velocity,
