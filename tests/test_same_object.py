@@ -95,7 +95,7 @@ def test_leaves_are_hit_where_they_are_seen(park: WorldScene) -> None:
     model, lens = park.model, Pinhole.from_fov(96, 72, np.radians(50.0))
     trees = {}
     for row in np.flatnonzero(model.object_class[model.part_object[: model.n_standing]] == CLASS_ID["tree"]).tolist():
-        trees[model.things[model.part_object[row]].name.split()[0]] = row
+        trees[model.objects[model.part_object[row]].name.split()[0]] = row
     assert len(trees) >= 5
     agreeing = compared = 0
     for species, row in trees.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,7 +120,7 @@ def test_samples_are_the_same_in_another_thread() -> None:
             gate = LinkGate()
             threads: set[str] = set()
 
-            def serve(work: Callable[[], object], gate: LinkGate = gate, threads: set[str] = threads) -> object:
+            def serve(work: Callable[[], Any], gate: LinkGate = gate, threads: set[str] = threads) -> Any:
                 def named() -> object:
                     threads.add(threading.current_thread().name)
                     return work()

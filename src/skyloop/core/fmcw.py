@@ -6,7 +6,7 @@ Both the radar that makes the data and the processing that reads it need these, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -91,9 +91,8 @@ class Waveform:
 
     def details(self) -> dict[str, Any]:
         """Plain data for StreamInfo, with what follows from it under the paper's names."""
-        given = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {
-            **given,
+            **asdict(self),
             "d_res": self.range_resolution,
             "d_max": self.max_range,
             "v_max": self.max_speed,

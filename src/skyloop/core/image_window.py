@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class ImageWindow:
         *,
         instead: str,
         scale: int = 1,
-        screen_of: Callable[[Any], Any] = lambda glfw: None,
+        screen_of: Callable[[ModuleType], object] = lambda glfw: None,
     ) -> None:
         """size: (width, height) px of the images, each of which is `scale` pixels of the screen wide.
 

@@ -139,10 +139,15 @@ def _register_messages(plugin: Plugin) -> None:
 
 
 def _names(plugin: Plugin, kind: str) -> list[str]:
-    brought = getattr(plugin, kind)
-    if kind in FOLDERS:
-        return [] if brought is None else sorted(path.stem for path in brought.glob("*.yaml"))
-    return list(brought) if isinstance(brought, Mapping) else []
+    brought = _brought(plugin, kind)
+    if isinstance(brought, Mapping):
+        return list(brought)
+    return sorted(path.stem for path in brought.glob("*.yaml")) if kind in FOLDERS and brought is not None else []
+
+
+def _brought(plugin: Plugin, kind: str) -> Objects | Path | None:
+    brought: Objects | Path | None = getattr(plugin, kind)
+    return brought
 
 
 def _one_line(text: str) -> str:
@@ -174,7 +179,8 @@ class Registry(Mapping[str, T], Generic[T]):
     def path(self, name: str) -> str:
         """Its "module:Name"."""
         for found in plugins():
-            if found.plugin is not None and name in (brought := getattr(found.plugin, self._kind)):
+            brought = _brought(found.plugin, self._kind) if found.plugin is not None else None
+            if isinstance(brought, Mapping) and name in brought:
                 return str(brought[name])
         raise KeyError(name)
 
@@ -210,8 +216,9 @@ class Files(Registry[Path]):
 
     def _load(self, name: str) -> Path:
         for found in plugins():
-            if found.plugin is not None and name in _names(found.plugin, self._kind):
-                return Path(getattr(found.plugin, self._kind)) / f"{name}.yaml"
+            folder = _brought(found.plugin, self._kind) if found.plugin is not None else None
+            if isinstance(folder, Path) and (path := folder / f"{name}.yaml").is_file():
+                return path
         raise KeyError(name)
 
 

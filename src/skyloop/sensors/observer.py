@@ -38,7 +38,7 @@ class ObserverConfig(BaseModel):
     quality: Quality = "medium"
     """How much detail the renderer draws."""
     position: Vector3 = (-5.0, -5.0, 3.0)
-    """m, the place of the camera in mode `fixed`, in world axes."""
+    """m, the position of the camera in mode `fixed`, in world axes."""
     look_at: Vector3 = (0.0, 0.0, 1.0)
     """m, the point that `fixed` and `orbit` look at when no vehicle is named, in world axes."""
     back: NonNegative = 3.0

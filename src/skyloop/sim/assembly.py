@@ -172,7 +172,7 @@ def _build_scene(
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0
     scene = WorldScene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
-    scene.vehicle_parts = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
+    scene.vehicle_parts = [(world.model.objects[n].rows[0], world.model.objects[n].rows[-1] + 1) for n in numbers]
     return scene
 
 
@@ -186,7 +186,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
         return own if isinstance(own, Airframe) else validated(Airframe, own, airframe)
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
-        return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
+        return validated(Airframe, read_yaml(path), airframe)
     if airframe not in AIRFRAMES:
         raise unknown_name("airframe", airframe, AIRFRAMES)
     return _named_airframe(airframe)
@@ -194,7 +194,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
 
 @cache
 def _named_airframe(name: str) -> Airframe:
-    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)  # type: ignore[no-any-return]
+    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)
 
 
 def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:

@@ -164,14 +164,14 @@ class WorldEditor(WorldView):
 
     def _body_box(self, vehicle: int) -> Array:
         """(2, 3) lowest and highest corner of a vehicle, body axes."""
-        row = self._model.things[self._vehicle_objects[vehicle]].rows[0]
+        row = self._model.objects[self._vehicle_objects[vehicle]].rows[0]
         points = self._model.shapes[self._model.part_shape[row]].lods[0].positions
         return np.array([points.min(axis=0), points.max(axis=0)], float)
 
     def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
         """Register a vehicle that has joined; it starts at rest at this position."""
         self._scene.settle()
-        self._edits.append(("join", self._model.things[thing].name))
+        self._edits.append(("join", self._model.objects[thing].name))
         self._model.freeze()
         self._vehicle_objects.append(thing)
         self._is_stale = True
@@ -294,7 +294,7 @@ class WorldEditor(WorldView):
             return
         self._is_stale = False
         model = self._model
-        rows = [model.things[number].rows for number in self._vehicle_objects]
+        rows = [model.objects[number].rows for number in self._vehicle_objects]
         self._scene.vehicle_parts = [(own[0], own[-1] + 1) for own in rows]
         self._scene.rebuild()
         self._fleet.attach(Solids(model, self._vehicle_objects))

@@ -165,5 +165,5 @@ _CLASSES: dict[str, type[Circle | Lemniscate | Legs | MinimumSnap]] = {
 
 
 def build(config: TrajectoryConfig) -> Trajectory:
-    options = {name: getattr(config, name) for name in type(config).model_fields if name != "kind"}
-    return _CLASSES[config.kind](**options)
+    options = dict(config)
+    return _CLASSES[options.pop("kind")](**options)

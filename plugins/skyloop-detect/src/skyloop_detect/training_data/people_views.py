@@ -81,7 +81,7 @@ def _subjects(place: PopulatedWorld) -> dict[str, list[int]]:
     """Numbers of the objects of each class that is trained."""
     found: dict[str, list[int]] = {}
     for name in TALL:
-        numbers = [n for n, thing in enumerate(place.model.things) if thing.class_id == CLASS_ID[name] and thing.rows]
+        numbers = [n for n, thing in enumerate(place.model.objects) if thing.class_id == CLASS_ID[name] and thing.rows]
         inside = [n for n in numbers if _is_inside(place, _where(place, n, 0))]
         if inside:
             found[name] = inside
@@ -90,7 +90,7 @@ def _subjects(place: PopulatedWorld) -> dict[str, list[int]]:
 
 def _where(place: PopulatedWorld, number: int, t_ns: int) -> Array:
     """(3,) m, the origin of the object's first part."""
-    model, row = place.model, place.model.things[number].rows[0]
+    model, row = place.model, place.model.objects[number].rows[0]
     moving = row - model.n_standing
     pose: Array = model.standing_poses[row] if moving < 0 else model.motion(t_ns).poses[moving]
     return pose[:, 3]
