@@ -150,8 +150,8 @@ COMMANDS = [
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words))
 def test_a_terminal_that_knows_ascii_only(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plot_nothing(monkeypatch)
-    monkeypatch.setattr("skyloop.apps.doctor.output_of", lambda command: '["llvmpipe", "4.5"]')
-    monkeypatch.setattr("skyloop.apps.doctor.gpu_name", lambda: None)
+    monkeypatch.setattr("skyloop.cli.doctor.output_of", lambda command: '["llvmpipe", "4.5"]')
+    monkeypatch.setattr("skyloop.cli.doctor.gpu_name", lambda: None)
     (tmp_path / "tiny.yaml").write_text("name: tiny\nduration: 0.1\n")
     streams = [io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=how) for how in ("strict", "backslashreplace")]
     monkeypatch.setattr(sys, "argv", ["skyloop", *words])

@@ -15,7 +15,7 @@ import skyloop
 from command_waits import until
 from page_runs import make_commands_once, plot_nothing
 from skyloop import cli
-from skyloop.apps.run import run_scenario
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import AIRFRAMES, SCENARIOS, load_scenario, make_scenario
 from skyloop.world.world import WORLDS
 
@@ -82,9 +82,9 @@ def test_show_prints_a_scenario_that_resolves_to_the_same(capsys: Any, monkeypat
 
 
 def test_doctor_tells_of_this_machine(capsys: Any, monkeypatch: Any) -> None:
-    # tests/apps/test_doctor.py starts OpenGL
-    monkeypatch.setattr("skyloop.apps.doctor.output_of", lambda command: '["llvmpipe", "4.5"]')
-    monkeypatch.setattr("skyloop.apps.doctor.gpu_name", lambda: None)
+    # tests/cli/test_doctor.py starts OpenGL
+    monkeypatch.setattr("skyloop.cli.doctor.output_of", lambda command: '["llvmpipe", "4.5"]')
+    monkeypatch.setattr("skyloop.cli.doctor.gpu_name", lambda: None)
     findings = json.loads(skyloop_prints(capsys, monkeypatch, "doctor", "--json"))
     assert {"numpy", "numba"} <= {finding["name"] for finding in findings}
     assert "numpy" in skyloop_prints(capsys, monkeypatch, "doctor")

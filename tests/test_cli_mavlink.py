@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import skyloop.apps.run
+import skyloop.run
 from skyloop.cli.mavlink import app
 from skyloop.links.manual_control import GamepadConfig
 from skyloop.links.mavlink.link import MavlinkConfig
@@ -29,7 +29,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
         calls.append((scenario, folder, links))
         return SUMMARY
 
-    monkeypatch.setattr(skyloop.apps.run, "run_scenario", record)
+    monkeypatch.setattr(skyloop.run, "run_scenario", record)
     return calls
 
 

@@ -17,7 +17,7 @@ import pytest
 import typer
 
 from page_runs import plot_nothing
-from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
+from skyloop.campaigns.truth_judges import TASK_JUDGES, judge_from
 from skyloop.cli import app, main
 from skyloop.core.frames import matrix_from_quat
 from skyloop.links.loop.targets import make_target

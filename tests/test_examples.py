@@ -12,8 +12,8 @@ import pytest
 
 import skyloop
 from page_runs import plot_nothing
-from skyloop.apps.run import fly, run_scenario
 from skyloop.core.frames import rotate_inverse
+from skyloop.run import fly, run_scenario
 from skyloop.world.ground import Ground
 
 pytestmark = pytest.mark.flights

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from command_waits import until, wait_until_gone
-from skyloop.apps.run import run_scenario
 from skyloop.links.link_gate import LinkGate, Onlooker
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import Interrupted

@@ -88,7 +88,7 @@ def test_a_command_leaves_no_handler_behind(
 @pytest.mark.processes
 def test_importing_sets_up_no_logging() -> None:
     code = (
-        "import logging, skyloop.sim.assembly, skyloop.cli, skyloop_client, skyloop.apps.loop\n"
+        "import logging, skyloop.sim.assembly, skyloop.cli, skyloop_client, skyloop.sim.outside_programs\n"
         "names = [name for name in logging.root.manager.loggerDict if name.split('.')[0].startswith('skyloop')]\n"
         "loggers = [logging.root, *map(logging.getLogger, names)]\n"
         "assert len(loggers) > 4\n"

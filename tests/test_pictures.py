@@ -11,10 +11,10 @@ import pytest
 from PIL import Image
 
 import skyloop
-from skyloop.apps.run import run_scenario
 from skyloop.cli import main
 from skyloop.recording.picture_legends import HEIGHT, depth_picture, id_picture, legend, value_range
 from skyloop.recording.stream_pictures import cloud_picture, scan_picture
+from skyloop.run import run_scenario
 from skyloop_client.streams import StreamInfo
 
 SEEING = {

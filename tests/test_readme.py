@@ -14,7 +14,7 @@ import yaml
 import skyloop
 from page_runs import README as README_PAGE
 from page_runs import PageRun, plot_nothing
-from skyloop.apps.run import fly
+from skyloop.run import fly
 from skyloop.sim.scenario import AIRFRAMES
 from skyloop.world.world import WORLDS
 from skyloop_papers.catalogue import listed
@@ -58,7 +58,7 @@ def test_commands_run_in_order(
     others = [PageRun(name, tmp_path, {}) for name in ("how-to/recipes", "how-to/datasets")]
     left = {command for page in others for command in page.commands()} if short else set()
     if short:
-        left |= {command for command in commands() if command.startswith("skyloop size")}  # see apps/test_size.py
+        left |= {command for command in commands() if command.startswith("skyloop size")}  # see campaigns/test_size.py
     page = PageRun(README_PAGE, tmp_path, short, left)
     assert {"skyloop list", "skyloop report data/park"} <= left or not short
     if short:

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgpack
 
-from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import AirSimOptions
+from skyloop.links.airsim.serve import serve
 from skyloop.sim.scenario import Scenario, make_scenario
 
 PATIENCE_S = 60.0

@@ -12,9 +12,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from skyloop.apps.run import run_scenario
 from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.wire import unframed
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
 pytestmark = pytest.mark.processes

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import yaml
 
+import skyloop.run as running
 from core_flights import Tape, resting
 from published_things import TILTED, estimate, markers, records
-from skyloop.apps import run as running
 from skyloop.core.bus import record_bytes
 from skyloop.recording.journal import read_group
 from skyloop.sim import user_streams

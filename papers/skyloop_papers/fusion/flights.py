@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyloop.apps.run import fly
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_autonomy.people.config import TrackerConfig

@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from skyloop.apps.run import run_scenario
 from skyloop.campaigns.folder import packed
 from skyloop.campaigns.plan import CampaignRun, RunSpec
 from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
 from skyloop.recording.run_folder import plain
+from skyloop.run import run_scenario
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
 from skyloop_client.plugins import call_user_code, forget_plugins, load_plugin
 

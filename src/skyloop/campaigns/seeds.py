@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.run import run_scenario
 from skyloop.campaigns.pools import ONE_THREAD, local_pool, outcomes
 from skyloop.campaigns.run_process import RemoteCall, RunOutcome
 from skyloop.core.machine_info import usable_cores
 from skyloop.recording.run_folder import make_empty_folder, writing_into
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import ScenarioError, SkyloopError
 

@@ -229,8 +229,8 @@ def replay(
     if not 0.0 <= speed < 1e6:
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
     if cockpit is not None:
-        from skyloop.apps.playing import play_folder
         from skyloop.cockpit.cockpit_beside import CockpitConfig
+        from skyloop.cockpit.playing import play_folder
         from skyloop.core.validation import validated
 
         shown: CockpitConfig = validated(CockpitConfig, {"address": cockpit}, "--cockpit")

@@ -41,7 +41,7 @@ from skyloop.cli.loop_programs import (
 from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
-    from skyloop.apps.size import SizingFlight
+    from skyloop.campaigns.size import SizingFlight
     from skyloop.links.loop.targets import Target
 
 app = Verbs()
@@ -169,8 +169,8 @@ def loop(
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
     """
-    from skyloop.apps.loop import awaited_programs
-    from skyloop.apps.run import run_scenario
+    from skyloop.run import run_scenario
+    from skyloop.sim.outside_programs import awaited_programs
 
     check_options(pilot, set_)
     loaded = load(scenario, set_, seed)
@@ -222,10 +222,9 @@ def size(
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
-    from skyloop.apps.board_speed import board_speed
-    from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
-    from skyloop.apps.size import size as fly_all
-    from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
+    from skyloop.campaigns.size import board_speed, board_verdict, slowest_good, speeds_from, verdict
+    from skyloop.campaigns.size import size as fly_all
+    from skyloop.campaigns.truth_judges import TASK_JUDGES, judge_from
     from skyloop.recording.run_folder import make_empty_folder
 
     loaded = load(scenario, set_, seed)

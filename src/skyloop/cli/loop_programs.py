@@ -57,8 +57,8 @@ def target_from(
     scenario: Any = None,
 ) -> Target | None:
     """scenario: the one whose own pilot is meant by `--pilot scenario`."""
-    from skyloop.apps.loop import pilot_outside
     from skyloop.links.loop.targets import make_target
+    from skyloop.sim.outside_programs import pilot_outside
 
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
@@ -109,8 +109,8 @@ def _tell_line(line: str) -> None:
 
 def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
     """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
-    from skyloop.apps.loop import outside_estimator
     from skyloop.links.loop.targets import LocalProcess, make_target
+    from skyloop.sim.outside_programs import outside_estimator
 
     changed, kind, vehicle, name = outside_estimator(scenario, told)
     if target == "board":

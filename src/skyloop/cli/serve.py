@@ -61,7 +61,7 @@ def serve(
     """
     from dataclasses import replace
 
-    from skyloop.apps.serve import serve as run
+    from skyloop.links.airsim.serve import serve as run
     from skyloop.links.airsim.settings import read_settings
     from skyloop.sim.scenario import make_scenario
 

@@ -105,8 +105,8 @@ def look(
 
     Examples: `skyloop look park` · `skyloop look urban --from=-20,-20,15 --set weather.rain=20 --out rain.jpg`
     """
-    from skyloop.apps.look import views_of
     from skyloop.recording.stream_pictures import save
+    from skyloop.sim.look import views_of
     from skyloop.sim.scenario import make_scenario
 
     key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
@@ -134,7 +134,7 @@ def doctor(json_: Json = False) -> None:
 
     Examples: `skyloop doctor` · `skyloop doctor --json`
     """
-    from skyloop.apps.doctor import examine
+    from skyloop.cli.doctor import examine
 
     findings = examine()
     if json_:

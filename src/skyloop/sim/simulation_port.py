@@ -1,6 +1,6 @@
 """A running simulation for software outside it: its vehicles, its world, its streams and its time.
 
-Links, apps and the gym get this object. It offers no way to the fleet, the autopilots or the parts.
+Links, the cockpit and the gym get this object. It offers no way to the fleet, the autopilots or the parts.
 """
 
 from __future__ import annotations

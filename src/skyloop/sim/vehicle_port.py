@@ -1,4 +1,4 @@
-"""One vehicle for software outside the simulation: links, apps and the gym read it and command it through this only.
+"""One vehicle for software outside the simulation: links, cockpit and gym read it and command it through this only.
 
 Everything happens at the present instant, between two events, and everything changed here is in a snapshot.
 """

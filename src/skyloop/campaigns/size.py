@@ -6,18 +6,21 @@ import csv
 import json
 import math
 import statistics
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.run import run_scenario
-from skyloop.apps.truth_judges import Judge
+from skyloop.campaigns.truth_judges import Judge
 from skyloop.links.loop.loop_link import LoopConfig
-from skyloop.links.loop.targets import Target
+from skyloop.links.loop.targets import Target, compiled
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario
-from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.calibration import Calibration, Ratio, calibrate, compared, read_calibration
+from skyloop_client.errors import LinkError, SetupError, SkyloopError
 
+CALIBRATION_SOURCE = Path(__file__).parents[3] / "clients" / "cpp" / "calibrate.cpp"
 OUTPUT = "sut.txt"
 """The file with the SUT's output in a run folder. Its last line may be its result as JSON."""
 
@@ -195,6 +198,22 @@ def board_verdict(flights: Sequence[SizingFlight], speed: float) -> str:
     if bad:
         return f"between {bad[-1]:g}, which fails, and {good:g}, which succeeds; try more steps there"
     return "slower than what was tried; try lower speeds"
+
+
+def board_speed(path: Path) -> Ratio:
+    """Speed of a board relative to this machine, which does the same work with the same program.
+
+    `path`: the output of `skyloop-client calibrate` or calibrate.cpp there."""
+    board = read_calibration(path)
+    return compared(board, _cpp_here() if board.program.startswith("c++") else calibrate())
+
+
+def _cpp_here() -> Calibration:
+    if not CALIBRATION_SOURCE.is_file():
+        raise SetupError("calibrate.cpp is only in a checkout of skyloop; use skyloop-client calibrate on both")
+    said = subprocess.run([compiled(CALIBRATION_SOURCE)], capture_output=True, text=True, check=True).stdout
+    plain = json.loads(said)
+    return Calibration(plain["program"], plain["machine"], plain["rates"])
 
 
 def write_table(flights: Sequence[SizingFlight], path: Path) -> None:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from page_runs import plot_nothing
-from skyloop.apps.size import SizingFlight, board_verdict, size, slowest_good, speeds_from, sut_result, verdict
-from skyloop.apps.truth_judges import TrueFlight, judge_from
+from skyloop.campaigns.size import SizingFlight, board_verdict, size, slowest_good, speeds_from, sut_result, verdict
+from skyloop.campaigns.truth_judges import TrueFlight, judge_from
 from skyloop.links.loop.targets import LocalProcess, Target
 from skyloop.sim.scenario import load_scenario, make_scenario
 from skyloop_client.errors import LinkError, PartError, ScenarioError, SkyloopError

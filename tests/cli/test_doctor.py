@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from skyloop.apps import doctor
+from skyloop.cli import doctor
 from skyloop.cli.verbs import app
 from skyloop.core import machine_info
 from skyloop.core.system_packages import package_of

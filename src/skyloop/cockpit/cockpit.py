@@ -7,18 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.jobs import Jobs, next_run_folder
-from skyloop.apps.playing import playing
-from skyloop.apps.run import run_scenario
-from skyloop.apps.scenario_edits import changed, check, scenario_from_page
 from skyloop.cockpit.cockpit_beside import about, planned
 from skyloop.cockpit.cockpit_link import CockpitLink
 from skyloop.cockpit.courier import LogLines
 from skyloop.cockpit.guard import run_folder
+from skyloop.cockpit.jobs import Jobs, next_run_folder
 from skyloop.cockpit.player import Player
+from skyloop.cockpit.playing import playing
+from skyloop.cockpit.scenario_edits import changed, check, scenario_from_page
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.core.interrupts import Interruption
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import SCENARIOS, Scenario
 from skyloop_client.errors import Interrupted, LinkError, SkyloopError, unknown_name
 
