@@ -18,7 +18,7 @@ from skyloop.world.semantics import CLASS_WORDS, CLASSES, MATERIAL_WORDS, meanin
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.world import WORLDS, Randomised
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {name: (DOCS / "explanations" / name).read_text(encoding="utf-8") for name in ("worlds.md", "cameras.md")}
 WORLDS_PAGE, CAMERAS_PAGE = PAGES.values()
 

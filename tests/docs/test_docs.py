@@ -12,7 +12,7 @@ import yaml
 
 import skyloop
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "scenarios.md").read_text(encoding="utf-8")
 
 

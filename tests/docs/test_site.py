@@ -16,7 +16,7 @@ from skyloop.cli.verbs import app
 
 pytestmark = pytest.mark.processes
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 BUILD = "import gc; gc.disable(); from mkdocs.__main__ import cli; cli()"
 """`mkdocs` without the garbage collector, which takes a quarter of its time."""
 

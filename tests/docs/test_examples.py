@@ -18,7 +18,7 @@ from skyloop.world.ground import Ground
 
 pytestmark = pytest.mark.flights
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 class Flown:

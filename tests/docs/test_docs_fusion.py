@@ -18,7 +18,7 @@ from skyloop.sim.scenario import Scenario
 from skyloop_autonomy.people import people_scores
 from skyloop_autonomy.people.config import TrackerConfig
 
-PAGE = (Path(__file__).parent.parent / "docs" / "how-to" / "fusion.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "fusion.md").read_text(encoding="utf-8")
 CHEAP = {
     "duration": 3.6,
     # at the lap's beginning, which is free with this seed, people are in view at once

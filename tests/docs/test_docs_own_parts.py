@@ -18,8 +18,8 @@ from skyloop.sim import published_records, user_streams
 from skyloop_client.messages import Detections, Setpoint
 from skyloop_client.streams import StreamInfo
 
-PAGE = (Path(__file__).parents[1] / "docs" / "how-to" / "own-parts.md").read_text(encoding="utf-8")
-THINGS = Path(__file__).parent / "published_things.py"
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "own-parts.md").read_text(encoding="utf-8")
+THINGS = Path(__file__).parents[1] / "published_things.py"
 
 
 def blocks(language: str) -> list[str]:

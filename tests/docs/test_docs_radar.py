@@ -13,7 +13,7 @@ import skyloop
 from skyloop.sensors.radar.config import PRESETS, RadarConfig
 from skyloop.sensors.sensor import plain
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "explanations" / "radar.md").read_text(encoding="utf-8")
 SWITCHES = {"thermal_noise", "phase_noise", "leakage", "adc"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from skyloop.core.system_packages import SYSTEM_PACKAGES
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 INSTALL = ROOT / "docs" / "how-to" / "install.md"
 PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 EXTRAS: dict[str, list[str]] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]

@@ -90,7 +90,7 @@ def test_the_size_of_the_steps_changes_nothing(expected: dict[str, str]) -> None
 def test_a_fresh_process_gives_the_same(expected: dict[str, str]) -> None:
     code = f"import json, core_flights as c; print(json.dumps(c.hashes(c.noisy_flight(), {SECONDS})))"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, check=True, text=True
+        [sys.executable, "-c", code], cwd=Path(__file__).parents[1], capture_output=True, check=True, text=True
     )
     assert json.loads(done.stdout) == expected
 

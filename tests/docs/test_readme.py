@@ -19,7 +19,7 @@ from skyloop.sim.scenario import AIRFRAMES
 from skyloop.world.world import WORLDS
 from skyloop_papers.catalogue import listed
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

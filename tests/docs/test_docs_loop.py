@@ -24,7 +24,7 @@ from skyloop.links.loop.targets import make_target
 from skyloop_client.__main__ import main as client_main
 from skyloop_client.errors import LinkError
 
-PAGE = (Path(__file__).parent.parent / "docs" / "explanations" / "loop.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "explanations" / "loop.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.MULTILINE | re.DOTALL)
 RUN = "from skyloop.cli import main; main()"
 
@@ -123,7 +123,7 @@ def test_the_calibration_of_the_page_runs(capsys: pytest.CaptureFixture[str]) ->
 
 def test_pilots_on_pages_import_nothing_that_a_target_lacks() -> None:
     """A target has numpy and skyloop_client. Titles such as my_pilot.py and policy_pilot.py mark the pilots."""
-    pages = (Path(__file__).parents[1] / "docs").rglob("*.md")
+    pages = (Path(__file__).parents[2] / "docs").rglob("*.md")
     found = [re.findall(r'```python title="(\w*pilot\.py)"\n(.*?)```', page.read_text(), re.DOTALL) for page in pages]
     pilots = dict(chain.from_iterable(found))
     assert {"my_pilot.py", "policy_pilot.py"} <= set(pilots)
@@ -132,7 +132,7 @@ def test_pilots_on_pages_import_nothing_that_a_target_lacks() -> None:
 
 
 def test_a_learned_pilot_turns_as_skyloop_does() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "tutorials" / "reinforcement-learning.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "tutorials" / "reinforcement-learning.md").read_text()
     (code,) = re.findall(r"^def world_from_body.*?(?=^class)", page, flags=re.MULTILINE | re.DOTALL)
     names: dict[str, Any] = {"np": np}
     exec(code, names)

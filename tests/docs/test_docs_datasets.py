@@ -27,7 +27,7 @@ from skyloop.recording.recording import open_recording
 from skyloop.sensors.camera import Camera, CameraConfig
 
 pytestmark = pytest.mark.renders
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "how-to" / "datasets.md").read_text(encoding="utf-8")
 FLOWN = re.sub(r"\s+", " ", PAGE)
 """Without line ends, to look for sentences in."""

@@ -12,7 +12,7 @@ from skyloop.cli.console import print_summary
 from skyloop.cli.loop import _print as loop_lines
 from skyloop.cli.loop import shortened
 
-RECIPES = Path(__file__).parents[1] / "docs" / "how-to" / "recipes.md"
+RECIPES = Path(__file__).parents[2] / "docs" / "how-to" / "recipes.md"
 FIGURES = {
     "flown_m": 12.0, "highest_m": 3.0, "fastest_m_s": 2.0, "battery_left": 0.9, "energy_j": 10.0, "mode": "disarmed",
     "crashed": False, "events": [],
