@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,6 @@ def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_commands_once(monkeypatch)
 
 
-def complaint(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """The one line a failing command leaves on stderr."""
-    monkeypatch.setattr(sys, "argv", ["skyloop", *words])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    output = capsys.readouterr()
-    assert stop.value.code == 1, output
-    (line,) = output.err.splitlines()
-    assert line.startswith("skyloop: ")
-    return line
-
-
 WRENCH = "vehicles.0.wrenches=[{{start: 1, end: 2, {what}: [1e30, 0, 0]}}]"
 RUN_AWAY = {
     "wind": ("wind={kind: constant, velocity: [1e300, 0, 0]}", ""),
@@ -47,11 +36,11 @@ RUN_AWAY = {
 
 @pytest.mark.parametrize(("case", "scenario"), [(case, "hover") for case in RUN_AWAY] + [("force", "first-flight")])
 def test_a_state_that_runs_away_ends_the_run(
-    case: str, scenario: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    case: str, scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, complaint: Callable[..., str]
 ) -> None:
     plot_nothing(monkeypatch)
     change, when = RUN_AWAY[case]
-    line = complaint(capsys, monkeypatch, "run", scenario, "--set", change, "--out", "run")
+    line = complaint("run", scenario, "--set", change, "--out", "run")
     assert "'drone' at " + when in line
     assert "its motion has run away" in line
     if (tmp_path / "run").exists():
@@ -65,10 +54,8 @@ def test_a_state_that_runs_away_ends_the_run(
 
 
 @pytest.mark.parametrize("duration", ["1e300", ".inf", "1e12"])
-def test_a_flight_longer_than_time(
-    duration: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "duration" in complaint(capsys, monkeypatch, "run", "hover", "--set", f"duration={duration}")
+def test_a_flight_longer_than_time(duration: str, tmp_path: Path, complaint: Callable[..., str]) -> None:
+    assert "duration" in complaint("run", "hover", "--set", f"duration={duration}")
     assert not (tmp_path / "runs").exists()
 
 
@@ -90,22 +77,18 @@ def test_a_ground_of_too_many_points() -> None:
         Ground.from_function(lambda x, y: 0.0 * x, (-1e9, -1e9, 1e9, 1e9), 1.0)
 
 
-def test_a_scenario_of_a_million_waypoints_is_refused_at_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scenario_of_a_million_waypoints_is_refused_at_once(tmp_path: Path, complaint: Callable[..., str]) -> None:
     rows = "".join(f"    - [{k * 0.1:.1f}, 0.0, 5.0]\n" for k in range(900_000))
     (tmp_path / "long.yaml").write_text(f"vehicles:\n- pilot:\n    kind: waypoints\n    waypoints:\n{rows}")
-    line = complaint(capsys, monkeypatch, "run", "long.yaml")
+    line = complaint("run", "long.yaml")
     assert "long.yaml" in line and "MB" in line
 
 
 RECORD = ("record", "--world", "flat", "--sensors", "imu", "--out", "data")
 
 
-def test_fewer_workers_than_none(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "--workers -3" in complaint(capsys, monkeypatch, *RECORD, "--workers", "-3")
+def test_fewer_workers_than_none(tmp_path: Path, complaint: Callable[..., str]) -> None:
+    assert "--workers -3" in complaint(*RECORD, "--workers", "-3")
     assert not (tmp_path / "data").exists()
 
 
@@ -132,10 +115,8 @@ def test_more_workers_than_groups_of_frames(
 
 
 @pytest.mark.parametrize("verb", ["size", "loop"])
-def test_a_task_that_is_not_there(
-    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = complaint(capsys, monkeypatch, verb, "face-anchor", "--task", "nope")
+def test_a_task_that_is_not_there(verb: str, tmp_path: Path, complaint: Callable[..., str]) -> None:
+    line = complaint(verb, "face-anchor", "--task", "nope")
     assert "no task named 'nope'" in line and "face-anchor" in line
     assert not (tmp_path / "runs").exists()
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import bad_radar_runs
 import bad_runs
 from bad_runs import IN_FLIGHT, NAN_THROTTLE, own
 from page_runs import make_commands_once, plot_nothing
-from skyloop import cli
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 
@@ -36,38 +36,21 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def complaint(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
-    """The one line a failing command leaves on stderr."""
-    monkeypatch.setattr(sys, "argv", ["skyloop", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        cli.main()
-    output = capsys.readouterr()
-    assert stop.value.code == 1, output
-    assert output.out == ""
-    # a command may have to compile first, on a fresh machine
-    lines = [line for line in output.err.splitlines() if "compiling" not in line]
-    assert len(lines) == 1, output.err
-    assert lines[0].startswith("skyloop: ")
-    return lines[0]
-
-
 @pytest.mark.parametrize("case", RUNS)
-def test_a_run_that_cannot_be(
-    case: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_cannot_be(case: str, desk: Path, complaint: Callable[..., str]) -> None:
     arguments, fragments = RUNS[case]
     before = sorted(desk.rglob("*"))
-    line = complaint(capsys, monkeypatch, "run", *arguments, "--out", "out/deep")
+    line = complaint("run", *arguments, "--out", "out/deep")
     for fragment in fragments:
         assert fragment in line, line
     assert [path for path in sorted(desk.rglob("*")) if path.suffix != ".pyc" and path.name != "__pycache__"] == before
 
 
 def test_a_radar_on_a_gpu_that_is_not_there(
-    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    desk: Path, monkeypatch: pytest.MonkeyPatch, complaint: Callable[..., str]
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    line = complaint(capsys, monkeypatch, "run", *bad_radar_runs.radar("backend: gpu"), "--out", "out")
+    line = complaint("run", *bad_radar_runs.radar("backend: gpu"), "--out", "out")
     assert "radar backend 'gpu': CuPy is not installed; install cupy" in line
     assert not (desk / "out").exists()
 
@@ -85,50 +68,38 @@ def test_a_radar_on_a_gpu_that_is_not_there(
         (["list", "--jsn"], "--jsn"),
     ],
 )
-def test_other_verbs(
-    arguments: list[str],
-    fragment: str,
-    desk: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert fragment in complaint(capsys, monkeypatch, *arguments)
+def test_other_verbs(arguments: list[str], fragment: str, desk: Path, complaint: Callable[..., str]) -> None:
+    assert fragment in complaint(*arguments)
 
 
-def test_a_folder_with_something_in_it_is_left_alone(
-    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_with_something_in_it_is_left_alone(desk: Path, complaint: Callable[..., str]) -> None:
     (desk / "full").mkdir()
     (desk / "full" / "precious.txt").write_text("mine")
-    assert "full" in complaint(capsys, monkeypatch, "run", "own.yaml", "--out", "full")
+    assert "full" in complaint("run", "own.yaml", "--out", "full")
     assert [path.name for path in (desk / "full").iterdir()] == ["precious.txt"]
     assert (desk / "full" / "precious.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("place", ["own.yaml", "own.yaml/below", "x" * 300, "/proc/nowhere"])
-def test_a_folder_that_cannot_be_made(
-    place: str, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert place in complaint(capsys, monkeypatch, "run", "own.yaml", "--out", place)
+def test_a_folder_that_cannot_be_made(place: str, desk: Path, complaint: Callable[..., str]) -> None:
+    assert place in complaint("run", "own.yaml", "--out", place)
     assert (desk / "own.yaml").read_text() == FILES["own.yaml"]
 
 
-def test_an_empty_folder_of_the_users_stays_when_nothing_was_flown(
-    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_folder_of_the_users_stays_when_nothing_was_flown(desk: Path, complaint: Callable[..., str]) -> None:
     (desk / "given").mkdir()
-    complaint(capsys, monkeypatch, "run", *own(pilot="my.py:wrong_shape"), "--out", "given")
+    complaint("run", *own(pilot="my.py:wrong_shape"), "--out", "given")
     assert list((desk / "given").iterdir()) == []
 
 
 @pytest.mark.parametrize("case", [*IN_FLIGHT.values(), NAN_THROTTLE], ids=[*IN_FLIGHT, "NaN throttle"])
 def test_trouble_that_ends_the_flight_leaves_a_whole_folder(
-    case: Any, desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    case: Any, desk: Path, monkeypatch: pytest.MonkeyPatch, complaint: Callable[..., str]
 ) -> None:
     plotted = case is NAN_THROTTLE
     if not plotted:
         plot_nothing(monkeypatch)
-    line = complaint(capsys, monkeypatch, "run", *case[0], "--out", "given")
+    line = complaint("run", *case[0], "--out", "given")
     assert all(fragment in line for fragment in case[1])
     summary = json.loads((desk / "given" / "summary.json").read_text())
     assert all(fragment in summary["ended_by"] for fragment in case[1])

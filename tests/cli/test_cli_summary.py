@@ -12,7 +12,6 @@ from skyloop.cli.console import print_summary
 from skyloop.cli.loop import _print as loop_lines
 from skyloop.cli.loop import shortened
 
-RECIPES = Path(__file__).parents[2] / "docs" / "how-to" / "recipes.md"
 FIGURES = {
     "flown_m": 12.0, "highest_m": 3.0, "fastest_m_s": 2.0, "battery_left": 0.9, "energy_j": 10.0, "mode": "disarmed",
     "crashed": False, "events": [],
@@ -34,13 +33,6 @@ def test_one_flight_tells_its_tracking_error(capsys: pytest.CaptureFixture[str])
     told = printed(summary_of(drone={"tracking_error_rms_m": 0.234}), capsys)
     assert "off its setpoints by 0.23 m rms" in told
     assert "setpoints" not in printed(summary_of(drone={}), capsys)
-
-
-def test_a_page_defines_the_tracking_error() -> None:
-    rows = re.findall(r"^\| `(\w+)`(?:, `(\w+)`)? \| (.+) \|$", RECIPES.read_text(), flags=re.MULTILINE)
-    defined = {name: text for *names, text in rows for name in names if name}
-    assert {"tracking_error_rms_m", "tracking_error_max_m", "estimate_error_rms_m"} <= set(defined)
-    assert "take-off" in defined["tracking_error_rms_m"]
 
 
 @pytest.mark.parametrize(("count", "lines"), [(8, 24), (64, 0)])

@@ -17,7 +17,6 @@ import pytest
 import typer
 
 from page_runs import plot_nothing
-from skyloop.campaigns.truth_judges import TASK_JUDGES, judge_from
 from skyloop.cli import app, main
 from skyloop.core.frames import matrix_from_quat
 from skyloop.links.loop.targets import make_target
@@ -100,25 +99,6 @@ def test_every_command_of_the_page_is_one() -> None:
         known = {option for parameter in group.commands[verb].params for option in parameter.opts}  # type: ignore[attr-defined]
         assert set(re.findall(r"--[a-z]+", words)) <= known, (verb, words)
     assert os.environ.get("SKYLOOP_ADDRESS") is None
-
-
-def test_judges_of_the_page_exist() -> None:
-    rows = [row for row in PAGE.splitlines() if row.startswith('| `"') and "<" in row]
-    judges = [text for row in rows for text in re.findall(r'`"([^"]+)"`', row)]
-    assert len(judges) == 9
-    for text in judges:
-        if ".py" not in text:
-            assert judge_from(text).text == text
-    for task, text in TASK_JUDGES.items():
-        assert any(f'"{text}"' in row and f"`--task {task}`" in row for row in rows)
-
-
-def test_the_calibration_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    commands = re.findall(r"^skyloop-client (calibrate.*)$", PAGE, flags=re.MULTILINE)
-    assert commands == ["calibrate --json > board.json", "calibrate --board board.json"]
-    with pytest.raises(SystemExit):
-        client_main(["calibrate", "--help"])
-    assert {"--json", "--board"} <= set(re.findall(r"--[a-z]+", capsys.readouterr().out))
 
 
 def test_pilots_on_pages_import_nothing_that_a_target_lacks() -> None:

@@ -15,9 +15,6 @@ import skyloop
 from page_runs import README as README_PAGE
 from page_runs import PageRun, plot_nothing
 from skyloop.run import fly
-from skyloop.sim.scenario import AIRFRAMES
-from skyloop.world.world import WORLDS
-from skyloop_papers.catalogue import listed
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -91,11 +88,6 @@ def test_the_pilot_flies(tmp_path: Path) -> None:
         assert simulation.truth().position[2] > 2.5
 
 
-def test_every_snippet_is_run_by_a_test() -> None:
-    assert len(blocks("python")) == 2
-    assert len(blocks("yaml")) == 1
-
-
 def test_the_scenario_flies() -> None:
     scenario = skyloop.make_scenario(yaml.safe_load(blocks("yaml")[0]))
     with skyloop.build(scenario) as simulation:
@@ -103,15 +95,3 @@ def test_the_scenario_flies() -> None:
         fly(simulation, scenario.duration)
         kinds = [message.data.kind for message in events]
     assert "took off" in kinds and "landed" in kinds and "failsafe" not in kinds
-
-
-def test_airframes_and_worlds_on_the_page_of_features_are_those_shipped() -> None:
-    features = (ROOT / "docs" / "explanations" / "features.md").read_text(encoding="utf-8")
-    (row,) = re.findall(r"^\| \[Airframes\].*$", features, flags=re.MULTILINE)
-    assert set(re.findall(r"`([a-z0-9-]+)`", row)) == set(AIRFRAMES)
-    assert f"{len(WORLDS)} worlds made from a seed" in features
-
-
-def test_every_reproduction_is_on_their_index() -> None:
-    index = (ROOT / "docs" / "reproductions" / "index.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`skyloop reproduce ([a-z0-9-]+)`", index)) == {*listed(), "all"}

@@ -282,12 +282,6 @@ def test_mcap_finds_schemas_as_foxglove_knows_them(written: Recording) -> None:
         assert count == summary.statistics.message_count
 
 
-def test_the_file_alone_reads_like_the_folder(written: Recording, bag: Bag) -> None:
-    with AnyReader([written.folder / "ros2" / "ros2_0.mcap"]) as reader:
-        counts = {topic: info.msgcount for topic, info in reader.topics.items()}
-    assert counts == {topic: len(messages) for topic, messages in bag.items()}
-
-
 def test_the_same_recording_gives_the_same_bytes(written: Recording, tmp_path: Path) -> None:
     again = write_bag(written, tmp_path / "again")
     for name in ("ros2_0.mcap", "metadata.yaml"):

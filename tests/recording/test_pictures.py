@@ -69,13 +69,6 @@ def test_a_picture_a_second(folder: Path, stream: str, size: tuple[int, int]) ->
 
 
 @pytest.mark.renders
-def test_the_sheet_has_a_row_per_stream(folder: Path) -> None:
-    with Image.open(folder / "pictures.png") as image:
-        assert image.width == 5 * 320
-        assert image.height > 9 * 200
-
-
-@pytest.mark.renders
 def test_every_row_that_is_no_photograph_has_a_legend(folder: Path) -> None:
     sheet = np.asarray(Image.open(folder / "pictures.png").convert("RGB"))
     grey = (sheet[:, -1] == 40).all(axis=-1)  # the strips, at the right edge, where no words reach

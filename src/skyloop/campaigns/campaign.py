@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.flight import flight_run, task_run
+from skyloop.campaigns.flight import one_run
 from skyloop.campaigns.folder import RESULTS, SUMMARY, CampaignFolder, Row, row_of, run_of, table_of, write_table
 from skyloop.campaigns.intervals import INTERVALS, StoppingPoint
 from skyloop.campaigns.plan import (
@@ -113,8 +113,7 @@ class Campaign:
         return {**plan, "searching": searching, "scenario_data": self.loaded.scenario}
 
     def work(self, run: CampaignRun, *, keep: bool = False) -> RemoteCall:
-        call = flight_run if self.loaded.scenario is not None else task_run
-        return RemoteCall.of(call, (self.loaded.spec(), run, keep), self.plan.time_limit)
+        return RemoteCall.of(one_run, (self.loaded.spec(), run, keep), self.plan.time_limit)
 
     def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, Any]:
         plan = self.plan

@@ -25,19 +25,20 @@ Row = dict[str, Any]
 RunResult = tuple[Row, bytes]
 
 
-def one_run(make: Callable[[Path], Row], run: CampaignRun, keep: bool) -> RunResult:
-    """What `make` tells of the run that it makes in a folder; and the folder if it failed or is to be kept."""
+def one_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
+    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
     # a user's modules begin anew with each run, whatever this process has made before
     forget_plugins()
     scratch = Path(tempfile.mkdtemp(prefix="run-"))
     try:
-        row = make(scratch / "run")
+        folder = scratch / "run"
+        row = _called(spec, run, folder) if spec.scenario is None else _flown(spec, run, folder, keep)
         if row["outcome"] == "success" and not keep:
             return row, b""
-        (scratch / "run").mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True)
         about = {"run": run.number, "seed": run.seed, "parameters": run.parameters, **row}
-        (scratch / "run" / "run.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-        return row, packed(scratch / "run")
+        (folder / "run.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        return row, packed(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -71,11 +72,6 @@ class UnmeasuredError(Exception):
     """A metric cannot be measured. The flight is not to blame."""
 
 
-def flight_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
-    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
-    return one_run(lambda folder: _flown(spec, run, folder, keep), run, keep)
-
-
 def _flown(spec: RunSpec, run: CampaignRun, folder: Path, keep: bool) -> Row:
     rows: list[Row] = []
 
@@ -103,11 +99,6 @@ def _flown(spec: RunSpec, run: CampaignRun, folder: Path, keep: bool) -> Row:
                 resolved = yaml.safe_dump(scenario.model_dump(mode="json"), sort_keys=False)
                 (folder / "scenario.yaml").write_text(resolved, encoding="utf-8")
     return rows[-1]
-
-
-def task_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
-    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
-    return one_run(lambda folder: _called(spec, run, folder), run, keep)
 
 
 def _called(spec: RunSpec, run: CampaignRun, folder: Path) -> Row:

@@ -196,7 +196,7 @@ def make_plan(data: Any, where: str, folder: Path, function: bytes | None = None
     """Checked as far as can be without a flight: every value of every parameter is tried in the scenario."""
     if not isinstance(data, dict):
         raise ScenarioError(f"{where}: a plan is a mapping of keys to values")
-    plan: CampaignPlan = validated(CampaignPlan, data, where)
+    plan = validated(CampaignPlan, data, where)
     if plan.success is not None:
         success_rule(plan.success, f"{where}: success")
     columns = [*COLUMNS, *plan.parameters, *map(metric_name, plan.measured)]

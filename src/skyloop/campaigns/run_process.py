@@ -71,7 +71,7 @@ class RunOutcome:
         """The error again. One of skyloop's own keeps its class."""
         assert self.error is not None
         name, text = self.error
-        kind = getattr(errors, name, None)
+        kind = vars(errors).get(name)
         if isinstance(kind, type) and issubclass(kind, errors.SkyloopError):
             return kind(text)
         return RuntimeError(f"{name}: {text}\n{self.trace}")

@@ -231,23 +231,24 @@ def plot(flights: Sequence[SizingFlight], path: Path, title: str, judge: Judge |
 
     speeds = sorted({flight.speed for flight in flights})
     error = "error, by its own word" if judge is None else f"true error ({judge.unit})".replace(" ()", "")
-    shown = "told_error" if judge is None else "error"
-    rows = [("success", "flights that succeeded (%)"), ("time", "time (s)"), (shown, error)]
-    rows = [row for row in rows if any(getattr(flight, row[0]) is not None for flight in flights)]
-    figure, axes = pyplot.subplots(len(rows), 1, sharex=True, figsize=(8, 2.6 * len(rows)), dpi=110, squeeze=False)
-    for (name, label), axis in zip(rows, axes[:, 0], strict=True):
-        if name == "success":
-            shares = [100.0 * statistics.mean(f.success for f in flights if f.speed == s) for s in speeds]
-            axis.plot(speeds, shares, "o-", color="#2c6fbb")
-            axis.set_ylim(-5, 105)
-        else:
-            for flight in flights:
-                value = getattr(flight, name)
-                if value is not None:
-                    axis.plot(flight.speed, value, "o" if flight.success else "x", ms=5,
-                              color="#2c6fbb" if flight.success else "#c0392b")  # fmt: skip
-        if name == "error" and judge is not None:
-            axis.axhline(judge.limit, color="#999999", ls="--", lw=1)
+    rows: dict[str, list[float | None]] = {
+        "time (s)": [flight.time for flight in flights],
+        error: [flight.told_error if judge is None else flight.error for flight in flights],
+    }
+    rows = {label: values for label, values in rows.items() if any(value is not None for value in values)}
+    n_rows = 1 + len(rows)
+    figure, axes = pyplot.subplots(n_rows, 1, sharex=True, figsize=(8, 2.6 * n_rows), dpi=110, squeeze=False)
+    shares = [100.0 * statistics.mean(f.success for f in flights if f.speed == s) for s in speeds]
+    axes[0, 0].plot(speeds, shares, "o-", color="#2c6fbb")
+    axes[0, 0].set_ylim(-5, 105)
+    for values, axis in zip(rows.values(), axes[1:, 0], strict=True):
+        for flight, value in zip(flights, values, strict=True):
+            if value is not None:
+                axis.plot(flight.speed, value, "o" if flight.success else "x", ms=5,
+                          color="#2c6fbb" if flight.success else "#c0392b")  # fmt: skip
+    if error in rows and judge is not None:
+        axes[-1, 0].axhline(judge.limit, color="#999999", ls="--", lw=1)
+    for label, axis in zip(("flights that succeeded (%)", *rows), axes[:, 0], strict=True):
         axis.set_ylabel(label)
         axis.grid(alpha=0.3, which="both")
         axis.set_xscale("log")

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -172,8 +173,7 @@ def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | No
         from skyloop.world.earth import home_from
 
         place = home_from(home)
-        for name in ("latitude_deg", "longitude_deg", "altitude"):
-            changes.setdefault(f"earth.{name}", getattr(place, name))
+        changes = {f"earth.{name}": value for name, value in asdict(place).items()} | changes
     return load_scenario(scenario, changes)
 
 

@@ -230,11 +230,10 @@ def replay(
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
     if cockpit is not None:
         from skyloop.cockpit.cockpit_beside import CockpitConfig
-        from skyloop.cockpit.playing import play_folder
+        from skyloop.cockpit.player import play_folder
         from skyloop.core.validation import validated
 
-        shown: CockpitConfig = validated(CockpitConfig, {"address": cockpit}, "--cockpit")
-        host, port = shown.address
+        host, port = validated(CockpitConfig, {"address": cockpit}, "--cockpit").address
         play_folder(one_seed(folder), speed, host, port, opened=tell_cockpit)
         return
     counts = play(one_seed(folder), speed)

@@ -42,8 +42,7 @@ def loop_config(**options: Any) -> LoopConfig:
     from skyloop.core.validation import validated
     from skyloop.links.loop.loop_link import LoopConfig
 
-    made: LoopConfig = validated(LoopConfig, options, "skyloop loop")
-    return made
+    return validated(LoopConfig, options, "skyloop loop")
 
 
 def target_from(

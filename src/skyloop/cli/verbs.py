@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -138,9 +139,7 @@ def doctor(json_: Json = False) -> None:
 
     findings = examine()
     if json_:
-        print(
-            json.dumps([{k: getattr(f, k) for k in ("name", "state", "found", "advice")} for f in findings], indent=2)
-        )
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
         return
     table = Table(box=None, show_header=False)
     colours = {"ok": "green", "missing": "red", "optional": "yellow"}

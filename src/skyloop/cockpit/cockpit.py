@@ -12,15 +12,14 @@ from skyloop.cockpit.cockpit_link import CockpitLink
 from skyloop.cockpit.courier import LogLines
 from skyloop.cockpit.guard import run_folder
 from skyloop.cockpit.jobs import Jobs, next_run_folder
-from skyloop.cockpit.player import Player
-from skyloop.cockpit.playing import playing
+from skyloop.cockpit.player import Player, playing
 from skyloop.cockpit.scenario_edits import changed, check, scenario_from_page
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.core.interrupts import Interruption
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import SCENARIOS, Scenario
-from skyloop_client.errors import Interrupted, LinkError, SkyloopError, unknown_name
+from skyloop_client.errors import Interrupted, SkyloopError, unknown_name
 
 POLL_S = 0.2
 LASTS_S = 86_400.0
@@ -120,19 +119,10 @@ class Cockpit:
             self._link.deliver(order)
         elif kind == "play" and self._player is not None:
             self._player.answer(order)
+        elif kind == "studio":
+            self.server.courier.reply(order, lambda: self._do(str(order["name"]), order["arguments"]))
         else:
-            self._answer(order)
-
-    def _answer(self, order: dict[str, Any]) -> None:
-        reply: dict[str, Any] = {"kind": "reply", "id": order.get("id"), "ok": True}
-        try:
-            if order.get("kind") != "studio":
-                raise LinkError("nothing is flying; start a flight first")
-            reply["value"] = self._do(str(order["name"]), order["arguments"])
-        except SkyloopError as error:
-            reply |= {"ok": False, "error": str(error)}
-        if reply["id"] is not None:
-            self.server.courier.tell(reply)
+            self.server.courier.refuse(order, "nothing is flying; start a flight first")
 
     def _do(self, name: str, given: dict[str, Any]) -> Any:
         if name == "catalogue":

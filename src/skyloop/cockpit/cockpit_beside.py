@@ -54,9 +54,9 @@ class CockpitBeside(CockpitLink):
     def _on_order(self, order: dict[str, Any]) -> None:
         if order.get("kind") == "order":
             self.deliver(order)
-        elif order.get("id") is not None:
+        else:
             why = "this cockpit shows one flight that was started from the command line"
-            self.server.courier.tell({"kind": "reply", "id": order["id"], "ok": False, "error": why})
+            self.server.courier.refuse(order, why)
 
     def close(self) -> None:
         self._log.close()

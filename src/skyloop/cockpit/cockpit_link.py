@@ -170,15 +170,10 @@ class CockpitLink(Link):
         self._pending.append(order)
 
     def _answer(self, order: dict[str, Any]) -> None:
-        reply: dict[str, Any] = {"kind": "reply", "id": order.get("id"), "ok": True}
-        try:
-            reply["value"] = self._do(str(order.get("name", "")), order.get("arguments", {}))
+        if self._courier.reply(order, lambda: self._do(str(order.get("name", "")), order.get("arguments", {}))):
             self.orders_done += 1
-        except SkyloopError as error:
+        else:
             self.orders_refused += 1
-            reply |= {"ok": False, "error": str(error)}
-        if reply["id"] is not None:
-            self._courier.tell(reply)
 
     def _do(self, name: str, given: dict[str, Any]) -> Any:
         if name == "time":

@@ -116,6 +116,24 @@ class Courier:
         with self._sending, suppress(OSError):
             send(self._peer, value)
 
+    def reply(self, order: dict[str, Any], answer: Callable[[], Any]) -> bool:
+        """Answer an order of a page with what a function returns, or with the one line of its SkyloopError.
+
+        Returns whether it was carried out."""
+        reply: dict[str, Any] = {"kind": "reply", "id": order.get("id"), "ok": True}
+        try:
+            reply["value"] = answer()
+        except SkyloopError as error:
+            reply |= {"ok": False, "error": str(error)}
+        if reply["id"] is not None:
+            self.tell(reply)
+        return bool(reply["ok"])
+
+    def refuse(self, order: dict[str, Any], why: str) -> None:
+        """Answer an order that is not for what is shown."""
+        if order.get("id") is not None:
+            self.tell({"kind": "reply", "id": order["id"], "ok": False, "error": why})
+
     def disconnect(self) -> None:
         self._clock = None
 

@@ -9,6 +9,7 @@ import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TextIO
 
@@ -20,7 +21,7 @@ from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError, RunFolderError, unknown_name
-from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, TakeOff, Velocity
+from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, Request, Setpoint, TakeOff, Velocity
 
 NAME = "commands.csv"
 COLUMNS = ("t_ns", "vehicle", "order", "arguments")
@@ -94,6 +95,17 @@ END = "end"
 Record = Callable[[CommandRow], None]
 
 
+BY_HAND: dict[str, Request | Setpoint] = {
+    "arm": Arm(), "kill": Disarm(), "land": Land(), "home": GoHome(), "hover": Hover()
+}  # fmt: skip
+"""Orders without arguments that take a vehicle out of the hands of the scenario's pilot."""
+
+
+def _by_hand(request: Request | Setpoint, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    vehicle.relieve_pilot()
+    vehicle.send(request, by=COMMANDER)
+
+
 class Orders:
     """Carries orders out on the vehicles of a simulation."""
 
@@ -101,14 +113,10 @@ class Orders:
         self._port = port
         self._record = record
         self._table: dict[str, Callable[[VehiclePort, Mapping[str, Any]], None]] = {
-            "arm": self._arm, "kill": self._kill, "take_off": self._take_off, "land": self._land, "home": self._home,
-            "hover": self._hover, "goal": self._goal, "velocity": self._velocity, "give_back": self._give_back,
-            "release": self._release, "plan_again": self._plan_again,
+            **{name: partial(_by_hand, request) for name, request in BY_HAND.items()},
+            "take_off": self._take_off, "goal": self._goal, "velocity": self._velocity,
+            "give_back": self._give_back, "release": self._release, "plan_again": self._plan_again,
         }  # fmt: skip
-
-    @property
-    def names(self) -> list[str]:
-        return sorted(self._table)
 
     def carry_out(self, vehicle: str, order: str, arguments: Mapping[str, Any]) -> None:
         """Raises a SkyloopError of one line if it cannot be done; then nothing is recorded."""
@@ -120,30 +128,10 @@ class Orders:
 
     # ---- by hand: the scenario's pilot gives way
 
-    def _arm(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Arm(), by=COMMANDER)
-
-    def _kill(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Disarm(), by=COMMANDER)
-
     def _take_off(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
         height = _number(given, "height", TAKEOFF_HEIGHT, 0.1, 1000.0)
         vehicle.relieve_pilot()
         vehicle.send(Arm(), TakeOff(height), by=COMMANDER)
-
-    def _land(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Land(), by=COMMANDER)
-
-    def _home(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(GoHome(), by=COMMANDER)
-
-    def _hover(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Hover(), by=COMMANDER)
 
     def _velocity(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
         values = [_number(given, name, 0.0, -FASTEST, FASTEST) for name in ("forward", "left", "up", "turn")]

@@ -143,15 +143,16 @@ def check(text: str) -> dict[str, Any]:
 def fields_of(scenario: Scenario) -> dict[str, Any]:
     """What a page has pickers for, as it is now, with the paths at which `scenario_edits` changes it."""
     first = scenario.vehicles[0]
-    cameras = [name for name, sensor in first.sensors.items() if hasattr(sensor, "quality")]
+    numbers = {name: dict(sensor) for name, sensor in first.sensors.items()}
+    qualities = {name: each["quality"] for name, each in numbers.items() if "quality" in each}
     return {
         "world": scenario.world.name or scenario.world.file,
         "seed": scenario.seed,
         "weather": scenario.weather.model_dump(exclude_unset=True),
         "airframe": first.airframe if isinstance(first.airframe, str) else "",
         "sensors": {name: sensor.kind for name, sensor in first.sensors.items()},
-        "cameras": cameras,
-        "quality": getattr(first.sensors[cameras[0]], "quality", "") if cameras else "",
+        "cameras": list(qualities),
+        "quality": next(iter(qualities.values()), ""),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError
@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.plugins import is_plugin
 
+M = TypeVar("M", bound=BaseModel)
 MOST_BYTES = 2_000_000
 """Of a YAML file; reading it takes some 10 s."""
 
@@ -66,7 +67,7 @@ def either(models: Iterable[type[BaseModel]]) -> Any:
     return Annotated[reduce(or_, models), Field(discriminator="kind")]
 
 
-def validated(model: type[Any], data: Any, source: str) -> Any:
+def validated(model: type[M], data: object, source: str) -> M:
     """Make the model from data, or raise an error of one line about the first fault."""
     try:
         return model.model_validate(data)

@@ -188,10 +188,9 @@ def seed_folder(seed: int) -> str:
 
 def read_seeds(folder: Path) -> SeedPlan:
     try:
-        plan: SeedPlan = validated(SeedPlan, json.loads((folder / PLAN).read_text(encoding="utf-8")), PLAN)
+        return validated(SeedPlan, json.loads((folder / PLAN).read_text(encoding="utf-8")), PLAN)
     except (OSError, ValueError, ScenarioError) as error:
-        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record anew") from None
-    return plan
+        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record again") from None
 
 
 def recordings(folder: Path) -> dict[int, Path]:

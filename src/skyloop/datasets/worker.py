@@ -22,6 +22,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.sensing import DeferredSensing, SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.vehicle.pilots.pilots import TrajectoryPilot
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
@@ -185,14 +186,14 @@ def fly(
     # objects that live for the whole flight need not be scanned by the garbage collector again
     gc.collect()
     gc.freeze()
-    pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
+    pilots = [part.pilot for part in simulation.parts_of(PilotPart) if isinstance(part.pilot, TrajectoryPilot)]
     if frames.start_ns is not None:
         stages.begin()
         tell(start_ns=frames.start_ns)
     while (end_ns := frames.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if frames.start_ns is None:
-            begun = all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots)
+            begun = all(pilot.started_ns is not None for pilot in pilots)
             if frames.begin_if(begun, t_ns):
                 stages.begin()
                 tell(start_ns=frames.start_ns)

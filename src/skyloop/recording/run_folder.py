@@ -99,10 +99,10 @@ class RunFolder:
             path = self.path / "streams" / f"{message.stream}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
             file = self._files[message.stream] = path.open("w", encoding="utf-8")
-            stamp = [] if hasattr(message.data, "t_ns") else ["t_ns"]
+            stamp = ["t_ns"] if isinstance(message.data, Goal) else []
             file.write(",".join(["index", "arrival_ns", *stamp, *_columns(message.data)]) + "\n")
         # a goal has no stamp of its own
-        stamped = "" if hasattr(message.data, "t_ns") else f"{message.t_ns},"
+        stamped = f"{message.t_ns}," if isinstance(message.data, Goal) else ""
         file.write(f"{message.index},{message.arrival_ns},{stamped}{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns

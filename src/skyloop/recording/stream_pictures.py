@@ -31,7 +31,7 @@ from skyloop.recording.radar_pictures import (
 )
 from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
-from skyloop_client.messages import CameraImage, Detections, Message, RangeDopplerImage
+from skyloop_client.messages import CameraImage, Detections, Message, PointCloud, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 KEPT = 30
@@ -163,7 +163,7 @@ class Pictures:
             return
         check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
-        if getattr(message.data, "values", None) is not None:
+        if isinstance(message.data, PointCloud) and message.data.values is not None:
             self._with_values.add(message.stream)
         for suffix, picture in painted.items():
             path = self._folder / "pictures" / (message.stream + suffix) / f"{message.t_ns / NS_PER_S:08.3f}.png"
@@ -319,9 +319,9 @@ def _truth_pictures(truth: Any) -> dict[str, Picture]:
         out["/depth"] = depth_picture(truth.depth)
     if truth.normals is not None:
         out["/normals"] = np.asarray(127.5 * truth.normals + 127.5, np.uint8)
-    for name in ("instances", "classes", "materials"):
-        if getattr(truth, name) is not None:
-            out[f"/{name}"] = id_picture(getattr(truth, name))
+    for name, ids in (("instances", truth.instances), ("classes", truth.classes), ("materials", truth.materials)):
+        if ids is not None:
+            out[f"/{name}"] = id_picture(ids)
     return out
 
 

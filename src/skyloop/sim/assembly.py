@@ -23,11 +23,11 @@ from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import CompletedSensor, Sensor
 from skyloop.sim.estimator_assembly import estimator_parts, seen_by_estimators
+from skyloop.sim.part import Part
 from skyloop.sim.parts import (
     AutopilotPart,
     Context,
     ControllerPart,
-    Part,
     PilotPart,
     ProcessingPart,
     ScenePart,
@@ -55,7 +55,7 @@ from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet, VehicleMover
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
 from skyloop.vehicle.pilots.pilots import build_pilot
-from skyloop.world.atmosphere import wind_field
+from skyloop.world.atmosphere import ConstantWind, DrydenWind, wind_field
 from skyloop.world.earth import Earth
 from skyloop.world.model import basic_shapes
 from skyloop.world.scene import WorldScene
@@ -186,7 +186,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
         return own if isinstance(own, Airframe) else validated(Airframe, own, airframe)
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
-        return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
+        return validated(Airframe, read_yaml(path), airframe)
     if airframe not in AIRFRAMES:
         raise unknown_name("airframe", airframe, AIRFRAMES)
     return _named_airframe(airframe)
@@ -194,7 +194,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
 
 @cache
 def _named_airframe(name: str) -> Airframe:
-    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)  # type: ignore[no-any-return]
+    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)
 
 
 def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:
@@ -222,12 +222,13 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         records.append(pack(airframe, flying))
     fleet = Fleet(records, rate, world.ground)
     fleet.names = [vehicle.name for vehicle in scenario.vehicles]
-    mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
+    wind = scenario.wind
+    mean = wind.velocity if isinstance(wind, ConstantWind) else wind.mean if isinstance(wind, DrydenWind) else None
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
         fleet.set_charge(i, vehicle.charge)
         if mean is not None:
-            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = getattr(scenario.wind, mean)
+            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = mean
     return fleet
 
 

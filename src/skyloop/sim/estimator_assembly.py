@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
-from skyloop.sim.parts import Context, Part, StatelessPart, UserPart
+from skyloop.sim.part import Part
+from skyloop.sim.parts import Context, UserPart
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.estimation.localisation import EkfLocaliser
 from skyloop.world.earth import Earth
 from skyloop_client.errors import PartError, ScenarioError, StreamError, nearest_name
 from skyloop_client.estimator import Estimator, EstimatorSetup, answers_of
-from skyloop_client.messages import Estimate, Message, StartConditions
+from skyloop_client.messages import Message, StartConditions
 from skyloop_client.plugins import call_user_code, is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 
-class Localiser(Protocol):
-    """What turns a vehicle's messages into estimates."""
-
-    def on_message(self, message: Message) -> Estimate | None: ...
-
-    def snapshot(self) -> Any: ...
-
-    def restore(self, saved: Any) -> None: ...
-
-
-class EkfPart:
+class EkfPart(Part):
     """Runs the built-in localiser on the vehicle's streams and publishes what it believes."""
 
-    def __init__(self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
+    def __init__(self, localiser: EkfLocaliser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
         self._localiser = localiser
         self.name = info.name
         self._info = info
@@ -59,8 +50,14 @@ class EkfPart:
         saved, self._index = memory
         self._localiser.restore(saved)
 
-    def close(self) -> None:
-        pass
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An estimator of the user's that says itself what it remembers."""
+
+    def snapshot(self) -> object: ...
+
+    def restore(self, memory: object) -> None: ...
 
 
 class UserEstimatorPart(UserPart):
@@ -91,10 +88,10 @@ class UserEstimatorPart(UserPart):
             raise PartError(f"{self.name} at {now_ns / NS_PER_S:.3f} s: {error}") from error
 
     def memory(self) -> Any:
-        return self._own.snapshot() if hasattr(self._own, "snapshot") else super().memory()
+        return self._own.snapshot() if isinstance(self._own, Remembering) else super().memory()
 
     def remember(self, memory: Any) -> None:
-        if hasattr(self._own, "restore"):
+        if isinstance(self._own, Remembering):
             self._own.restore(memory)
         else:
             super().remember(memory)
@@ -119,7 +116,7 @@ class OutsideEstimator:
         return f"estimator '{self.setup.name}' on the link"
 
 
-class OutsideEstimatorPart(StatelessPart):
+class OutsideEstimatorPart(Part):
     """Keeps the stream of an estimator whose records come over a link."""
 
     def __init__(self, outside: OutsideEstimator, context: Context) -> None:

@@ -340,8 +340,7 @@ def make_scenario(
         data["folder"] = str(folder / data.get("folder", ""))
     for key, value in (overrides or {}).items():
         set_path(data, key, value, place)
-    made: Scenario = validated(Scenario, data, place)
-    return made
+    return validated(Scenario, data, place)
 
 
 def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:

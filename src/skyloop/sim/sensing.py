@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
+from skyloop.sensors.camera_effects import GimbalAim
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import NoGimbal, Sensor, kinematics_at
-from skyloop.sim.parts import Context, ScenePart, StatelessPart
+from skyloop.sim.part import Part
+from skyloop.sim.parts import Context, ScenePart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.watchful_people import WatchfulPeoplePart
 from skyloop.world.views import ViewRequest
@@ -33,7 +35,7 @@ Defer = Callable[[int, int], None]
 """Called with (t_ns, index) instead of measuring, where another process measures."""
 
 
-class ObserverPart(StatelessPart):
+class ObserverPart(Part):
     """A camera that belongs to no vehicle."""
 
     truth_name: str | None = None
@@ -79,7 +81,7 @@ def is_due(rate: Rate | None, t_ns: int) -> bool:
     return rate is not None and rate.due_ns(rate.count_until(t_ns)) == t_ns
 
 
-class SensorPart:
+class SensorPart(Part):
     """One sensor of one vehicle."""
 
     def __init__(
@@ -190,8 +192,7 @@ class SensorPart:
     def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
         fits = isinstance(answer, tuple) and len(answer) == 2
         if fits and answer[0] is not None:
-            is_record = hasattr(type(answer[0]), "__dataclass_fields__")
-            fits = is_record and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
+            fits = is_dataclass(answer[0]) and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
         if not fits:
             shown = repr(answer) if len(repr(answer)) <= 60 else f"a {type(answer).__name__}"
             raise PartError(
@@ -208,16 +209,17 @@ class SensorPart:
         if not self._faults:
             self._held = None
 
-    def aim(self, aim: Any) -> None:
+    def aim(self, aim: GimbalAim) -> None:
         """Turn what is on a gimbal; a ScenarioError where it is not."""
         try:
             self._state = self.sensor.aimed(self._state, aim)
         except NoGimbal:
             raise ScenarioError(f"{self.name} is on no gimbal") from None
 
-    def present_aim(self) -> Any:
+    def present_aim(self) -> GimbalAim | None:
         """Where it is turned to; None where it is on no gimbal."""
-        return self.sensor.present_aim(self._state)
+        aim: GimbalAim | None = self.sensor.present_aim(self._state)
+        return aim
 
     def memory(self) -> Any:
         # a link may have moved the sensor on its vehicle
@@ -226,9 +228,6 @@ class SensorPart:
     def remember(self, memory: Any) -> None:
         self._state, self._held, self._injected, mount = memory
         self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
-
-    def close(self) -> None:
-        pass
 
 
 BEFORE_S = 1.0

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock, Schedule
-from skyloop.sim.parts import Part, kept_memory
+from skyloop.sim.part import Part, kept_memory
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet

@@ -234,8 +234,7 @@ class VehiclePort:
 
     def camera_aim(self, stream: str) -> tuple[float, float, bool] | None:
         """What `aim_camera` takes, as it is now; None where the camera is on no gimbal."""
-        found: tuple[float, float, bool] | None = self._instrument(stream).present_aim()
-        return found
+        return self._instrument(stream).present_aim()
 
     def _instrument(self, stream: str) -> Instrument:
         if stream not in self._instruments:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.sim.part import Part
 from skyloop.sim.parts import Context
 from skyloop.world.scenery.actors.indoor_walks import EVERY, WatchfulWalker
 from skyloop_client.streams import NS_PER_S, Rate
@@ -14,7 +15,7 @@ from skyloop_client.streams import NS_PER_S, Rate
 LOOKS = Rate(round(1.0 / EVERY))
 
 
-class WatchfulPeoplePart:
+class WatchfulPeoplePart(Part):
     """Ten times a second, every watchful person of the world looks for vehicles in front."""
 
     name = "watchful people"
@@ -58,9 +59,6 @@ class WatchfulPeoplePart:
         self._context.scene.model.forget()
         if self._context.fleet.solids is not None:
             self._context.fleet.solids.forget()
-
-    def close(self) -> None:
-        pass
 
 
 def people_parts(context: Context) -> list[WatchfulPeoplePart]:

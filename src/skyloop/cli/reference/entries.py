@@ -21,7 +21,6 @@ from skyloop.cli.reference.fields import (
     record_options,
     summary_of,
 )
-from skyloop.core.plugins import Registry
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.assembly import load_airframe
@@ -167,10 +166,6 @@ def records() -> dict[str, type[Any]]:
     found = {name: getattr(messages, name) for name in messages.__all__}
     told = {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
     return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
-
-
-def _summaries(registry: Registry[Any]) -> dict[str, str]:
-    return {name: summary_of(each.Config) for name, each in registry.loadable().items()}
 
 
 def _kinds(union: Any) -> dict[str, type[BaseModel]]:
