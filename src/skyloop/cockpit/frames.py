@@ -43,7 +43,7 @@ NO_POWER = 1e-30
 SPAN_DB = 60.0
 
 
-def jpeg(pixels: NDArray[Any]) -> tuple[bytes, int, int]:
+def jpeg(pixels: NDArray[np.uint8]) -> tuple[bytes, int, int]:
     """The bytes, and the width and height, of (h, w) or (h, w, 3) uint8."""
     step = -(-pixels.shape[1] // WIDEST)
     small = np.ascontiguousarray(pixels[::step, ::step])
@@ -55,7 +55,7 @@ def jpeg(pixels: NDArray[Any]) -> tuple[bytes, int, int]:
     return data, width, height
 
 
-def depth_colours(depth: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
+def depth_colours(depth: NDArray[np.float32]) -> tuple[NDArray[np.uint8], float]:
     """Near is bright, far is dark, unknown is black; and the m at which the scale ends."""
     known = np.isfinite(depth) & (depth > 0.0)
     far = float(np.percentile(depth[known][::7], 98)) if known.any() else 1.0
@@ -66,12 +66,12 @@ def depth_colours(depth: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
     return colours, far
 
 
-def class_colours(numbers: NDArray[Any]) -> NDArray[np.uint8]:
+def class_colours(numbers: NDArray[np.integer]) -> NDArray[np.uint8]:
     colours: NDArray[np.uint8] = _palette()[numbers.astype(np.int64) % len(_palette())]
     return colours
 
 
-def power_colours(power: NDArray[Any]) -> NDArray[np.uint8]:
+def power_colours(power: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Range grows upwards, columns go from approaching to receding; enlarged, for it has few cells."""
     decibels = 10.0 * np.log10(np.maximum(power[::-1], NO_POWER))
     share = np.clip((decibels - decibels.max()) / SPAN_DB + 1.0, 0.0, 1.0)
@@ -81,7 +81,7 @@ def power_colours(power: NDArray[Any]) -> NDArray[np.uint8]:
     return grown
 
 
-def value_colours(values: NDArray[Any]) -> tuple[NDArray[np.uint8], float, float]:
+def value_colours(values: NDArray[np.float32]) -> tuple[NDArray[np.uint8], float, float]:
     """(n, 3) of (n,) values, such as distances, and the values at the dark and the bright end; not finite is grey."""
     finite = np.isfinite(values)
     low, high = (float(values[finite].min()), float(values[finite].max())) if finite.any() else (0.0, 1.0)
@@ -91,7 +91,7 @@ def value_colours(values: NDArray[Any]) -> tuple[NDArray[np.uint8], float, float
     return colours, low, high
 
 
-def grey_of(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+def grey_of(pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float32]) -> NDArray[np.uint8]:
     """An image for debugging, of any kind, as one that can be shown."""
     if pixels.dtype == np.uint8:
         return np.asarray(pixels, np.uint8)
@@ -192,7 +192,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _picture(pixels: Any, more: dict[str, Any] | None = None) -> FrameContent:
+def _picture(pixels: NDArray[np.uint8], more: dict[str, Any] | None = None) -> FrameContent:
     data, width, height = jpeg(pixels)
     full = pixels.shape[1]
     return {"v": "jpeg", "width": width, "height": height, "scale": width / full, **(more or {})}, data
@@ -237,11 +237,11 @@ def _range_doppler(maker: FrameMaker, info: Info, image: RangeDopplerImage) -> F
     return _picture(power_colours(image.power), span)
 
 
-def _step(points: Any) -> int:
+def _step(points: NDArray[np.floating]) -> int:
     return -(-len(points) // MOST_POINTS) or 1
 
 
-def _placed(points: Any, pose: Pose) -> Any:
+def _placed(points: NDArray[np.floating], pose: Pose) -> NDArray[np.float32]:
     few = np.asarray(points[:: _step(points)], float)
     return (rotate(pose[1], few) + pose[0]).astype(np.float32) if len(few) else np.zeros((0, 3), np.float32)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import LinkError
@@ -76,7 +77,7 @@ class FramePayload:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def add(self, array: np.ndarray[Any, Any]) -> list[Any]:
+    def add(self, array: NDArray[np.generic]) -> list[Any]:
         """Where a page finds it: [numpy's name of the type, offset in bytes, number of values]."""
         flat = np.ascontiguousarray(array)
         kind = flat.dtype.newbyteorder("<")

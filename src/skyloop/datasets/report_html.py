@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,9 @@ def figure(address: str, caption: str) -> str:
     return f'<figure><img src="{address}" alt="{text}"><figcaption>{text}</figcaption></figure>'
 
 
-def plot(draw: Any, size: tuple[float, float] = (10.6, 3.2), columns: int = 2, widths: Sequence[float] = ()) -> str:
+def plot(
+    draw: Callable[..., None], size: tuple[float, float] = (10.6, 3.2), columns: int = 2, widths: Sequence[float] = ()
+) -> str:
     """`draw` gets the axes. The same data gives the same bytes."""
     import matplotlib
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from skyloop.recording.flight_plot import COLOURS, INK, STYLE
 from skyloop.recording.run_folder import writing_into
 from skyloop_client.messages import Array, Estimate, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 AXES = ("east", "north", "up")
 ROWS = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", math.degrees(1.0)))
@@ -131,7 +134,7 @@ def draw(path: Path, title: str, log: EstimateErrors, true_biases: Array) -> Non
         plt.close(figure)
 
 
-def _draw_error(axis: Any, rows: Array, state: int, scale: float) -> None:
+def _draw_error(axis: Axes, rows: Array, state: int, scale: float) -> None:
     seconds, error, sigma = rows[:, 0], scale * rows[:, 1 + state], 3.0 * scale * rows[:, 10 + state]
     axis.fill_between(seconds, -sigma, sigma, color=COLOURS[0], alpha=0.18, lw=0.0)
     axis.plot(seconds, error, color=COLOURS[1], lw=0.9)
@@ -140,7 +143,7 @@ def _draw_error(axis: Any, rows: Array, state: int, scale: float) -> None:
     axis.set_ylim(-most, most)
 
 
-def _draw_bias(axis: Any, rows: Array, true: Array, column: int) -> None:
+def _draw_bias(axis: Axes, rows: Array, true: Array, column: int) -> None:
     axis.plot(rows[:, 0], rows[:, column], color=COLOURS[0], lw=1.1, label="estimate")
     if len(true):
         axis.plot(true[:, 0], true[:, column], color=INK, lw=0.9, ls="--", label="truth")

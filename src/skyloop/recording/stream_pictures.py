@@ -31,7 +31,7 @@ from skyloop.recording.radar_pictures import (
 )
 from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
-from skyloop_client.messages import CameraImage, Detections, Message, PointCloud, RangeDopplerImage
+from skyloop_client.messages import CameraImage, Detections, ImageTruth, Message, PointCloud, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 KEPT = 30
@@ -258,7 +258,7 @@ def _rings(reach: float) -> Picture:
 
 
 def scan_picture(
-    points: NDArray[Any], dot_px: int = 1, colours: Picture | None = None, reach: float = LIDAR_REACH
+    points: NDArray[np.floating], dot_px: int = 1, colours: Picture | None = None, reach: float = LIDAR_REACH
 ) -> Picture:
     """Top view, forward is up, rings are 10 m apart. Colour is height, and the highest point of a pixel is seen.
 
@@ -278,24 +278,26 @@ def scan_picture(
     return picture
 
 
-def map_picture(occupancy: NDArray[Any]) -> Picture:
+def map_picture(occupancy: NDArray[np.int8]) -> Picture:
     """North is up; rows go from south to north. Free is white, occupied black, unknown grey."""
     grey = np.where(occupancy < 0, 150, 255 - occupancy.astype(int) * 255 // 100).astype(np.uint8)[::-1]
     times = max(1, MAP_PX // max(grey.shape))
     return np.repeat(grey.repeat(times, axis=0).repeat(times, axis=1)[..., None], 3, axis=2)
 
 
-def debug_picture(pixels: NDArray[Any]) -> Picture:
+def debug_picture(pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float32]) -> Picture:
     """Unchanged if it has 8 bits. Otherwise scaled from its least to its greatest value."""
-    if pixels.dtype != np.uint8:
+    if pixels.dtype == np.uint8:
+        shown = np.asarray(pixels, np.uint8)
+    else:
         known = np.isfinite(pixels)
         least, most = (float(f(pixels[known])) if known.any() else 0.0 for f in (np.min, np.max))
         share = (np.where(known, pixels, least) - least) / max(most - least, 1e-30)
-        pixels = (255.0 * share).astype(np.uint8)
-    return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
+        shown = (255.0 * share).astype(np.uint8)
+    return shown if shown.ndim == 3 else np.repeat(shown[..., None], 3, axis=2)
 
 
-def cloud_picture(points: NDArray[Any], values: NDArray[Any] | None = None) -> Picture:
+def cloud_picture(points: NDArray[np.float32], values: NDArray[np.float32] | None = None) -> Picture:
     """Top view around the centre of the points. A few points, such as landmarks, are drawn large.
 
     With values, such as distances to obstacles, these are the colour, and the picture has a scale for them."""
@@ -313,7 +315,7 @@ def cloud_picture(points: NDArray[Any], values: NDArray[Any] | None = None) -> P
     return with_scale(picture, bounds)
 
 
-def _truth_pictures(truth: Any) -> dict[str, Picture]:
+def _truth_pictures(truth: ImageTruth) -> dict[str, Picture]:
     out = {}
     if truth.depth is not None:
         out["/depth"] = depth_picture(truth.depth)

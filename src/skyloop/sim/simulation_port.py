@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.clock import Clock
 from skyloop.sim.parts import Context
@@ -22,9 +23,9 @@ from skyloop_client.streams import Rate
 class FlightMemory(NamedTuple):
     """The arrays the flight kernels work on, one record per vehicle; see `vehicle/kernel_records.py`."""
 
-    states: np.ndarray[Any, Any]
-    inputs: np.ndarray[Any, Any]
-    params: np.ndarray[Any, Any]
+    states: NDArray[np.void]
+    inputs: NDArray[np.void]
+    params: NDArray[np.void]
     period_s: float
     """Of a physics step."""
     ground: tuple[Any, ...]

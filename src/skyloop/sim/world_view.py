@@ -112,7 +112,7 @@ def _levels(model: Model, most: int) -> list[int]:
     return levels
 
 
-def _colours(mesh: Mesh, palette: NDArray[Any], variant: int) -> NDArray[np.uint8]:
+def _colours(mesh: Mesh, palette: NDArray[np.uint8], variant: int) -> NDArray[np.uint8]:
     tints = np.ones((len(MATERIALS), 3))
     for material in np.unique(mesh.materials).tolist():
         tints[material] = _tint(material, variant)

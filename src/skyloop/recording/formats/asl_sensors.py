@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from skyloop.recording.formats.png_image import depth_numbers, encode_png, grey
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import ImageTruth, LidarScan
 from skyloop_client.streams import StreamInfo
+
+Pixel = TypeVar("Pixel", bound=np.generic)
 
 PER_METRE = 1000.0
 """Depth units per metre."""
@@ -148,25 +150,25 @@ def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list
     ]
 
 
-def _if_there(array: NDArray[Any] | None, encode: Callable[[NDArray[Any]], bytes]) -> bytes | None:
+def _if_there(array: NDArray[Pixel] | None, encode: Callable[[NDArray[Pixel]], bytes]) -> bytes | None:
     return None if array is None else encode(array)
 
 
-def _depth_png(depth: NDArray[Any]) -> bytes:
+def _depth_png(depth: NDArray[np.float32]) -> bytes:
     return encode_png(depth_numbers(depth, PER_METRE))
 
 
-def _normals_png(normals: NDArray[Any]) -> bytes:
+def _normals_png(normals: NDArray[np.float32]) -> bytes:
     return encode_png((normals * np.float32(127.5) + np.float32(128.0)).astype(np.uint8))
 
 
-def _instances_png(instances: NDArray[Any]) -> bytes:
+def _instances_png(instances: NDArray[np.int32]) -> bytes:
     if instances.max(initial=0) > 0xFFFF:
         raise DatasetError(f"thing number {instances.max()} does not fit 16 bits; ASL holds at most 65535 things")
     return encode_png(instances.astype(np.uint16))
 
 
-def npy(array: NDArray[Any]) -> bytes:
+def npy(array: NDArray[np.generic]) -> bytes:
     file = io.BytesIO()
     np.lib.format.write_array(file, np.ascontiguousarray(array), version=(1, 0))
     return file.getvalue()
