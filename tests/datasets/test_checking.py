@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from handmade import label, messages_of, write_group
 from tiny_formats import TINY, TinyVoc
 
 import skyloop.datasets.export
-from skyloop.cli import main
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import Exporter, export, finished_formats
@@ -80,13 +78,6 @@ def test_a_stream_that_is_not_there_is_named_and_events_may_be_absent(made: Reco
         write_group(made, group, [message for message in messages_of(group) if message.stream != "truth/drone"])
     lines = [line for line in said(made.folder) if "manifest" not in line]
     assert lines == ["error: truth/drone: all 50 samples are missing"]
-
-
-def test_the_last_sample_counts_too(made: Recording) -> None:
-    messages = messages_of(2)
-    last = [message for message in messages if message.stream == "drone/imu0"][-1]
-    write_group(made, 2, [message for message in messages if message is not last])
-    assert f"error: drone/imu0: 1 samples are missing: {last.index} at {last.t_ns} ns" in said(made.folder)
 
 
 def test_a_broken_record_is_found_by_its_byte(made: Recording) -> None:
@@ -328,14 +319,3 @@ def test_an_export_that_fails_leaves_no_folder(dataset: Recording, monkeypatch: 
     with pytest.raises(DatasetError, match="no space left"):
         export(dataset.folder, ("voc",))
     assert not (dataset.folder / "voc").exists() and not (dataset.folder / "voc.partial").exists()
-
-
-def test_an_export_says_what_it_writes_unless_it_is_quiet(
-    dataset: Recording, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for options, told in (([], "skyloop: writing asl ...\nskyloop: writing voc ...\n"), (["--quiet"], "")):
-        monkeypatch.setattr(sys, "argv", ["skyloop", "export", str(dataset.folder), "--to", "asl,voc", *options])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
-        assert capfd.readouterr().err == told

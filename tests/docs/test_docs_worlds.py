@@ -11,7 +11,6 @@ import yaml
 
 import skyloop
 from skyloop.world.imported import Imported
-from skyloop.world.semantics import CLASS_WORDS, MATERIAL_WORDS, meaning_of
 from skyloop.world.world import WORLDS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -46,16 +45,3 @@ def test_every_snippet_runs(page: str, block: str, capsys: pytest.CaptureFixture
         point = names["point"]
         assert point[2] == pytest.approx(0.0, abs=1e-3), "on the ground"  # type: ignore[index]
         assert "shows [" in printed
-
-
-@pytest.mark.parametrize(
-    ("name", "meaning"),
-    [("Tree_03", "tree"), ("wall lamp", "lamp"), ("OldOaks.001", "tree"), ("Sidewalk", "pavement"), ("x", "object")],
-)
-def test_names_tell_classes_as_the_page_says(name: str, meaning: str) -> None:
-    assert meaning_of((name,), {}, CLASS_WORDS, "object") == meaning
-
-
-@pytest.mark.parametrize(("name", "meaning"), [("RedBrick", "brick"), ("Tarmac", "asphalt"), ("steel", "metal")])
-def test_names_tell_materials_as_the_page_says(name: str, meaning: str) -> None:
-    assert meaning_of((name,), {}, MATERIAL_WORDS, "plain") == meaning

@@ -191,7 +191,7 @@ class _Making:
                 if enough():
                     return
 
-    def _look_at(self, row: dict[str, Any], outcome: RunOutcome, planned: int) -> None:
+    def _look_at(self, row: dict[str, object], outcome: RunOutcome, planned: int) -> None:
         """End the campaign if its first runs all have the same fault, which is then the plan's."""
         if len(self._troubles) >= LOOKED_AT:
             return
@@ -242,7 +242,7 @@ def _row_of(outcome: RunOutcome) -> dict[str, Any]:
 
 
 def campaign(
-    what: str | Path | Callable[..., Any], space: Any = None, metrics: Sequence[str] = (), **more: Any
+    what: str | Path | Callable[..., object], space: object = None, metrics: Sequence[str] = (), **more: object
 ) -> Campaign:
     """A campaign of a scenario (its name or file), of a function, or of a plan's file.
 
@@ -272,7 +272,7 @@ def _name_of(what: Any) -> str:
     return str(getattr(what, "__name__", "task")).strip("<>") if callable(what) else Path(what).stem
 
 
-def _task(function: Callable[..., Any]) -> tuple[str, bytes | None]:
+def _task(function: Callable[..., object]) -> tuple[str, bytes | None]:
     """The name of a function of a module, or a name and the function itself if no other process could import it."""
     name, module = getattr(function, "__qualname__", "task"), getattr(function, "__module__", "__main__")
     if module != "__main__" and name.isidentifier():

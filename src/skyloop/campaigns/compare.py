@@ -153,7 +153,7 @@ def _percent(good: int, n: int) -> str:
     return f"{100 * good / n:.1f} %" if n else "of nothing"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

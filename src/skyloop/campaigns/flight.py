@@ -55,11 +55,11 @@ def judged(spec: RunSpec, metrics: Metrics, summary: dict[str, Any]) -> Row:
     return {"outcome": "failed" if cause else "success", "cause": cause, "metrics": metrics}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def hint(names: list[str], summary: dict[str, Any]) -> Row:
+def hint(names: list[str], summary: dict[str, object]) -> Row:
     """Metrics that the summary does not have, for a hint if no run has them."""
     return {"absent": names, "known": names_in(summary)} if names else {}
 
@@ -75,7 +75,7 @@ class UnmeasuredError(Exception):
 def _flown(spec: RunSpec, run: CampaignRun, folder: Path, keep: bool) -> Row:
     rows: list[Row] = []
 
-    def wanted(summary: dict[str, Any]) -> bool:
+    def wanted(summary: dict[str, object]) -> bool:
         """Judged before the plot is drawn, because the plot of a success is not kept."""
         try:
             metrics, absent = measured(spec.metrics, plain(summary), folder, spec.folder)
@@ -120,7 +120,7 @@ def _called(spec: RunSpec, run: CampaignRun, folder: Path) -> Row:
     return row
 
 
-def _offered(function: Callable[..., Any], **offered: Any) -> dict[str, Any]:
+def _offered(function: Callable[..., object], **offered: object) -> dict[str, Any]:
     """Those of the arguments that the function names."""
     try:
         names = inspect.signature(function).parameters

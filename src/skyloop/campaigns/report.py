@@ -45,7 +45,7 @@ class OutcomeGroup:
     n: int
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -348,5 +348,5 @@ def _plan(folder: Path) -> str:
     return section("Plan", body)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value if isinstance(value, str) else json.dumps(value))

@@ -77,7 +77,7 @@ def metric_name(metric: str) -> str:
 
 
 def measured(
-    metrics: Sequence[str], summary: dict[str, Any], folder: Path, plan_folder: Path | None
+    metrics: Sequence[str], summary: dict[str, object], folder: Path, plan_folder: Path | None
 ) -> tuple[Metrics, list[str]]:
     """The metrics of a run folder, and the names that the summary does not have.
 
@@ -119,7 +119,7 @@ def names_in(summary: dict[str, Any]) -> list[str]:
     return found
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> Any:
     """A number, a truth value or a text, for a column of a table."""
     value = value.item() if hasattr(value, "item") else value
     if value is None or isinstance(value, bool | int | float | str):

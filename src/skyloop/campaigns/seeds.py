@@ -44,7 +44,7 @@ def run_seeds(
     scenario: Scenario,
     seeds: Sequence[int],
     folder: Path,
-    progress: Callable[[dict[str, Any]], None] = lambda summary: None,
+    progress: Callable[[dict[str, object]], None] = lambda summary: None,
 ) -> list[dict[str, Any]]:
     """The summaries, including failed flights. Writes a run folder for each seed and a table of all.
 
@@ -69,7 +69,7 @@ def run_seeds(
     return summaries
 
 
-def _flown(data: dict[str, Any], name: str, run_path: str) -> dict[str, Any]:
+def _flown(data: dict[str, object], name: str, run_path: str) -> dict[str, Any]:
     """In a process of its own."""
     return run_scenario(make_scenario(data, place=name), Path(run_path))
 

@@ -60,7 +60,7 @@ class Span(BaseModel):
         return [self.at(k / (n - 1)) for k in range(n)]
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "span" if isinstance(value, dict | Span) else "values"
 
 

@@ -37,7 +37,7 @@ def power_from(text: str) -> PowerModel:
     return PowerModel(idle, busy)
 
 
-def loop_config(**options: Any) -> LoopConfig:
+def loop_config(**options: object) -> LoopConfig:
     """From options of the command line."""
     from skyloop.core.validation import validated
     from skyloop.links.loop.loop_link import LoopConfig

@@ -51,7 +51,7 @@ class CockpitBeside(CockpitLink):
         super().__init__(self.server.courier, about=about(scenario), planned=planned(scenario))
         self._log = LogLines(self.server.courier)
 
-    def _on_order(self, order: dict[str, Any]) -> None:
+    def _on_order(self, order: dict[str, object]) -> None:
         if order.get("kind") == "order":
             self.deliver(order)
         else:

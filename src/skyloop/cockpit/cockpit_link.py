@@ -41,7 +41,7 @@ class CockpitLink(Link):
         self,
         courier: Courier,
         *,
-        about: dict[str, Any],
+        about: dict[str, object],
         planned: frozenset[str] = frozenset(),
         snapshots: Snapshots | None = None,
     ) -> None:
@@ -161,12 +161,12 @@ class CockpitLink(Link):
 
     # ---- from the page
 
-    def deliver(self, order: dict[str, Any]) -> None:
+    def deliver(self, order: dict[str, object]) -> None:
         """May be called from any thread."""
         if self._inbox is not None:
             self._inbox.put((self, order))
 
-    def taker(self, order: dict[str, Any]) -> None:
+    def taker(self, order: dict[str, object]) -> None:
         self._pending.append(order)
 
     def _answer(self, order: dict[str, Any]) -> None:
@@ -243,7 +243,7 @@ class CockpitLink(Link):
                 raise
         return points.plain()
 
-    def _set_time(self, given: dict[str, Any]) -> None:
+    def _set_time(self, given: dict[str, object]) -> None:
         if "speed" in given:
             speed = given["speed"]
             self._unlimited = speed is None

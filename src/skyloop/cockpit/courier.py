@@ -75,7 +75,7 @@ class Courier:
 
     # ---- called by whoever has something to show
 
-    def connect(self, about: dict[str, Any], infos: dict[str, StreamInfo], world: bytes, clock: Clock) -> None:
+    def connect(self, about: dict[str, object], infos: dict[str, StreamInfo], world: bytes, clock: Clock) -> None:
         """Show something else from now on: a flight, or a recording."""
         with self._lock:
             self._slots.clear()
@@ -96,7 +96,7 @@ class Courier:
         elif message.stream in self._wanted:
             self._slots[message.stream] = (message, time.time_ns())
 
-    def put_extra(self, name: str, value: Any) -> None:
+    def put_extra(self, name: str, value: object) -> None:
         """Something that is no record, such as the poses of people. The newest counts."""
         self._extra[name] = value
 
@@ -111,7 +111,7 @@ class Courier:
         """Streams that somebody wants since the last call. While time stands still, only their last record is left."""
         return [self._newly.popleft() for _ in range(len(self._newly))]
 
-    def tell(self, value: dict[str, Any]) -> None:
+    def tell(self, value: dict[str, object]) -> None:
         """Send at once. May be called from any thread."""
         with self._sending, suppress(OSError):
             send(self._peer, value)
@@ -129,7 +129,7 @@ class Courier:
             self.tell(reply)
         return bool(reply["ok"])
 
-    def refuse(self, order: dict[str, Any], why: str) -> None:
+    def refuse(self, order: dict[str, object], why: str) -> None:
         """Answer an order that is not for what is shown."""
         if order.get("id") is not None:
             self.tell({"kind": "reply", "id": order["id"], "ok": False, "error": why})
@@ -163,7 +163,7 @@ class Courier:
             self.batches += 1
             self.tell(batch)
 
-    def _batch(self, clock: dict[str, Any]) -> dict[str, Any]:
+    def _batch(self, clock: dict[str, object]) -> dict[str, Any]:
         now = time.monotonic()
         messages = []
         for stream in list(self._slots):

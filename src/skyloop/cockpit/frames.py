@@ -188,7 +188,7 @@ def _fields(record: Any) -> list[tuple[str, Any]]:
     return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -265,7 +265,7 @@ class Hub:
 
     # ---- questions and orders to the simulation
 
-    async def ask(self, kind: str, name: str, arguments: dict[str, Any]) -> Any:
+    async def ask(self, kind: str, name: str, arguments: dict[str, object]) -> Any:
         """Raises a LinkError of one line when it is refused."""
         number = next(self._numbers)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -291,7 +291,7 @@ class Hub:
             raise SeatTaken("another page steers; this one watches until that one leaves the seat")
         return await self.ask("order", name, {**arguments, "vehicle": vehicle})
 
-    def _send(self, value: dict[str, Any]) -> None:
+    def _send(self, value: dict[str, object]) -> None:
         with self._sending, suppress(OSError):
             send(self._peer, value)
 

@@ -101,7 +101,7 @@ BY_HAND: dict[str, Request | Setpoint] = {
 """Orders without arguments that take a vehicle out of the hands of the scenario's pilot."""
 
 
-def _by_hand(request: Request | Setpoint, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+def _by_hand(request: Request | Setpoint, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
     vehicle.relieve_pilot()
     vehicle.send(request, by=COMMANDER)
 
@@ -128,19 +128,19 @@ class Orders:
 
     # ---- by hand: the scenario's pilot gives way
 
-    def _take_off(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _take_off(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         height = _number(given, "height", TAKEOFF_HEIGHT, 0.1, 1000.0)
         vehicle.relieve_pilot()
         vehicle.send(Arm(), TakeOff(height), by=COMMANDER)
 
-    def _velocity(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _velocity(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         values = [_number(given, name, 0.0, -FASTEST, FASTEST) for name in ("forward", "left", "up", "turn")]
         vehicle.relieve_pilot()
         vehicle.send(Velocity(np.array(values[:3]), "body", yaw_rate=values[3]), by=COMMANDER)
 
     # ---- to a position
 
-    def _goal(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _goal(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """Straight there, or, if it is `planned`, by the pilot that plans a way."""
         goal = Goal(position_from(given))
         if not vehicle.is_flying:
@@ -153,16 +153,16 @@ class Orders:
             vehicle.relieve_pilot()
             vehicle.send(goal, by=COMMANDER)
 
-    def _plan_again(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _plan_again(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """The planner, or the scenario's pilot, goes on."""
         vehicle.relieve_pilot(False)
 
-    def _give_back(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _give_back(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """The scenario's pilot flies again; without one the vehicle hovers, then lands."""
         vehicle.relieve_pilot(False)
         vehicle.release(COMMANDER)
 
-    def _release(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _release(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """The person is gone: hover, then land. A planner must not go on with a goal of somebody who is gone."""
         vehicle.relieve_pilot()
         if not vehicle.is_flying or vehicle.status.mode == "land":
@@ -171,11 +171,11 @@ class Orders:
         vehicle.release(COMMANDER)
 
 
-def position_from(given: Mapping[str, Any]) -> Array:
+def position_from(given: Mapping[str, object]) -> Array:
     return np.array([_number(given, axis, None, -FARTHEST, FARTHEST) for axis in "xyz"])
 
 
-def _number(given: Mapping[str, Any], name: str, otherwise: float | None, low: float, high: float) -> float:
+def _number(given: Mapping[str, object], name: str, otherwise: float | None, low: float, high: float) -> float:
     value = given.get(name, otherwise)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise LinkError(f"'{name}' is {value!r}; give a number")

@@ -35,7 +35,7 @@ class Player:
     """Runs in the main thread until it is stopped."""
 
     def __init__(
-        self, courier: Courier, reader: IndexedStreams, about: dict[str, Any], world: bytes, moving: MovingAt
+        self, courier: Courier, reader: IndexedStreams, about: dict[str, object], world: bytes, moving: MovingAt
     ) -> None:
         self._courier = courier
         self._reader = reader
@@ -136,7 +136,7 @@ def play_folder(
     """A page with nothing but this folder, until Ctrl-C. `opened` is called with its address."""
     players: list[Player] = []
 
-    def on_order(order: dict[str, Any]) -> None:
+    def on_order(order: dict[str, object]) -> None:
         if order.get("kind") == "play" and players:
             players[0].answer(order)
         else:

@@ -29,7 +29,7 @@ def changed(text: str, changes: dict[str, Any]) -> str:
     return text
 
 
-def _change(text: str, root: Node, steps: list[str], value: Any) -> str:
+def _change(text: str, root: Node, steps: list[str], value: object) -> str:
     node, parents = root, []
     for depth, step in enumerate(steps):
         pair = _pair(node, step)
@@ -62,7 +62,7 @@ def _end(node: Node) -> int:
     return _end(last[1] if isinstance(node, yaml.MappingNode) else last)
 
 
-def _insert(text: str, node: Node, steps: list[str], value: Any) -> str:
+def _insert(text: str, node: Node, steps: list[str], value: object) -> str:
     """A new key behind the last one."""
     for step in reversed(steps[1:]):
         value = [value] if step.isdigit() else {step: value}
@@ -94,7 +94,7 @@ def _without(text: str, parents: list[tuple[Node, Pair]]) -> str:
     return text[:begin] + ("" if end < 0 else text[end + 1 :])
 
 
-def _flow(value: Any) -> str:
+def _flow(value: object) -> str:
     """In one line."""
     dumped = yaml.safe_dump(value, default_flow_style=True, width=1_000_000, sort_keys=False, allow_unicode=True)
     return dumped.removesuffix("...\n").strip()
@@ -113,7 +113,7 @@ def scenario_from_page(text: str, changes: dict[str, Any] | None = None) -> Scen
     return make_scenario(data, changes, place=WHERE)
 
 
-def _refuse_foreign(value: Any, path: tuple[str, ...]) -> None:
+def _refuse_foreign(value: object, path: tuple[str, ...]) -> None:
     if isinstance(value, dict):
         for key, item in value.items():
             _refuse_foreign(item, (*path, str(key)))

@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 28
 """Of one value between the processes; the largest is the shape of a world."""
 
 
-def send(peer: socket.socket, value: Any) -> None:
+def send(peer: socket.socket, value: object) -> None:
     parts = encode(value)
     size = sum(len(part) for part in parts)
     peer.sendall(b"".join([LENGTH.pack(size), *(bytes(part) for part in parts)]))
@@ -56,7 +56,7 @@ def _exactly(peer: socket.socket, size: int) -> bytes | None:
     return bytes(held)
 
 
-def frame(header: Mapping[str, Any], payload: bytes | memoryview = b"") -> bytes:
+def frame(header: Mapping[str, object], payload: bytes | memoryview = b"") -> bytes:
     """What a page gets."""
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-(LENGTH.size + len(text)) % ALIGNED)

@@ -61,7 +61,7 @@ def verdict(holds: bool, good: str = "as configured", bad: str = "off") -> HtmlC
     return HtmlCell(f'<span class="{"ok" if holds else "bad"}">{html.escape(good if holds else bad)}</span>')
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Numbers are right-aligned. Strings are escaped."""
     kept = [list(row) for row in rows]
     right = [
@@ -77,7 +77,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join([*lines, "</table>"])
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, HtmlCell):
         return str(value)
     return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))

@@ -96,7 +96,7 @@ class RecordOptions:
             raise DatasetError(f"--size {self.size[0]}x{self.size[1]}: give 16 to {MOST_PIXELS} pixels each way")
 
 
-def to_train_on(world: str, **given: Any) -> dict[str, Any]:
+def to_train_on(world: str, **given: object) -> dict[str, Any]:
     """Options for a recording that is useful for training. Given values other than None stay."""
     return {**TO_TRAIN_ON.get(world, {}), **{name: value for name, value in given.items() if value is not None}}
 

@@ -131,5 +131,5 @@ class People:
             yield _line(t_ns, number, model.things[number].name, *centre, *velocity, *size, yaw, *visibility)
 
 
-def _line(*cells: Any) -> str:
+def _line(*cells: object) -> str:
     return ",".join(f"{float(cell):.6g}" if isinstance(cell, float | np.floating) else str(cell) for cell in cells)

@@ -94,7 +94,7 @@ class WorkerProfile:
         """The first frame begins; a second call does nothing."""
         self._began = self._began or (time.process_time(), _children_seconds())
 
-    def timed(self, stage: str, work: Callable[..., Any], *args: Any) -> Any:
+    def timed(self, stage: str, work: Callable[..., object], *args: object) -> Any:
         """The result of `work`. Its time is counted for a stage."""
         if self._began is None:
             return work(*args)

@@ -102,7 +102,7 @@ def sensor_of(info: StreamInfo) -> str:
     return info.name.removeprefix("truth/").removeprefix(f"{info.vehicle}/").split("/")[0]
 
 
-def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, Any]) -> Recording:
+def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, object]) -> Recording:
     """Write the description before the recording starts."""
     data = {"version": VERSION, **plain(facts), "streams": [plain(plain_info(info)) for info in infos.values()]}
     try:

@@ -170,7 +170,7 @@ def make_empty_folder(path: Path) -> list[Path]:
     return made
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """The value in a form for JSON. Infinity and NaN become text that `float` can read."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
@@ -183,7 +183,7 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
-def is_bulk(value: Any) -> bool:
+def is_bulk(value: object) -> bool:
     """Images, clouds and lists: a row gives only their shape."""
     return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
 
@@ -233,7 +233,7 @@ def _row(record: Any) -> str:
     return ",".join(cells)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A whole value in one cell: numbers separated by spaces, names and records as JSON."""
     if isinstance(value, np.ndarray):
         return " ".join(map(repr, value.ravel().tolist()))

@@ -98,7 +98,7 @@ def _json(path: Path) -> dict[str, Any]:
     return found
 
 
-def _read(path: Path, data: dict[str, Any]) -> IndexedStream | None:
+def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
     try:
         info = info_from(data)
         journal = path.with_suffix(".journal")
@@ -169,7 +169,7 @@ def _contact(cell: str) -> Contact | None:
     return Contact(**fields)
 
 
-def _value(cell: str, hint: Any, name: str) -> Any:
+def _value(cell: str, hint: object, name: str) -> Any:
     if hint is bool:
         return cell == "True"
     if hint is int or hint is float:
@@ -195,7 +195,7 @@ def _shaped(name: str, cells: list[str]) -> Any:
     return numbers.reshape(ROWS[name]) if name in ROWS else numbers
 
 
-def _marker(data: dict[str, Any]) -> Marker:
+def _marker(data: dict[str, object]) -> Marker:
     fields: dict[str, Any] = {
         name: np.array(value, float).reshape((-1, 3) if name == "points" else -1) if isinstance(value, list) else value
         for name, value in data.items()

@@ -15,7 +15,7 @@ def attributes_of(of: object) -> dict[str, Any]:
     return {**(own or {}), **(slots or {})}
 
 
-def give_attributes(to: object, attributes: dict[str, Any]) -> None:
+def give_attributes(to: object, attributes: dict[str, object]) -> None:
     """Give an object exactly these attributes, even if it is a frozen dataclass."""
     for name in attributes_of(to):
         object.__delattr__(to, name)

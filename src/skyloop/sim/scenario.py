@@ -76,7 +76,7 @@ class UserPilot(BaseModel):
     """Arguments of the class; a function takes none."""
 
 
-def _own_or(value: Any) -> str:
+def _own_or(value: object) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return "own" if is_plugin(kind) else "shipped"
 
@@ -168,7 +168,7 @@ class Vehicle(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_estimator(cls, data: Any) -> Any:
+    def _one_estimator(cls, data: object) -> Any:
         """`estimator: {kind: my_vio.py:Vio}` is `estimators: {vio: {kind: my_vio.py:Vio}}`."""
         if not isinstance(data, dict) or not isinstance(data.get("estimator"), dict):
             return data
@@ -226,7 +226,7 @@ class Vehicle(BaseModel):
 
     @field_validator("pilot", mode="before")
     @classmethod
-    def _pilot_by_name(cls, value: Any) -> Any:
+    def _pilot_by_name(cls, value: object) -> Any:
         return {"kind": value} if isinstance(value, str) else value
 
 
@@ -284,7 +284,7 @@ class Scenario(BaseModel):
 
     @field_validator("world", mode="before")
     @classmethod
-    def _world_by_name(cls, value: Any) -> Any:
+    def _world_by_name(cls, value: object) -> Any:
         return {"name": value} if isinstance(value, str) else value
 
     @field_validator("earth", "wind")
@@ -330,7 +330,7 @@ def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
 
 
 def make_scenario(
-    data: Any, overrides: dict[str, Any] | None = None, *, place: str = "scenario", folder: Path | None = None
+    data: object, overrides: dict[str, object] | None = None, *, place: str = "scenario", folder: Path | None = None
 ) -> Scenario:
     """A scenario from plain data, with every fault reported in one line; `folder` is where its files are."""
     if not isinstance(data, dict):
@@ -343,7 +343,7 @@ def make_scenario(
     return validated(Scenario, data, place)
 
 
-def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
+def set_path(data: dict[str, object], path: str, value: object, place: str) -> None:
     """Put a value at a dotted path; lists are entered by number, vehicles also by name.
 
     With a single vehicle, `pilot.goals` is short for `vehicles.0.pilot.goals`."""
@@ -372,7 +372,7 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
         here = here[step]
 
 
-def _list_index(items: list[Any], key: str, place: str) -> int:
+def _list_index(items: list[object], key: str, place: str) -> int:
     names = [str(item.get("name", "drone")) if isinstance(item, dict) else "" for item in items]
     if key in names:
         return names.index(key)

@@ -10,7 +10,6 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,7 +182,7 @@ class WorldView:
         """Deliver the finished pictures of `paint_beside`."""
         self._scene.attend()
 
-    def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
+    def cast(self, origins: object, directions: object, max_range: float, vehicle: int | None = None) -> RayHits:
         """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)
 

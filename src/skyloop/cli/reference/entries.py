@@ -108,7 +108,7 @@ def sensor(name: str) -> Entry:
     )  # fmt: skip
 
 
-def _with_preset(option: Option, usual: dict[str, Any]) -> Option:
+def _with_preset(option: Option, usual: dict[str, object]) -> Option:
     if option.default is not None or usual.get(option.name) is None:
         return option
     return replace(option, default=usual[option.name], from_preset=True)
@@ -168,13 +168,13 @@ def records() -> dict[str, type[Any]]:
     return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
-def _kinds(union: Any) -> dict[str, type[BaseModel]]:
+def _kinds(union: object) -> dict[str, type[BaseModel]]:
     """The members of a union with the discriminator `kind`."""
     members = get_args(get_args(union)[0])
     return {str(member.model_fields["kind"].default): member for member in members}
 
 
-def _kind_topic(heading: str, name: str, union: Any) -> Topic:
+def _kind_topic(heading: str, name: str, union: object) -> Topic:
     kinds = {_literal(member) or key: member for key, member in _kinds(union).items()}
     return Topic(
         heading,

@@ -182,5 +182,5 @@ def row_text(t_ns: int, numbers: list[Any]) -> str:
     return ",".join([str(t_ns), *(str(n) if isinstance(n, int) else repr(float(n)) for n in numbers)])
 
 
-def yaml_text(data: dict[str, Any]) -> str:
+def yaml_text(data: dict[str, object]) -> str:
     return yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)
