@@ -70,7 +70,7 @@ def run_scenario(
 
 def _run(
     scenario: Scenario, folder: Path, progress: Progress, links: LinkGate | None, plot_wanted: PlotWanted
-) -> dict[str, Any]:
+) -> dict[str, object]:
     with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
         try:
@@ -195,7 +195,7 @@ def summarise(
     }
 
 
-def _errors(vehicle: Vehicle, flown: VehicleLog) -> dict[str, Any]:
+def _errors(vehicle: Vehicle, flown: VehicleLog) -> dict[str, object]:
     """The vehicle's distance from its pilot's setpoints, and the errors of its estimates, if there are any."""
     out: dict[str, Any] = {}
     tracked = flown.off_reference

@@ -105,7 +105,7 @@ class Campaign:
             held.close()
         return summary
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """What a folder belongs to: the plan and the scenario that it names."""
         plan = self.plan.model_dump(mode="json", exclude=set(NO_MATTER))
         # the way of searching too: runs of another one lie elsewhere
@@ -115,7 +115,7 @@ class Campaign:
     def work(self, run: CampaignRun, *, keep: bool = False) -> RemoteCall:
         return RemoteCall.of(one_run, (self.loaded.spec(), run, keep), self.plan.time_limit)
 
-    def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, Any]:
+    def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, object]:
         plan = self.plan
         judged = [row for row in rows if row["outcome"] != "lost"]
         good = sum(row["outcome"] == "success" for row in judged)
@@ -231,7 +231,7 @@ def _verdict(row: Row) -> bool | None:
     return None if row["outcome"] == "lost" else bool(row["outcome"] == "success")
 
 
-def _row_of(outcome: RunOutcome) -> dict[str, Any]:
+def _row_of(outcome: RunOutcome) -> dict[str, object]:
     """What the run says of itself. Without an answer, or with an error that is not the flight's, it is lost."""
     if outcome.lost:
         return {"outcome": "lost", "cause": outcome.lost}
@@ -286,7 +286,7 @@ def _task(function: Callable[..., object]) -> tuple[str, bytes | None]:
     return f"{module}:{name.strip('<>')}#{mark}", pickled_by_value(function)
 
 
-def _spelled(space: Any) -> Any:
+def _spelled(space: Any) -> object:
     if not isinstance(space, dict):
         return list(space or [])
     return {

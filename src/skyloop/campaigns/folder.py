@@ -186,7 +186,7 @@ def table_of(rows: list[Row]) -> Any:
     return pyarrow.table({name: _column(pyarrow, values) for name, values in columns.items()})
 
 
-def _column(pyarrow: Any, values: list[Any]) -> Any:
+def _column(pyarrow: Any, values: list[Any]) -> object:
     """Values of different kinds, such as a number and a text, become texts of JSON."""
     numbers = [value for value in values if value is not None]
     if numbers and all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers):

@@ -120,11 +120,11 @@ def scatter_plots(rows: list[Row], parameters: list[str], metrics: list[str]) ->
     return _panels(draws)
 
 
-def _parameter(name: str) -> Callable[[Row], Any]:
+def _parameter(name: str) -> Callable[[Row], object]:
     return lambda row: row["parameters"].get(name)
 
 
-def _metric(name: str) -> Callable[[Row], Any]:
+def _metric(name: str) -> Callable[[Row], object]:
     return lambda row: row["metrics"].get(name)
 
 

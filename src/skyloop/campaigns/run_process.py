@@ -235,7 +235,7 @@ def serve(asked: Connection, answered: Connection) -> None:
         answered.send_bytes(archive)
 
 
-def _unpickled(pickled: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _unpickled(pickled: bytes) -> tuple[Callable[..., object], tuple[object, ...]]:
     paths, asked = pickle.loads(pickled)
     sys.path.extend(path for path in paths if path not in sys.path)
     call, arguments = pickle.loads(asked)

@@ -94,7 +94,7 @@ def measured(
     return {name: _plain(name, value) for name, value in found.items()}, missing
 
 
-def in_summary(summary: dict[str, Any], name: str) -> tuple[Any, bool]:
+def in_summary(summary: dict[str, Any], name: str) -> tuple[object, bool]:
     """A value of the summary and whether it is there. A name without a path is also looked for in the first vehicle."""
     first: dict[str, Any] = next(iter(summary.get("vehicles", {}).values()), {})
     for source in (summary, first):

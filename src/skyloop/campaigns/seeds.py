@@ -74,7 +74,7 @@ def _flown(data: dict[str, object], name: str, run_path: str) -> dict[str, Any]:
     return run_scenario(make_scenario(data, place=name), Path(run_path))
 
 
-def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, Any]:
+def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, object]:
     """That of the flight, or why there is none."""
     ended_by = outcome.lost
     if outcome.error is not None:

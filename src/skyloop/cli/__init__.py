@@ -60,7 +60,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Loaded on first use, as in `main`."""
     if name == "app":
         from skyloop.cli.verbs import app

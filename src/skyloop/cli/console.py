@@ -177,7 +177,7 @@ def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | No
     return load_scenario(scenario, changes)
 
 
-def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
+def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, object]:
     from skyloop.core.validation import parse_yaml
 
     overrides: dict[str, Any] = {}

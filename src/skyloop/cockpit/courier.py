@@ -194,14 +194,14 @@ class Courier:
         self._on_order({"kind": "server gone"})
 
 
-def _packed(message: Message, wall_ns: int) -> list[Any]:
+def _packed(message: Message, wall_ns: int) -> list[object]:
     data = message.data
     if type(data).__name__ not in RECORDS or type(data) is not RECORDS[type(data).__name__]:
         data = _own_record(data)
     return [message.stream, message.t_ns, message.arrival_ns, data, wall_ns]
 
 
-def _own_record(record: Any) -> dict[str, Any]:
+def _own_record(record: Any) -> dict[str, object]:
     """The numbers of a record of a user's own class."""
     fields = dataclasses.fields(record) if dataclasses.is_dataclass(record) else ()
     out: dict[str, Any] = {}
@@ -220,7 +220,7 @@ def _is_bulk(record: Any) -> bool:
     return sum(value.nbytes for value in values if isinstance(value, np.ndarray)) > BULK_BYTES
 
 
-def _jsonable(info: dict[str, Any]) -> dict[str, Any]:
+def _jsonable(info: dict[str, Any]) -> dict[str, object]:
     """What a page needs to know of a stream."""
     return {name: info[name] for name in ("name", "message", "rate", "vehicle", "mount")} | {
         "details": {key: value for key, value in info["details"].items() if isinstance(value, int | float | str | bool)}

@@ -281,7 +281,7 @@ class Hub:
             raise LinkError(reply["error"])
         return reply.get("value")
 
-    async def order(self, viewer: str, vehicle: str, name: str, arguments: dict[str, Any]) -> Any:
+    async def order(self, viewer: str, vehicle: str, name: str, arguments: dict[str, Any]) -> object:
         """An order by the one viewer who steers."""
         if viewer not in self.viewers:
             raise LinkError("orders come from a viewer: open /api/live and send its id as X-Viewer")

@@ -170,7 +170,7 @@ def playing(courier: Courier, folder: Path) -> Iterator[Player]:
     with build(_bare(scenario)) as simulation:
         editor, clock = simulation.port.editor, simulation.clock
 
-        def moving(t_ns: int) -> Any:
+        def moving(t_ns: int) -> object:
             clock.set(t_ns)
             return editor.moving_poses()
 

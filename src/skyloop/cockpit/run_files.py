@@ -35,7 +35,7 @@ class RunFiles:
         ]
         return [self._one(root, path) for _, root, path in sorted(found, reverse=True)[:MOST_RUNS]]
 
-    def _one(self, root: str, folder: Path) -> dict[str, Any]:
+    def _one(self, root: str, folder: Path) -> dict[str, object]:
         files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.suffix in SHOWN)
         kind = _kind(folder)
         return {
@@ -64,7 +64,7 @@ def _kind(folder: Path) -> str:
     return next((kind for kind in ("reproduce", "bench", "record") if folder.name.startswith(kind)), "folder")
 
 
-def _short(path: Path) -> dict[str, Any]:
+def _short(path: Path) -> dict[str, object]:
     """The numbers of a summary that a list shows."""
     try:
         if path.stat().st_size > MOST_SUMMARY:

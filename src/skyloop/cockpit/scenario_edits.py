@@ -140,7 +140,7 @@ def check(text: str) -> dict[str, Any]:
     return {**right, "fields": fields_of(scenario)}
 
 
-def fields_of(scenario: Scenario) -> dict[str, Any]:
+def fields_of(scenario: Scenario) -> dict[str, object]:
     """What a page has pickers for, as it is now, with the paths at which `scenario_edits` changes it."""
     first = scenario.vehicles[0]
     numbers = {name: dict(sensor) for name, sensor in first.sensors.items()}

@@ -172,7 +172,7 @@ def _jobs(folder: Path, count: int) -> list[WorkerJob]:
     return [*sensing, WorkerJob("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
 
 
-def _finish(folder: Path, plan: RecordingPlan, exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
+def _finish(folder: Path, plan: RecordingPlan, exporter: Exporter, tally: Tally, began: float) -> dict[str, object]:
     """After the flight: finish the formats, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()

@@ -227,7 +227,7 @@ def _classes_key(recording: Recording, survey: _Survey) -> str:
     return key_of({recording.classes[k]: f"rgb({r},{g},{b})" for k, (r, g, b) in zip(seen, tints, strict=True)})
 
 
-def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[str, Any]:
+def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[str, object]:
     try:
         processor = RadarProcessor(recording.infos[stream].details)
         for scan in survey.radar[stream]:

@@ -145,7 +145,7 @@ def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None
     return make_scenario(data, overrides or {}, place="record")
 
 
-def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int) -> dict[str, Any]:
+def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int) -> dict[str, object]:
     common = {"speed": options.speed, "laps": laps}
     if options.trajectory == "square":
         return {"kind": "square", "corner": [-0.5 * side, -0.5 * side, altitude], "side": side, **common}
@@ -189,7 +189,7 @@ STAGES = {
 
 def trial_recording(
     *, frames: int, radar: bool, store: bool, quality: str = "low", world: str = "park", workers: int = 0
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The summary of a recording that is deleted afterwards."""
     sensors = (*TRIAL_SENSORS, "radar") if radar else TRIAL_SENSORS
     options = RecordOptions(world=world, frames=frames, rate_hz=TRIAL_RATE_HZ, quality=quality, sensors=sensors)

@@ -198,7 +198,7 @@ def recordings(folder: Path) -> dict[int, Path]:
     return {seed: folder / seed_folder(seed) for seed in read_seeds(folder).seeds}
 
 
-def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
+def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, object]:
     """Record the missing seeds one after the other, then join the labels. Returns the summary."""
     plan = read_seeds(folder)
     summaries = []
@@ -215,7 +215,7 @@ def _after(done: int, progress: Progress) -> Progress:
     return lambda frames, fps: progress(done + frames, fps)
 
 
-def _together(folder: Path, summaries: list[dict[str, Any]]) -> dict[str, Any]:
+def _together(folder: Path, summaries: list[dict[str, Any]]) -> dict[str, object]:
     summed = ("frames", "frames_flown_now", "start_s", "flight_s", "journal_bytes", "wall_s")
     total = {name: sum(summary[name] for summary in summaries) for name in summed}
     formats = {name: sum(summary["formats_s"][name] for summary in summaries) for name in summaries[0]["formats_s"]}

@@ -132,7 +132,7 @@ def _row_reader(path: Path, info: StreamInfo, columns: list[str], rows: list[str
     return at
 
 
-def _record(kind: type, row: dict[str, str]) -> Any:
+def _record(kind: type, row: dict[str, str]) -> object:
     hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):
@@ -190,7 +190,7 @@ def _value(cell: str, hint: object, name: str) -> Any:
         return cell
 
 
-def _shaped(name: str, cells: list[str]) -> Any:
+def _shaped(name: str, cells: list[str]) -> object:
     numbers = np.array([float(cell) for cell in cells])
     return numbers.reshape(ROWS[name]) if name in ROWS else numbers
 
@@ -210,7 +210,7 @@ def is_recording(folder: Path) -> bool:
     return (folder / NAME).is_file() or is_euroc(folder)
 
 
-def open_indexed(folder: Path) -> tuple[IndexedStreams, dict[str, Any] | None]:
+def open_indexed(folder: Path) -> tuple[IndexedStreams, dict[str, object] | None]:
     """The streams, and the scenario that was flown; None of a sequence that others recorded."""
     if (folder / NAME).is_file():
         recording = open_recording(folder)

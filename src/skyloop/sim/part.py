@@ -8,7 +8,7 @@ from typing import Any
 from skyloop_client.errors import PartError
 
 
-def attributes_of(of: object) -> dict[str, Any]:
+def attributes_of(of: object) -> dict[str, object]:
     """The attributes of an object with `__dict__`, `__slots__` or both."""
     state = object.__getstate__(of)
     own, slots = state if isinstance(state, tuple) else (state, None)

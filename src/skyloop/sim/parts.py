@@ -143,7 +143,7 @@ class UserPart(Part):
 class Processor(Protocol):
     """What turns each scan of a radar into an image and detections."""
 
-    def process(self, scan: Any) -> tuple[Any, Any]: ...
+    def process(self, scan: Any) -> tuple[object, object]: ...
 
 
 class ProcessingPart(UserPart):

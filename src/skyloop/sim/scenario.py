@@ -319,7 +319,7 @@ def load_scenario(name: str | Path, overrides: dict[str, Any] | None = None) -> 
     return make_scenario(data, overrides, place=str(name), folder=folder)
 
 
-def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
+def read_scenario(name: str | Path) -> tuple[object, Path | None]:
     """What is written in a scenario, unchecked, and the folder in which its own files are."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):

@@ -123,7 +123,7 @@ class SensorPart(Part):
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
-    def glance(self, t_ns: int) -> Any:
+    def glance(self, t_ns: int) -> object:
         """What it would measure now. Not published; later samples are unaffected."""
         scene, state = self._context.scene.at(t_ns, self._vehicle), copy.deepcopy(self._state)
         rng = KeyedRandom(self._key, 0)
@@ -149,7 +149,7 @@ class SensorPart(Part):
         # the truth has no latency
         return self.truth_name is None or not wanted(t_ns)
 
-    def _kinematics(self, t_ns: int) -> Any:
+    def _kinematics(self, t_ns: int) -> object:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
 
     def _act(self, t_ns: int, index: int) -> None:
@@ -173,12 +173,12 @@ class SensorPart(Part):
             latency = self.info.latency_ns + round(extra * NS_PER_S)
             context.publish(self.info.name, index, t_ns, sample, latency)
 
-    def sensed(self, t_ns: int, index: int) -> tuple[Any, Any]:
+    def sensed(self, t_ns: int, index: int) -> tuple[object, object]:
         """An independent sensor's sample of an instant, and its ground-truth companion record, if it has one."""
         sample, _ = self._measured(t_ns, index)
         return sample, None if self.truth_name is None else self._truth(t_ns)
 
-    def _measured(self, t_ns: int, index: int) -> tuple[Any, KeyedRandom]:
+    def _measured(self, t_ns: int, index: int) -> tuple[object, KeyedRandom]:
         scene = self._context.scene.at(t_ns, self._vehicle)
         rng = KeyedRandom(self._key, index)
         given = (self._kinematics(t_ns), scene, self._state, rng)
@@ -186,10 +186,10 @@ class SensorPart(Part):
         sample, self._state = self._checked(scene.measure(work) if self._is_costly else work(), t_ns)
         return sample, rng
 
-    def _truth(self, t_ns: int) -> Any:
+    def _truth(self, t_ns: int) -> object:
         return call_user_code(self.name, t_ns, self.sensor.truth, self._state, t_ns)
 
-    def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
+    def _checked(self, answer: Any, t_ns: int) -> tuple[object, object]:
         fits = isinstance(answer, tuple) and len(answer) == 2
         if fits and answer[0] is not None:
             fits = is_dataclass(answer[0]) and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
@@ -303,7 +303,7 @@ class DeferredSensing:
         if requests:
             self._scene.at(instant.t_ns).views(requests)
 
-    def sensed(self, instant: SensingInstant, number: int, index: int) -> tuple[Any, Any]:
+    def sensed(self, instant: SensingInstant, number: int, index: int) -> tuple[object, object]:
         """Sample `index` of a part, and its ground-truth companion record."""
         return self.parts[number].sensed(instant.t_ns, index)
 

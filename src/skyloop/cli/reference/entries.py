@@ -283,7 +283,7 @@ def _has_a_place(model: type[BaseModel]) -> bool:
     return issubclass(model, named) or model.__module__ in modules or model in SECTIONS.values()
 
 
-def as_data(entry: Entry) -> dict[str, Any]:
+def as_data(entry: Entry) -> dict[str, object]:
     """The entry as plain data, for programs."""
     return {
         "topic": entry.topic,

@@ -133,7 +133,7 @@ def plain(value: object) -> Any:
     return "inf" if value == float("inf") else value
 
 
-def _default(field: FieldInfo) -> Any:
+def _default(field: FieldInfo) -> object:
     return REQUIRED if field.is_required() else field.get_default(call_default_factory=True)
 
 

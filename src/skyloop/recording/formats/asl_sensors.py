@@ -188,7 +188,7 @@ def _columns(symbol: str, unit: str) -> list[str]:
     return [f"{symbol}_{axis} [{unit}]" for axis in XYZ]
 
 
-def _fix_row(fix: Any) -> list[Any]:
+def _fix_row(fix: Any) -> list[object]:
     position = [fix.latitude_deg, fix.longitude_deg, fix.altitude, *fix.velocity_enu]
     quality = [fix.fix_type, fix.hdop, fix.vdop, fix.satellites, fix.horizontal_sd, fix.vertical_sd, fix.speed_sd]
     return position + quality

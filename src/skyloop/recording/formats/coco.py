@@ -48,7 +48,7 @@ class CocoWriter:
                 {"id": len(self._annotations) + 1, "image_id": number, **self._annotation(image, label)}
             )
 
-    def _annotation(self, image: LabelImage, label: Label) -> dict[str, Any]:
+    def _annotation(self, image: LabelImage, label: Label) -> dict[str, object]:
         height, width = image.instances.shape
         left, top, right, bottom = label.box_px
         mask = image.mask(label)

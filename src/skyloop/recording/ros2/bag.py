@@ -101,7 +101,7 @@ class Mcap:
         self._channels[topic] = Channel(number, kind)
         return self._channels[topic]
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         topics = [
             {
                 "topic_metadata": {
