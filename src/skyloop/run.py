@@ -16,7 +16,7 @@ from skyloop.links.link_gate import Link, LinkConfig, LinkGate
 from skyloop.recording.estimate_pictures import EstimatePictures
 from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.flight_plot import plot_flight
-from skyloop.recording.run_folder import RunFolder
+from skyloop.recording.run_folder import RunFolder, Summary
 from skyloop.recording.stream_pictures import Pictures
 from skyloop.sim.assembly import build
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
@@ -32,14 +32,14 @@ log = logging.getLogger(__name__)
 Progress = Callable[[float], None]
 """Called from time to time with the simulated seconds so far."""
 
-PlotWanted = Callable[[dict[str, Any]], bool]
+PlotWanted = Callable[[Summary], bool]
 """Asked with the summary when all else is written: drawing takes as long as a short flight."""
 
 
 class Report(Protocol):
     """A part of a run's report, made as `Class(bus, world, scenario, folder)` when the run begins."""
 
-    def finish(self, summary: dict[str, Any]) -> None:
+    def finish(self, summary: Summary) -> None:
         """Add to the summary when the run is over, and write files."""
 
 
@@ -57,7 +57,7 @@ def run_scenario(
     progress: Progress = lambda t: None,
     links: Sequence[Link | LinkConfig] = (),
     plot_wanted: PlotWanted = lambda summary: True,
-) -> dict[str, Any]:
+) -> Summary:
     """Fly, record, summarise. Returns the summary that is also in `summary.json`."""
     if not any(isinstance(link, LinkConfig) and link.feeds_estimators for link in links):
         check_nobody_is_outside(scenario)
@@ -162,9 +162,7 @@ def fly(
     progress(simulation.now)
 
 
-def summarise(
-    simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float, began_s: float = 0.0
-) -> dict[str, Any]:
+def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float, began_s: float = 0.0) -> Summary:
     """`began_s`: simulated s at which the flight began; not 0 if it began with a snapshot."""
     vehicles = {}
     for vehicle in scenario.vehicles:

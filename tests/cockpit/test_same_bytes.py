@@ -32,7 +32,7 @@ def look_on(port: int, seen: list[str]) -> None:
         for data in peer:
             assert isinstance(data, bytes)
             header, _ = unframed(data)
-            seen.append(header.get("s", header["k"]))
+            seen.append(str(header.get("s", header["k"])))
 
 
 def test_a_flight_with_viewers_has_the_bytes_of_one_without(tmp_path: Path) -> None:

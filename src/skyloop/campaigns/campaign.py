@@ -143,7 +143,7 @@ class _Making:
         self._stack = ExitStack()
         self._pool: Pool | None = None
         self._counts = Counter(row["outcome"] for row in held.rows.values())
-        self._troubles: list[tuple[dict[str, Any], RunOutcome]] = []
+        self._troubles: list[tuple[Row, RunOutcome]] = []
 
     def __enter__(self) -> _Making:
         return self
@@ -237,7 +237,7 @@ def _row_of(outcome: RunOutcome) -> dict[str, object]:
         return {"outcome": "lost", "cause": outcome.lost}
     if outcome.error is not None:
         return {"outcome": "lost", "cause": ": ".join(outcome.error)}
-    row: dict[str, Any] = outcome.result
+    row: Row = outcome.result
     return row
 
 

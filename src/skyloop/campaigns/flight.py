@@ -13,15 +13,14 @@ from typing import Any
 
 import yaml
 
-from skyloop.campaigns.folder import packed
+from skyloop.campaigns.folder import Row, packed
 from skyloop.campaigns.plan import CampaignRun, RunSpec
 from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
-from skyloop.recording.run_folder import plain
+from skyloop.recording.run_folder import Summary, plain
 from skyloop.run import run_scenario
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
 from skyloop_client.plugins import call_user_code, forget_plugins, load_plugin
 
-Row = dict[str, Any]
 RunResult = tuple[Row, bytes]
 
 
@@ -43,7 +42,7 @@ def one_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def judged(spec: RunSpec, metrics: Metrics, summary: dict[str, Any]) -> Row:
+def judged(spec: RunSpec, metrics: Metrics, summary: Summary) -> Row:
     """A flight that an error ended is a failure, whatever its metrics say."""
     if spec.success is None:
         broken = [f"{name} crashed" for name, one in summary.get("vehicles", {}).items() if one["crashed"]]

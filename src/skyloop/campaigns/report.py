@@ -21,6 +21,7 @@ from skyloop.campaigns.plan import CampaignPlan
 from skyloop.campaigns.search import worst_first
 from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import figure, jpeg, page, plot, section, table
+from skyloop.recording.run_folder import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,9 +169,7 @@ MOST_LOST = 20
 FlyAgain = Callable[[Sequence[Row]], dict[int, bytes]]
 
 
-def write_report(
-    held: CampaignFolder, plan: CampaignPlan, rows: list[Row], summary: dict[str, Any], again: FlyAgain
-) -> Path:
+def write_report(held: CampaignFolder, plan: CampaignPlan, rows: list[Row], summary: Summary, again: FlyAgain) -> Path:
     worst = [row for row in worst_first(plan, rows) if row["outcome"] != "lost"][:WORST_SHOWN]
     folders = pictured(held, plan, worst, again)
     sections = [
@@ -189,7 +188,7 @@ def write_report(
     return path
 
 
-def in_words(summary: dict[str, Any]) -> str:
+def in_words(summary: Summary) -> str:
     """The result in one line."""
     runs, rate = summary["runs"], summary["success_rate"]
     parts = [f"{runs} runs" if runs == summary["planned"] else f"{runs} of {summary['planned']} planned runs"]
@@ -220,7 +219,7 @@ def _picture(folder: Path) -> Path | None:
     return next((path for pattern in PICTURES for path in sorted(folder.glob(pattern))), None)
 
 
-def _numbers(summary: dict[str, Any]) -> str:
+def _numbers(summary: Summary) -> str:
     keys = ("runs", "success", "failed", "lost")
     body = "".join(
         f'<td style="padding-right:44px"><div style="font-size:30px;line-height:1.1">{summary[key]}</div>{name}</td>'
@@ -256,7 +255,7 @@ def _scatter(plan: CampaignPlan, rows: list[Row]) -> str:
     return section("Runs", plots, "Each mark is a run.") if plots else ""
 
 
-def _found(summary: dict[str, Any]) -> str:
+def _found(summary: Summary) -> str:
     search = summary.get("search")
     if search is None or search["worst"] is None:
         return ""
@@ -304,7 +303,7 @@ def _small(path: Path) -> str:
 
 
 def _metrics(rows: list[Row]) -> str:
-    shown: list[tuple[Any, ...]] = []
+    shown: list[tuple[object, ...]] = []
     for name in dict.fromkeys(name for row in rows for name in row["metrics"]):
         values = [float(row["metrics"][name]) for row in rows if is_number(row["metrics"].get(name))]
         if values:
@@ -328,7 +327,7 @@ def _lost(rows: list[Row]) -> str:
     return section("Lost runs", body, note if again else "The same command tries lost runs again.")
 
 
-def _costs(rows: list[Row], summary: dict[str, Any]) -> str:
+def _costs(rows: list[Row], summary: Summary) -> str:
     spent = [row["processor_s"] for row in rows if row["outcome"] != "lost"]
     if not spent:
         return ""

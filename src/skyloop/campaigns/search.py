@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from skyloop.campaigns.folder import Row
 from skyloop.campaigns.plan import CampaignPlan, CampaignRun, seed_of
 from skyloop.campaigns.space import Span, at_shares
 from skyloop.core.stream_key import stream_key
@@ -28,8 +29,6 @@ EVERYWHERE = 0.15
 
 WAY = "around each of the worst"
 """Part of what a folder belongs to: another way of searching would have drawn other points."""
-
-Row = dict[str, Any]
 
 
 def check_search(plan: CampaignPlan, where: str) -> None:

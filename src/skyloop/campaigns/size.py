@@ -15,6 +15,7 @@ from typing import Any
 from skyloop.campaigns.truth_judges import Judge
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import Target, compiled
+from skyloop.recording.run_folder import Summary
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario
 from skyloop_client.calibration import Calibration, Ratio, calibrate, compared, read_calibration
@@ -88,7 +89,7 @@ def size(
 def fly_once(
     scenario: Scenario, target: Target, speed: float, folder: Path, options: LoopConfig, *, judge: Judge | None = None
 ) -> SizingFlight:
-    summary: dict[str, Any] = {}
+    summary: Summary = {}
     trouble = ""
     try:
         summary = run_scenario(scenario, folder, links=[options.model_copy(update={"target": target})])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
+from skyloop.recording.run_folder import Summary
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
@@ -53,7 +54,7 @@ class Judge:
     limit: float
     measure: Callable[[TrueFlight], float]
 
-    def error(self, folder: Path, scenario: Scenario, summary: dict[str, Any]) -> float:
+    def error(self, folder: Path, scenario: Scenario, summary: Summary) -> float:
         """inf if there is no flight to judge."""
         name = scenario.vehicles[0].name
         rows = _truth(folder / "streams" / "truth" / f"{name}.csv")

@@ -6,7 +6,7 @@ import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -15,6 +15,9 @@ from rich.text import Text
 from skyloop.cli.console import Json, err, out
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import Interrupted, ScenarioError
+
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
 
 app = Verbs()
 
@@ -82,7 +85,7 @@ def campaign(
         _print(summary, folder)
 
 
-def _print(summary: dict[str, Any], folder: Path) -> None:
+def _print(summary: Summary, folder: Path) -> None:
     from skyloop.campaigns.report import in_words
 
     out.print(f"[bold]{summary['name']}[/]: {in_words(summary)}", highlight=False)

@@ -22,6 +22,8 @@ from skyloop_client.errors import Interrupted, LinkError, RunFolderError, Scenar
 
 if TYPE_CHECKING:
     from skyloop.links.link_gate import LinkConfig
+    from skyloop.recording.run_folder import Summary
+    from skyloop.sim.scenario import Scenario
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 """The console of results."""
@@ -164,7 +166,7 @@ def absolute(plugin: str) -> str:
     return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
 
 
-def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Any:
+def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Scenario:
     """The scenario of a verb, with the changes that its options make."""
     from skyloop.sim.scenario import load_scenario
 
@@ -244,7 +246,7 @@ def telling_where(folder: Path) -> Iterator[None]:
         raise Interrupted(f"{interruption}; run folder: {folder}") from None
 
 
-def print_summary(summary: dict[str, Any], folder: Path) -> None:
+def print_summary(summary: Summary, folder: Path) -> None:
     """Print what a run gave."""
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
@@ -313,7 +315,7 @@ def _is_lost(end: dict[str, Any]) -> bool:
     return bool(end["state"] != "reached")
 
 
-def _counted_events(summary: dict[str, Any]) -> str:
+def _counted_events(summary: Summary) -> str:
     """ "armed ×64, landed ×63", in the order of the first ones. An event is a text such as "0.02 s armed: ..."."""
     kinds = Counter(
         event.partition(" s ")[2].partition(":")[0]

@@ -6,7 +6,7 @@ import json
 import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -43,6 +43,7 @@ from skyloop_client.errors import LinkError
 if TYPE_CHECKING:
     from skyloop.campaigns.size import SizingFlight
     from skyloop.links.loop.targets import Target
+    from skyloop.recording.run_folder import Summary
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -268,7 +269,7 @@ def _tell_flight(flight: SizingFlight, unit: str) -> None:
     out.print(line, highlight=False)
 
 
-def _print(summary: dict[str, Any], folder: Path) -> None:
+def _print(summary: Summary, folder: Path) -> None:
     print_summary(summary, folder)
     link = summary["links"]["loop"]
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")

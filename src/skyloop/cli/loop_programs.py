@@ -16,6 +16,7 @@ from skyloop_client.errors import LinkError, unknown_name
 if TYPE_CHECKING:
     from skyloop.links.loop.loop_link import LoopConfig
     from skyloop.links.loop.targets import PowerModel, Target
+    from skyloop.sim.scenario import Scenario
 
 log = logging.getLogger(__name__)
 BOARD_PROGRAMS: Registry[Callable[[Any, str, str], list[str]]] = Registry("board_programs", "program of the board")
@@ -53,7 +54,7 @@ def target_from(
     speed: float,
     *,
     deadline: float | None = None,
-    scenario: Any = None,
+    scenario: Scenario | None = None,
 ) -> Target | None:
     """scenario: the one whose own pilot is meant by `--pilot scenario`."""
     from skyloop.links.loop.targets import make_target
@@ -72,7 +73,7 @@ def target_from(
     # those of skyloop's own programs; another program finds the address in its environment
     takes_connect = pilot is not None or task is not None
     arguments: list[str] = []
-    if pilot == OWN_PILOT:
+    if pilot == OWN_PILOT and scenario is not None:
         pilot, arguments = pilot_outside(scenario)
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot, *arguments]
@@ -106,7 +107,7 @@ def _tell_line(line: str) -> None:
     log.info("%s", line)
 
 
-def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
+def estimator_from(scenario: Scenario, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
     """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
     from skyloop.links.loop.targets import LocalProcess, make_target
     from skyloop.sim.outside_programs import outside_estimator
@@ -124,7 +125,7 @@ def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple
     return changed, made, f"{vehicle}/{name}"
 
 
-def _on_board(scenario: Any, vehicle: str, name: str) -> list[str]:
+def _on_board(scenario: Scenario, vehicle: str, name: str) -> list[str]:
     estimators = next(each.estimators for each in scenario.vehicles if each.name == vehicle)
     kind = estimators[name].kind if name in estimators else ""
     if kind not in BOARD_PROGRAMS:
@@ -138,7 +139,7 @@ def both(one: Target | None, other: Target | None) -> Target | None:
     return Together([one, other]) if one is not None and other is not None else one or other
 
 
-def task_or_estimator(scenario: Any, task: str | None, estimator: str | None) -> tuple[str | None, str | None]:
+def task_or_estimator(scenario: Scenario, task: str | None, estimator: str | None) -> tuple[str | None, str | None]:
     """`--task detect` stands for `--estimator detect`."""
     if task != DETECT:
         return task, estimator

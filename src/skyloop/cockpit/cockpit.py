@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from skyloop.cockpit.cockpit_beside import about, planned
 from skyloop.cockpit.cockpit_link import CockpitLink
@@ -16,6 +15,7 @@ from skyloop.cockpit.player import Player, playing
 from skyloop.cockpit.scenario_edits import changed, check, scenario_from_page
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
+from skyloop.cockpit.wire import Fields
 from skyloop.core.interrupts import Interruption
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import SCENARIOS, Scenario
@@ -111,7 +111,7 @@ class Cockpit:
 
     # ---- from the server, in the courier's thread
 
-    def _on_order(self, order: dict[str, Any]) -> None:
+    def _on_order(self, order: Fields) -> None:
         kind = order.get("kind")
         if kind == "server gone":
             self._gone = True
@@ -124,7 +124,7 @@ class Cockpit:
         else:
             self.server.courier.refuse(order, "nothing is flying; start a flight first")
 
-    def _do(self, name: str, given: dict[str, Any]) -> Any:
+    def _do(self, name: str, given: Fields) -> object:
         if name == "catalogue":
             return self._catalogue
         if name == "scenario":

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.cockpit.wire import received, send
+from skyloop.cockpit.wire import Fields, received, send
 from skyloop_client.codec import RECORDS, plain_info
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Event, Message
@@ -39,8 +39,8 @@ PATIENCE_S = 5.0
 SMALL = 64
 """Values of the largest array that is sent of a user's own record."""
 
-Order = Callable[[dict[str, Any]], None]
-Clock = Callable[[], dict[str, Any]]
+Order = Callable[[Fields], None]
+Clock = Callable[[], Fields]
 
 
 class Courier:
@@ -54,8 +54,8 @@ class Courier:
         self._slots: dict[str, tuple[Message, int]] = {}
         """By stream: the newest message not sent yet, and the wall time (ns of the epoch) of its publication."""
         self._events: deque[tuple[Message, int]] = deque(maxlen=MOST_EVENTS)
-        self._lines: deque[dict[str, Any]] = deque(maxlen=MOST_LINES)
-        self._extra: dict[str, Any] = {}
+        self._lines: deque[Fields] = deque(maxlen=MOST_LINES)
+        self._extra: Fields = {}
         self._sent_s: dict[str, float] = {}
         self._wanted: frozenset[str] = frozenset()
         self._newly: deque[str] = deque()
@@ -116,11 +116,11 @@ class Courier:
         with self._sending, suppress(OSError):
             send(self._peer, value)
 
-    def reply(self, order: dict[str, Any], answer: Callable[[], Any]) -> bool:
+    def reply(self, order: Fields, answer: Callable[[], object]) -> bool:
         """Answer an order of a page with what a function returns, or with the one line of its SkyloopError.
 
         Returns whether it was carried out."""
-        reply: dict[str, Any] = {"kind": "reply", "id": order.get("id"), "ok": True}
+        reply: Fields = {"kind": "reply", "id": order.get("id"), "ok": True}
         try:
             reply["value"] = answer()
         except SkyloopError as error:
@@ -163,7 +163,7 @@ class Courier:
             self.batches += 1
             self.tell(batch)
 
-    def _batch(self, clock: dict[str, object]) -> dict[str, Any]:
+    def _batch(self, clock: dict[str, object]) -> Fields:
         now = time.monotonic()
         messages = []
         for stream in list(self._slots):
@@ -173,7 +173,7 @@ class Courier:
             self._slots.pop(stream, None)
             self._sent_s[stream] = now
             messages.append(_packed(*held))
-        events: list[list[Any]] = []
+        events: list[list[object]] = []
         while self._events and len(events) < 200:
             events.append(_packed(*self._events.popleft()))
         extra, self._extra = self._extra, {}
@@ -204,7 +204,7 @@ def _packed(message: Message, wall_ns: int) -> list[object]:
 def _own_record(record: Any) -> dict[str, object]:
     """The numbers of a record of a user's own class."""
     fields = dataclasses.fields(record) if dataclasses.is_dataclass(record) else ()
-    out: dict[str, Any] = {}
+    out: Fields = {}
     for field in fields:
         value = getattr(record, field.name)
         small = isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size <= SMALL
@@ -220,7 +220,7 @@ def _is_bulk(record: Any) -> bool:
     return sum(value.nbytes for value in values if isinstance(value, np.ndarray)) > BULK_BYTES
 
 
-def _jsonable(info: dict[str, Any]) -> dict[str, object]:
+def _jsonable(info: Fields) -> dict[str, object]:
     """What a page needs to know of a stream."""
     return {name: info[name] for name in ("name", "message", "rate", "vehicle", "mount")} | {
         "details": {key: value for key, value in info["details"].items() if isinstance(value, int | float | str | bool)}

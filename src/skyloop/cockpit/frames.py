@@ -12,7 +12,7 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
-from skyloop.cockpit.wire import frame
+from skyloop.cockpit.wire import Fields, frame
 from skyloop.core.frames import euler_from_quat, quat_multiply, rotate
 from skyloop_client.messages import (
     Array,
@@ -131,9 +131,9 @@ MOST_NUMBERS = 64
 DEPTH_STEP = 6
 """px between two points of a cloud made from a depth image."""
 
-Info = dict[str, Any]
+Info = Fields
 Pose = tuple[Array, Array]
-FrameContent = tuple[dict[str, Any], bytes]
+FrameContent = tuple[Fields, bytes]
 
 
 class FrameMaker:
@@ -167,10 +167,10 @@ class FrameMaker:
         return body[0] + rotate(body[1], at), quat_multiply(body[1], turn)
 
 
-def numbers(record: Any) -> dict[str, Any]:
+def numbers(record: Any) -> Fields:
     """All single numbers and small arrays of a record, for plots and instruments. What is not finite becomes null."""
     fields = record.items() if isinstance(record, dict) else _fields(record)
-    out: dict[str, Any] = {}
+    out: Fields = {}
     for name, value in fields:
         if name == "t_ns" or value is None or isinstance(value, tuple):
             continue
@@ -192,7 +192,7 @@ def _finite(value: object) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _picture(pixels: NDArray[np.uint8], more: dict[str, Any] | None = None) -> FrameContent:
+def _picture(pixels: NDArray[np.uint8], more: Fields | None = None) -> FrameContent:
     data, width, height = jpeg(pixels)
     full = pixels.shape[1]
     return {"v": "jpeg", "width": width, "height": height, "scale": width / full, **(more or {})}, data
@@ -253,7 +253,7 @@ def _scan(maker: FrameMaker, info: Info, scan: LidarScan) -> FrameContent:
 
 def _cloud(maker: FrameMaker, info: Info, cloud: PointCloud) -> FrameContent:
     points = _placed(cloud.points, maker.pose_of(info, cloud.frame))
-    head: dict[str, Any] = {"v": "cloud", "count": len(points)}
+    head: Fields = {"v": "cloud", "count": len(points)}
     step = _step(cloud.points)
     if cloud.colours is not None:
         tints = cloud.colours[::step]

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from skyloop.cockpit.wire import Fields
 from skyloop.core.child_process import ChildProcess
 from skyloop_client.errors import LinkError, unknown_name
 
@@ -18,7 +18,7 @@ MOST_AT_ONCE = 2
 LINES_KEPT = 200
 ENTRY = "import sys; from skyloop.cli import main; sys.exit(main())"
 
-Report = Callable[[dict[str, Any]], None]
+Report = Callable[[Fields], None]
 
 
 class CockpitJob:
@@ -46,7 +46,7 @@ class CockpitJob:
         self.state = "done" if code == 0 else f"ended with {code}"
         self._report(self.plain())
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Fields:
         about = {"number": self.number, "title": self.title, "state": self.state, "folder": self._folder.name}
         return {**about, "lines": list(self.lines)[-40:]}
 
@@ -66,7 +66,7 @@ class Jobs:
         self._report = report
         self._jobs: list[CockpitJob] = []
 
-    def start(self, kind: str, name: str, *, quick: bool) -> dict[str, Any]:
+    def start(self, kind: str, name: str, *, quick: bool) -> Fields:
         if sum(job.state == "running" for job in self._jobs) >= MOST_AT_ONCE:
             raise LinkError(f"{MOST_AT_ONCE} jobs run already; wait until one is done")
         heading = {"record": "worlds", "reproduce": "reproductions", "bench": "benches"}[kind]
@@ -85,7 +85,7 @@ class Jobs:
         self._jobs.append(job)
         return job.plain()
 
-    def plain(self) -> list[dict[str, Any]]:
+    def plain(self) -> list[Fields]:
         return [job.plain() for job in self._jobs]
 
     def close(self) -> None:

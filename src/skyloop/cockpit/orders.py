@@ -32,7 +32,7 @@ class CommandRow(NamedTuple):
     t_ns: int
     vehicle: str
     order: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
 
 
 class CommandsFile:
@@ -112,13 +112,13 @@ class Orders:
     def __init__(self, port: SimulationPort, record: Record = lambda command: None) -> None:
         self._port = port
         self._record = record
-        self._table: dict[str, Callable[[VehiclePort, Mapping[str, Any]], None]] = {
+        self._table: dict[str, Callable[[VehiclePort, Mapping[str, object]], None]] = {
             **{name: partial(_by_hand, request) for name, request in BY_HAND.items()},
             "take_off": self._take_off, "goal": self._goal, "velocity": self._velocity,
             "give_back": self._give_back, "release": self._release, "plan_again": self._plan_again,
         }  # fmt: skip
 
-    def carry_out(self, vehicle: str, order: str, arguments: Mapping[str, Any]) -> None:
+    def carry_out(self, vehicle: str, order: str, arguments: Mapping[str, object]) -> None:
         """Raises a SkyloopError of one line if it cannot be done; then nothing is recorded."""
         if order not in self._table:
             raise unknown_name("order", order, self._table)

@@ -14,6 +14,7 @@ import numpy as np
 from skyloop.cockpit.cockpit_beside import about
 from skyloop.cockpit.courier import Courier
 from skyloop.cockpit.server_start import PORT, CockpitServer
+from skyloop.cockpit.wire import Fields
 from skyloop.cockpit.world_frame import looks, world_frame
 from skyloop.core.interrupts import Interruption
 from skyloop.core.validation import read_yaml
@@ -57,7 +58,7 @@ class Player:
         infos = {name: stream.info for name, stream in reader.streams.items()}
         courier.connect({**about, **details}, infos, world, self.clock)
 
-    def clock(self) -> dict[str, Any]:
+    def clock(self) -> Fields:
         return {
             "t_ns": int(self._t_ns), "paused": self._paused, "factor": 0.0 if self._paused else self._speed,
             "speed": self._speed, "vehicles": {}, "commander": "", "execution": {}, "snapshots": [],
@@ -66,11 +67,11 @@ class Player:
     def stop(self) -> None:
         self._stopping.set()
 
-    def answer(self, order: dict[str, Any]) -> None:
+    def answer(self, order: Fields) -> None:
         """In the courier's thread."""
         self._courier.reply(order, lambda: self.set_time(order.get("arguments", {})))
 
-    def set_time(self, given: dict[str, Any]) -> None:
+    def set_time(self, given: Fields) -> None:
         with self._lock:
             if given.get("speed") is not None:
                 speed = given["speed"]
@@ -190,6 +191,6 @@ def _opened(folder: Path) -> tuple[IndexedStreams, Scenario | None]:
 
 def _bare(scenario: Scenario) -> Scenario:
     """Only what is seen: the world and the airframes."""
-    nothing: dict[str, Any] = {"sensors": {}, "estimators": {}, "pilot": None, "perception": {}, "state": "truth"}
+    nothing: Fields = {"sensors": {}, "estimators": {}, "pilot": None, "perception": {}, "state": "truth"}
     bare = [vehicle.model_copy(update=nothing) for vehicle in scenario.vehicles]
     return scenario.model_copy(update={"vehicles": bare, "observers": {}})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from fastapi.responses import FileResponse
 
 from skyloop.cockpit.guard import NAME, REPORT_POLICY, run_folder
+from skyloop.cockpit.wire import Fields
 from skyloop.recording.recording import NAME as RECORDING
 from skyloop_client.errors import LinkError
 
@@ -25,7 +25,7 @@ class RunFiles:
         """`roots`: folders that hold run folders and datasets, by the name that a page calls them."""
         self._roots = roots
 
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self) -> list[Fields]:
         found = [
             (path.stat().st_mtime, root, path)
             for root, parent in self._roots.items()

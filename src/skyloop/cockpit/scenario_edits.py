@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from skyloop.cockpit.wire import Fields
 from skyloop.core.validation import parse_yaml
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import ScenarioError
@@ -16,7 +17,7 @@ Node = Any
 Pair = tuple[Any, Any]
 
 
-def changed(text: str, changes: dict[str, Any]) -> str:
+def changed(text: str, changes: Fields) -> str:
     """`changes`: values by path, such as `vehicles.0.airframe`; None takes the key out."""
     for path, value in changes.items():
         try:
@@ -104,7 +105,7 @@ WHERE = "scenario"
 OURS = ("skyloop.", "skyloop_client.")
 
 
-def scenario_from_page(text: str, changes: dict[str, Any] | None = None) -> Scenario:
+def scenario_from_page(text: str, changes: Fields | None = None) -> Scenario:
     """Code of the user's own is named on the command line only: a page must not choose what this machine runs."""
     data = parse_yaml(text, WHERE)
     _refuse_foreign(data, ())
@@ -129,7 +130,7 @@ def _refuse_foreign(value: object, path: tuple[str, ...]) -> None:
             raise ScenarioError(f"{WHERE}: {where}: '{value}' names a file or code; start it from the command line")
 
 
-def check(text: str) -> dict[str, Any]:
+def check(text: str) -> Fields:
     """{"ok": true, "name": ...}, or {"ok": false, "error": one line, "line": its number or null}."""
     try:
         scenario = scenario_from_page(text)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
@@ -33,7 +33,7 @@ from skyloop.cockpit.call_bodies import (
 from skyloop.cockpit.guard import NAME, Guard, Guarded
 from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
-from skyloop.cockpit.wire import frame
+from skyloop.cockpit.wire import Fields, frame
 from skyloop.core.plugins import plugins
 from skyloop_client.errors import LinkError, SkyloopError
 
@@ -107,8 +107,8 @@ def _parsed(text: str | None) -> dict[str, object] | None:
     return request if isinstance(request, dict) else None
 
 
-async def _order_over_socket(request: dict[str, Any], viewer: Viewer, hub: Hub) -> None:
-    answer: dict[str, Any] = {"k": "answer", "ok": True}
+async def _order_over_socket(request: Fields, viewer: Viewer, hub: Hub) -> None:
+    answer: Fields = {"k": "answer", "ok": True}
     if isinstance(request.get("id"), int | str):
         answer["id"] = request["id"]
     try:
@@ -147,7 +147,7 @@ def make_app(hub: Hub, guard: Guard, files: RunFiles) -> FastAPI:
 
 def _add_view(app: FastAPI, hub: Hub, guard: Guard) -> None:
     @app.get("/api/about", tags=["view"])
-    async def about() -> dict[str, Any]:
+    async def about() -> Fields:
         """What is shown: the flight or recording, its vehicles and its streams."""
         return {**hub.about, "clock": hub.clock, "viewers": len(hub.viewers), "encoded": hub.encoded}
 
@@ -187,7 +187,7 @@ def _add_orders(app: FastAPI, hub: Hub) -> None:
         return {"ok": hub.seat.leave(x_viewer)}
 
     @app.post("/api/time", tags=["steer"])
-    async def time(change: TimeChange, x_viewer: ViewerId = "") -> dict[str, Any]:
+    async def time(change: TimeChange, x_viewer: ViewerId = "") -> Fields:
         """Pause, go on, step, or set the speed. In a flight, only for the viewer who steers, once there is one."""
         given = {key: value for key, value in change.model_dump().items() if key in change.model_fields_set}
         if given.get("speed") == "unlimited":
@@ -218,17 +218,17 @@ def _add_studio(app: FastAPI, hub: Hub) -> None:
         return app.post(path, tags=[tag], name=name)
 
     @app.get("/api/catalogue", tags=["studio"])
-    async def catalogue() -> Any:
+    async def catalogue() -> object:
         """Scenarios, worlds, airframes, reproductions and benches by name."""
         return await hub.ask("studio", "catalogue", {})
 
     @app.get("/api/scenarios/{name}", tags=["studio"])
-    async def scenario(name: str) -> Any:
+    async def scenario(name: str) -> object:
         """The text of a shipped scenario."""
         return await hub.ask("studio", "scenario", {"name": name})
 
     @asking("/api/scenario/check", "check")
-    async def check(given: ScenarioText) -> Any:
+    async def check(given: ScenarioText) -> object:
         """Whether a scenario is right; if not, what is wrong and in which line."""
         return await hub.ask("studio", "check", given.model_dump())
 
@@ -238,7 +238,7 @@ def _add_studio(app: FastAPI, hub: Hub) -> None:
         return await hub.ask("studio", "change", given.model_dump())
 
     @asking("/api/flight/start", "start")
-    async def start(given: FlightStart, x_viewer: ViewerId = "") -> Any:
+    async def start(given: FlightStart, x_viewer: ViewerId = "") -> object:
         """Start a flight; one that runs ends first."""
         _check_seat(hub, x_viewer)
         return await hub.ask("studio", "start", given.model_dump())
@@ -321,7 +321,7 @@ def _add_page(app: FastAPI) -> None:
         return FileResponse(PAGE / name)
 
 
-def calls_page(schema: dict[str, Any]) -> str:
+def calls_page(schema: Fields) -> str:
     """The calls as a plain page, without scripts from elsewhere."""
     rows = []
     for path, methods in schema["paths"].items():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyloop.cockpit.orders import CommandRow
+from skyloop.cockpit.wire import Fields
 from skyloop_client.errors import LinkError
 
 EVERY_NS = 10_000_000_000
@@ -27,7 +28,7 @@ class Kept:
     """As the simulation gives it."""
     commands: tuple[CommandRow, ...]
     """All orders until then: with them the flight can be repeated from its beginning."""
-    waypoints: dict[str, dict[str, Any]]
+    waypoints: dict[str, Fields]
     """By vehicle."""
 
 
@@ -65,5 +66,5 @@ class Snapshots:
                 return self.kept[: index + 1]
         raise LinkError(f"there is no snapshot {number}; the clock's frames list those that are kept")
 
-    def plain(self) -> list[list[Any]]:
+    def plain(self) -> list[list[object]]:
         return [[kept.number, kept.t_ns / 1e9, kept.asked_for] for kept in self.kept]

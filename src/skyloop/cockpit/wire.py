@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import LinkError
 
+Fields = dict[str, Any]
+"""An order, its answer, or what a flight tells: names and plain values."""
 LENGTH = struct.Struct("<I")
 ALIGNED = 8
 MOST_BYTES = 1 << 28
@@ -63,7 +65,7 @@ def frame(header: Mapping[str, object], payload: bytes | memoryview = b"") -> by
     return LENGTH.pack(len(text)) + text + bytes(payload)
 
 
-def unframed(data: bytes) -> tuple[dict[str, Any], memoryview]:
+def unframed(data: bytes) -> tuple[Fields, memoryview]:
     """The header and the payload of a frame; for scripts and tests."""
     (length,) = LENGTH.unpack_from(data)
     header = json.loads(data[LENGTH.size : LENGTH.size + length])
@@ -77,7 +79,7 @@ class FramePayload:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def add(self, array: NDArray[np.generic]) -> list[Any]:
+    def add(self, array: NDArray[np.generic]) -> list[object]:
         """Where a page finds it: [numpy's name of the type, offset in bytes, number of values]."""
         flat = np.ascontiguousarray(array)
         kind = flat.dtype.newbyteorder("<")

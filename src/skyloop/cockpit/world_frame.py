@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.cockpit.wire import FramePayload, frame
+from skyloop.cockpit.wire import Fields, FramePayload, frame
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_view import Appearance
 
@@ -36,7 +36,7 @@ def world_frame(look: Appearance) -> bytes:
     return frame(header, payload.bytes())
 
 
-def looks(vehicle: VehiclePort, has_planner: bool = False) -> dict[str, Any]:
+def looks(vehicle: VehiclePort, has_planner: bool = False) -> Fields:
     """What a page knows of a vehicle."""
     rotors = [[*map(float, position)] for position in vehicle.geometry.rotor_positions]
     spins = [float(spin) for spin in vehicle.geometry.rotor_spins]

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -25,6 +25,9 @@ from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, ScenarioError
+
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
 
 Content = Path | bytes
 """Content of a joined file: another file, or bytes."""
@@ -215,7 +218,7 @@ def _after(done: int, progress: Progress) -> Progress:
     return lambda frames, fps: progress(done + frames, fps)
 
 
-def _together(folder: Path, summaries: list[dict[str, Any]]) -> dict[str, object]:
+def _together(folder: Path, summaries: list[Summary]) -> dict[str, object]:
     summed = ("frames", "frames_flown_now", "start_s", "flight_s", "journal_bytes", "wall_s")
     total = {name: sum(summary[name] for summary in summaries) for name in summed}
     formats = {name: sum(summary["formats_s"][name] for summary in summaries) for name in summaries[0]["formats_s"]}

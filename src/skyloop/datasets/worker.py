@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from skyloop.core.child_process import run_reporting, tell
 from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
@@ -27,6 +27,8 @@ from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
+
+T = TypeVar("T")
 
 
 class GroupWriting:
@@ -94,7 +96,7 @@ class WorkerProfile:
         """The first frame begins; a second call does nothing."""
         self._began = self._began or (time.process_time(), _children_seconds())
 
-    def timed(self, stage: str, work: Callable[..., object], *args: object) -> Any:
+    def timed(self, stage: str, work: Callable[..., T], *args: object) -> T:
         """The result of `work`. Its time is counted for a stage."""
         if self._began is None:
             return work(*args)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from skyloop.core.frames import quat_conjugate, quat_multiply, rotvec_from_quat
 from skyloop.recording.flight_log import MOST_WAITING, Curve
 from skyloop.recording.flight_plot import COLOURS, INK, STYLE
 from skyloop.recording.run_folder import writing_into
-from skyloop_client.messages import Array, Estimate, Message
+from skyloop_client.messages import Array, Estimate, Message, VehicleState
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class EstimateErrors:
         if estimate.gyro_bias is not None and estimate.accel_bias is not None:
             self.biases.add(estimate.t_ns / NS_PER_S, *estimate.gyro_bias.tolist(), *estimate.accel_bias.tolist())
 
-    def meet(self, state: Any) -> None:
+    def meet(self, state: VehicleState) -> None:
         """With the true state of the same instant."""
         estimate = self._waiting.pop(state.t_ns, None)
         if estimate is None:
@@ -61,7 +61,7 @@ class EstimatePictures:
         self._bus, self._folder = bus, folder
         self._logs: dict[str, EstimateErrors] = {}
         self._true_biases: dict[str, Curve] = {}
-        self._states: dict[str, list[Any]] = {}
+        self._states: dict[str, list[VehicleState]] = {}
         bus.on_new(self._watch)
 
     def _watch(self, info: StreamInfo) -> None:

@@ -35,6 +35,8 @@ from skyloop_client.messages import (
 from skyloop_client.messages import Path as PathRecord
 from skyloop_client.streams import StreamInfo
 
+Summary = dict[str, Any]
+"""What a summary.json holds: names, and numbers, texts, lists and mappings."""
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections, Detections, PathRecord, Markers, Movers, Goal)
 """Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
@@ -111,7 +113,7 @@ class RunFolder:
             for opened in self._files.values():
                 opened.flush()
 
-    def finish(self, summary: dict[str, Any]) -> None:
+    def finish(self, summary: Summary) -> None:
         self.close()
         check_still_there(self.path)
         with writing_into(self.path):

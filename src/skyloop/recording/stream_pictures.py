@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import CameraImage, Detections, ImageTruth, Message, PointCloud, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
 
 KEPT = 30
 """Images of a camera: a detector on a slow computer answers seconds later."""
@@ -103,7 +106,7 @@ def _words(name: str, score: float, number: int | None) -> str:
     return name if number < 0 else f"{number}"
 
 
-def _write(pen: Any, corner: tuple[float, float], text: str, colour: str) -> None:
+def _write(pen: ImageDraw, corner: tuple[float, float], text: str, colour: str) -> None:
     """Above the box, on black; below its upper edge where there is no room."""
     x, y = corner
     at = (x, y - LETTERS_PX - 2 if y >= LETTERS_PX + 2 else y + 2)

@@ -63,6 +63,7 @@ from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
+from skyloop_client.messages import Array
 from skyloop_client.plugins import is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
@@ -253,7 +254,7 @@ def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
     return airframe.drag.model_copy(update=vehicle.drag.model_dump(exclude_none=True))
 
 
-def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
+def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Array:
     """The start position: on its legs on the ground, unless the scenario gives a height."""
     x, y = vehicle.position[:2]
     sink = airframe.contact.sink

@@ -43,7 +43,7 @@ class EkfPart(Part):
             )
             self._index += 1
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._localiser.snapshot(), self._index
 
     def remember(self, memory: Any) -> None:
@@ -87,7 +87,7 @@ class UserEstimatorPart(UserPart):
         except StreamError as error:
             raise PartError(f"{self.name} at {now_ns / NS_PER_S:.3f} s: {error}") from error
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._own.snapshot() if isinstance(self._own, Remembering) else super().memory()
 
     def remember(self, memory: Any) -> None:

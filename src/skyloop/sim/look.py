@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from skyloop_client.streams import NS_PER_S
 
 def views_of(
     scenario: Scenario,
-    views: list[tuple[Any, Any]],
+    views: Sequence[tuple[Sequence[float], Sequence[float]]],
     *,
     quality: str = "high",
     size: tuple[int, int] = (960, 600),
@@ -39,8 +39,8 @@ def views_of(
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     lens = Pinhole.from_fov(*size, np.radians(fov_deg))
     requests = []
-    for eye, target in views:
-        eye, target = np.asarray(eye, float), np.asarray(target, float)
+    for from_point, at_point in views:
+        eye, target = np.asarray(from_point, float), np.asarray(at_point, float)
         pose = ViewPose(round(t * NS_PER_S), eye, looking(eye, target))
         requests.append(ViewRequest(lens, pose, quality))
     renderer = Renderer(world.model, texture_seed=scenario.seed if "textures" in topics else 0)

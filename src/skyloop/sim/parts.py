@@ -84,7 +84,7 @@ class Context:
             requests = [request for expected in self.lookers for request in expected(t_ns)]
             self.scene.measure(lambda: self.scene.views(requests))
 
-    def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
+    def publish(self, stream: str, index: int, t_ns: int, data: object, latency_ns: int = 0) -> None:
         message = Message(stream, index, t_ns, t_ns + latency_ns, data)
         if latency_ns:
             self.schedule.once(message)
@@ -133,7 +133,7 @@ class UserPart(Part):
         self._own = own
         self._context = context
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return attributes_of(self._own)
 
     def remember(self, memory: Any) -> None:
@@ -161,7 +161,7 @@ class ProcessingPart(UserPart):
         for info, data in zip(self._infos, answers, strict=True):
             self._context.bus.publish(Message(info.name, message.index, message.t_ns, message.arrival_ns, data))
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return copy.deepcopy(attributes_of(self._own))
 
     def remember(self, memory: Any) -> None:
@@ -204,7 +204,7 @@ class AutopilotPart(Part):
         self._context.bus.publish(Message(self._events, self._count, event.t_ns, now_ns, event))
         self._count += 1
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._count, self._n_reported
 
     def remember(self, memory: Any) -> None:
@@ -254,7 +254,7 @@ class PilotPart(UserPart):
                 except (SetpointError, TypeError, ValueError) as error:
                     raise SetpointError(f"{self.name} at {t_ns / NS_PER_S:.3f} s: {error}") from error
 
-    def _send(self, item: Any, t_ns: int) -> None:
+    def _send(self, item: object, t_ns: int) -> None:
         if not isinstance(item, Setpoint | Request):
             raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop_client.messages")
         self._autopilot.send(item, t_ns)
@@ -269,7 +269,7 @@ class PilotPart(UserPart):
                 self._reported_ns[str(name)] = self._now_ns
                 self._autopilot.refuse(self._now_ns, str(error))
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return super().memory(), self._events, self._refused, self._reported_ns
 
     def remember(self, memory: Any) -> None:

@@ -221,7 +221,7 @@ class SensorPart(Part):
         aim: GimbalAim | None = self.sensor.present_aim(self._state)
         return aim
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         # a link may have moved the sensor on its vehicle
         return self._state, self._held, self._injected, self.info.mount
 

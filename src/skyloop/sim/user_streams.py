@@ -125,7 +125,7 @@ class UserStreams(Part):
 
     # ---- what is checked
 
-    def _stream(self, vehicle: str, name: Any) -> str:
+    def _stream(self, vehicle: str, name: object) -> str:
         """The full name of what a sender calls `detections`."""
         if not isinstance(name, str) or len(name) > LONGEST_NAME:
             raise StreamError(f"a stream's name is a text of at most {LONGEST_NAME} characters, such as detections")
@@ -174,7 +174,7 @@ class UserStreams(Part):
 
     # ---- as a part of the simulation
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._memory
 
     def remember(self, memory: Any) -> None:

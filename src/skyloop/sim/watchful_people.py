@@ -32,7 +32,7 @@ class WatchfulPeoplePart(Part):
         for walker in self._walkers:
             walker.look(t_ns / NS_PER_S, positions)
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return [walker.memory() for walker in self._walkers]
 
     @property

@@ -244,7 +244,7 @@ class WorldEditor(WorldView):
 
     # ---- snapshots
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         """All changes as plain data. Changes in the fleet's arrays are in the fleet's own snapshot."""
         self.refresh()
         places = {number: placed.places.copy() for number, placed in self._model.placed.items()}

@@ -18,6 +18,7 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import ImageTruth, LidarScan
 from skyloop_client.streams import StreamInfo
 
+YamlBlock = dict[str, Any]
 Pixel = TypeVar("Pixel", bound=np.generic)
 
 PER_METRE = 1000.0
@@ -38,7 +39,7 @@ class AslChannel:
 
     folder: str
     header: str
-    about: dict[str, Any]
+    about: YamlBlock
     """The content of its sensor.yaml."""
     row: Callable[[Any], list[Any]] | None = None
     """The numbers after the stamp."""
@@ -81,12 +82,12 @@ def rate_hz(info: StreamInfo) -> float | None:
     return info.rate.num if info.rate.den == 1 else info.rate.hz
 
 
-def pose_block(pose: Transform) -> dict[str, Any]:
+def pose_block(pose: Transform) -> YamlBlock:
     # -0.0 would be correct, but odd to read
     return {"cols": 4, "rows": 4, "data": [float(value) + 0.0 for value in pose.matrix().ravel()]}
 
 
-def camera_block(info: StreamInfo) -> dict[str, Any]:
+def camera_block(info: StreamInfo) -> YamlBlock:
     details = info.details
     coefficients = [float(value) for value in details.get("distortion", ())] or [0.0] * 4
     if len(coefficients) == 5 and coefficients[4] == 0.0:
@@ -103,13 +104,13 @@ def camera_block(info: StreamInfo) -> dict[str, Any]:
     return block
 
 
-def imu_block(info: StreamInfo) -> dict[str, Any]:
+def imu_block(info: StreamInfo) -> YamlBlock:
     names = {"gyro": "gyroscope", "accel": "accelerometer"}
     parts = [(short, long, part) for short, long in names.items() for part in ("noise_density", "random_walk")]
     return {f"{long}_{part}": info.details[f"{short}_{part}"] for short, long, part in parts}
 
 
-def _camera(sensor: str, about: dict[str, Any]) -> AslChannel:
+def _camera(sensor: str, about: YamlBlock) -> AslChannel:
     if sensor.startswith("cam") or about["simulated"].get("mode") == "grey":
         encoding, content = "8-bit grey", lambda image: encode_png(grey(image.colour))
     else:
@@ -118,14 +119,14 @@ def _camera(sensor: str, about: dict[str, Any]) -> AslChannel:
     return AslChannel(sensor, FILES, about, extension="png", content=content)
 
 
-def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list[AslChannel]:
+def _image_truth(sensor: str, about: YamlBlock, classes: list[str]) -> list[AslChannel]:
     """Folder names: segmentation0 and so on for camera rgb0, name_segmentation for a camera of another name."""
     number = re.fullmatch(r"rgb(\d+)", sensor)
     depth = {"encoding": "16-bit depth along the optical axis", "depth_unit": 1.0 / PER_METRE,
              "no_depth": "0: sky, or beyond 65.5 m"}  # fmt: skip
     normals = {"encoding": "8-bit red, green, blue = 127.5 (n + 1), n the normal in world axes (east, north, up)",
                "no_normal": "128, 128, 128: sky"}  # fmt: skip
-    kinds: dict[str, tuple[dict[str, Any], Callable[[ImageTruth], bytes | None]]] = {
+    kinds: dict[str, tuple[YamlBlock, Callable[[ImageTruth], bytes | None]]] = {
         "depth_groundtruth": (depth, lambda truth: _if_there(truth.depth, _depth_png)),
         "normal": (normals, lambda truth: _if_there(truth.normals, _normals_png)),
         "segmentation": (
@@ -194,7 +195,7 @@ def _fix_row(fix: Any) -> list[object]:
     return position + quality
 
 
-FILE_KINDS: dict[str, tuple[str, dict[str, Any], str, Callable[[Any], bytes]]] = {
+FILE_KINDS: dict[str, tuple[str, YamlBlock, str, Callable[[Any], bytes]]] = {
     "DepthImage": (
         "depth-camera",
         {"encoding": "16-bit depth along the optical axis", "depth_unit": 1.0 / PER_METRE, "no_depth": 0},
