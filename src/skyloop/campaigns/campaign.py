@@ -36,7 +36,7 @@ from skyloop.campaigns.space import corners
 from skyloop.core.files import write_whole
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description
-from skyloop.recording.run_folder import plain
+from skyloop.recording.run_folder import Summary, plain
 from skyloop_client.errors import ScenarioError, nearest_name
 
 LOOKED_AT = 8
@@ -83,7 +83,7 @@ class Campaign:
         progress: Progress = lambda done, planned, outcomes: None,
         *,
         report: bool = True,
-    ) -> dict[str, Any]:
+    ) -> Summary:
         """Make what is missing, then write tables and report. Returns what is in summary.json."""
         began = time.perf_counter()
         held = CampaignFolder(path, self.identity())

@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from skyloop.campaigns.truth_judges import Judge
 from skyloop.links.loop.loop_link import LoopConfig
@@ -140,7 +139,7 @@ def done_at(timeline: Path, otherwise: float) -> float:
     return max(answered) / 1e9 if answered else otherwise
 
 
-def sut_result(path: Path) -> dict[str, Any]:
+def sut_result(path: Path) -> Summary:
     """The last line of the SUT's output, if it is a JSON object."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class TrueFlight:
     """The input of a judge: the truth of one vehicle, and its goal."""
 
     scenario: Scenario
-    vehicle: dict[str, Any]
+    vehicle: Summary
     """Of the summary."""
     times: Array
     """(n,) s."""

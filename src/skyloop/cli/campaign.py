@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from skyloop.cli.console import Json, err, out
@@ -134,7 +134,7 @@ class _Bar(Progress):
             speed_estimate_period=120.0, disable=quiet or is_quiet() or not err.is_terminal,
         )  # fmt: skip
         self._name = name
-        self._mine: Any = None
+        self._mine: TaskID | None = None
 
     def show(self, done: int, planned: int, outcomes: dict[str, int]) -> None:
         told = ", ".join(f"{outcomes[name]} {name}" for name in ("failed", "lost") if outcomes.get(name))

@@ -287,7 +287,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
     out.print(f"run folder: {folder} ({', '.join(held)})")
 
 
-def _navigated(flown: dict[str, Any]) -> str:
+def _navigated(flown: Summary) -> str:
     """One line about a flight to goals."""
     ends = flown["goals"]
     off, clearance = flown["farthest_from_goal_m"], flown.get("least_clearance_m")
@@ -299,7 +299,7 @@ def _navigated(flown: dict[str, Any]) -> str:
     return "; ".join([", ".join(words), *lost])
 
 
-def _people(found: dict[str, Any]) -> Iterator[str]:
+def _people(found: Summary) -> Iterator[str]:
     """A line for each detector and each tracker of people."""
     for stream, score in found.get("boxes", {}).items():
         what = [f"{name} {score[key]:.2f}" for name, key in BOX_FIGURES if score[key] is not None]
@@ -311,7 +311,7 @@ def _people(found: dict[str, Any]) -> Iterator[str]:
         yield f"{stream}: " + (", ".join([*what, f"{score['switches']} switches"]) if what else "nobody was in range")
 
 
-def _is_lost(end: dict[str, Any]) -> bool:
+def _is_lost(end: Summary) -> bool:
     return bool(end["state"] != "reached")
 
 

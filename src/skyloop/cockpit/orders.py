@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TextIO
 
 import numpy as np
 
+from skyloop.cockpit.wire import Fields
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Onlooker
 from skyloop.sim.scenario import Scenario
@@ -238,5 +239,5 @@ class CommandReplay(Onlooker):
     def finish(self, why: str) -> None:
         self._left.clear()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Fields:
         return {"orders": self.done}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from skyloop.cockpit.orders import CommandRow
 from skyloop.cockpit.wire import Fields
@@ -24,7 +23,7 @@ class Kept:
     number: int
     t_ns: int
     asked_for: bool
-    saved: Any
+    saved: object
     """As the simulation gives it."""
     commands: tuple[CommandRow, ...]
     """All orders until then: with them the flight can be repeated from its beginning."""

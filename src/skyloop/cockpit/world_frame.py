@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skyloop.cockpit.wire import Fields, FramePayload, frame
@@ -15,7 +13,7 @@ def world_frame(look: Appearance) -> bytes:
     payload = FramePayload()
     used = sorted({group.shape for group in look.groups})
     number = {shape: index for index, shape in enumerate(used)}
-    shapes: list[Any] = []
+    shapes: list[list[object]] = []
     for shape in used:
         vertices, faces = look.shapes[shape]
         kind = np.uint16 if len(vertices) < 1 << 16 else np.uint32

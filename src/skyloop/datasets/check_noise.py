@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -172,7 +173,7 @@ def vehicle_of(stream: str) -> str:
 class _DepthBins:
     """Scatter of depth over distance, beside Kim's sigma(d) = s·exp(g·d) for the least and most growing material."""
 
-    def __init__(self, stream: str, details: Any) -> None:
+    def __init__(self, stream: str, details: Mapping[str, Any]) -> None:
         self._stream, self._details = stream, details
         n = len(DEPTH_EDGES) - 1
         self._count, self._squares = np.zeros(n, np.int64), np.zeros(n)

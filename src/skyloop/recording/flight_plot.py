@@ -37,8 +37,8 @@ STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color":
 
 @dataclass(frozen=True, slots=True)
 class FlightAxes:
-    track: Any
-    rows: dict[str, Any]
+    track: Axes
+    rows: dict[str, Axes]
     """By label, from the top."""
 
 
@@ -83,7 +83,7 @@ def _farthest(vehicle: VehicleLog) -> float:
 def _axes(figure: Figure, *, has_errors: bool) -> FlightAxes:
     labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotors [rad/s]"]
     grid = figure.add_gridspec(len(labels), 2, width_ratios=(1.15, 1))
-    rows: dict[str, Any] = {}
+    rows: dict[str, Axes] = {}
     for k, label in enumerate(labels):
         rows[label] = figure.add_subplot(grid[k, 1], sharex=next(iter(rows.values()), None))
         rows[label].set_ylabel(label)
@@ -144,7 +144,7 @@ def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: FlightAxe
     _plot_error(axes.rows, vehicle.off_reference.curve.rows, colour, "-", f"{name} from setpoint")
 
 
-def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, label: str) -> None:
+def _plot_error(rows: dict[str, Axes], error: Array, colour: str, dashes: str, label: str) -> None:
     if _has_values(error):
         rows[OFF].plot(error[:, 0], error[:, 1], color=colour, lw=1.1, ls=dashes, label=label)
 

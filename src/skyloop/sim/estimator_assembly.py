@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
-from skyloop.sim.part import Part
+from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig, Options
+from skyloop.sim.part import Memory, Part
 from skyloop.sim.parts import Context, UserPart
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
@@ -46,7 +46,7 @@ class EkfPart(Part):
     def memory(self) -> object:
         return self._localiser.snapshot(), self._index
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         saved, self._index = memory
         self._localiser.restore(saved)
 
@@ -90,7 +90,7 @@ class UserEstimatorPart(UserPart):
     def memory(self) -> object:
         return self._own.snapshot() if isinstance(self._own, Remembering) else super().memory()
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         if isinstance(self._own, Remembering):
             self._own.restore(memory)
         else:
@@ -102,7 +102,7 @@ class OutsideEstimator:
     """An estimator that runs at the other end of a link: what its process gets when it connects."""
 
     setup: EstimatorSetup
-    options: dict[str, Any]
+    options: Options
     products: dict[str, str] = field(default_factory=dict)
     """Streams and the names of their records, in place of a stream of estimates."""
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from skyloop_client.errors import PartError
 
+Memory = Any
+"""What a part of a simulation gave to be remembered; only that part looks into it."""
+
 
 def attributes_of(of: object) -> dict[str, object]:
     """The attributes of an object with `__dict__`, `__slots__` or both."""
@@ -33,7 +36,7 @@ class Part:
         """Everything that changes in it."""
         return None
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         """Go back to what `memory` gave."""
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from skyloop.core.bus import Bus, LatestRecords
 from skyloop.core.clock import Schedule
 from skyloop.sensors.camera_effects import GimbalAim
 from skyloop.sensors.faults import Fault
-from skyloop.sim.part import Part, attributes_of, give_attributes
+from skyloop.sim.part import Memory, Part, attributes_of, give_attributes
 from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.behaviour_flight import fly_behaviour
@@ -98,7 +98,7 @@ class ScenePart(Part):
     def __init__(self, context: Context) -> None:
         self.scene = context.scene
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self.scene.forget()
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class UserPart(Part):
     def memory(self) -> object:
         return attributes_of(self._own)
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         give_attributes(self._own, memory)
 
 
@@ -164,7 +164,7 @@ class ProcessingPart(UserPart):
     def memory(self) -> object:
         return copy.deepcopy(attributes_of(self._own))
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         give_attributes(self._own, copy.deepcopy(memory))
 
 
@@ -207,7 +207,7 @@ class AutopilotPart(Part):
     def memory(self) -> object:
         return self._count, self._n_reported
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self._count, self._n_reported = memory
 
 
@@ -272,7 +272,7 @@ class PilotPart(UserPart):
     def memory(self) -> object:
         return super().memory(), self._events, self._refused, self._reported_ns
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         own, self._events, self._refused, self._reported_ns = memory
         super().remember(own)
 

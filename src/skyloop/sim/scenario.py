@@ -15,7 +15,7 @@ from skyloop.sensors.observer import ObserverConfig
 from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
-from skyloop.sim.estimator_config import EstimatorConfig
+from skyloop.sim.estimator_config import EstimatorConfig, Options
 from skyloop.vehicle.airframe import STRICT, Airframe, DragModel, NonNegative, NonNegativeVector, Positive, Vector
 from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.failsafes import Failsafes
@@ -59,7 +59,7 @@ class UserSensor(SensorConfig):
 
     kind: str
     """The class, as module:Class or file.py:Class."""
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
     """Arguments of the class."""
 
 
@@ -72,7 +72,7 @@ class UserPilot(BaseModel):
     """The function or class, as module:name or file.py:name."""
     rate_hz: float | str = 50.0
     """Calls per second of simulated time."""
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
     """Arguments of the class; a function takes none."""
 
 
@@ -135,7 +135,7 @@ class Vehicle(BaseModel):
     controller_rate_hz: RateHz | None = None
     """Calls of the controller per second; `physics_rate_hz` must be a whole multiple of it. Left out, it is 500 at
     most."""
-    controller_options: dict[str, Any] = {}
+    controller_options: Options = {}
     """Arguments of a controller of your own; the shipped controllers have their gains in the airframe."""
     state: str = "truth"
     """The state the controller flies on: `truth`, `ekf`, one of `estimators`, or the name of a stream of estimates."""

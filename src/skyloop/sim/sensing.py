@@ -21,7 +21,7 @@ from skyloop.sensors.camera_effects import GimbalAim
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
 from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import NoGimbal, Sensor, kinematics_at
-from skyloop.sim.part import Part
+from skyloop.sim.part import Memory, Part
 from skyloop.sim.parts import Context, ScenePart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.watchful_people import WatchfulPeoplePart
@@ -225,7 +225,7 @@ class SensorPart(Part):
         # a link may have moved the sensor on its vehicle
         return self._state, self._held, self._injected, self.info.mount
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self._state, self._held, self._injected, mount = memory
         self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
 

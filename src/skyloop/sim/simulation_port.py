@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.clock import Clock
+from skyloop.sim.part import Memory
 from skyloop.sim.parts import Context
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
@@ -49,9 +50,9 @@ class SimulationPort:
         self._repeated: list[tuple[Rate, Callable[[int], None]]] = []
         self.run_through: Callable[[int], None]
         """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
-        self.snapshot: Callable[[], Any]
+        self.snapshot: Callable[[], Memory]
         """Copies everything that changes; for `restore`, here or in another build of the scenario."""
-        self.restore: Callable[[Any], None]
+        self.restore: Callable[[Memory], None]
         """Goes back to a snapshot."""
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 from skyloop.core.bus import Bus
 from skyloop.core.clock import Schedule
-from skyloop.sim.part import Part
+from skyloop.sim.part import Memory, Part
 from skyloop.sim.published_records import taken
 from skyloop_client.codec import size_of
 from skyloop_client.errors import StreamError
@@ -177,7 +177,7 @@ class UserStreams(Part):
     def memory(self) -> object:
         return self._memory
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self._memory = memory
         for stream, published in memory.streams.items():
             if stream not in self._bus.infos:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.sim.part import Part
+from skyloop.sim.part import Memory, Part
 from skyloop.sim.parts import Context
 from skyloop.world.scenery.actors.indoor_walks import EVERY, WatchfulWalker
 from skyloop_client.streams import NS_PER_S, Rate
@@ -52,7 +50,7 @@ class WatchfulPeoplePart(Part):
             walker.remember(([1.0] * first + paces, [0.0] * first + times))
         self._context.scene.model.forget()
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         for walker, kept in zip(self._walkers, memory, strict=True):
             walker.remember(kept)
         # poses that were computed for a future that is now another one
