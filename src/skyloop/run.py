@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
@@ -195,7 +195,7 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
 
 def _errors(vehicle: Vehicle, flown: VehicleLog) -> dict[str, object]:
     """The vehicle's distance from its pilot's setpoints, and the errors of its estimates, if there are any."""
-    out: dict[str, Any] = {}
+    out: Summary = {}
     tracked = flown.off_reference
     if tracked.count:
         out["tracking_error_rms_m"], out["tracking_error_max_m"] = tracked.rms, tracked.farthest

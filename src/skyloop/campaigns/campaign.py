@@ -268,7 +268,7 @@ def campaign(
     return Campaign(loaded, search=wanted is not None)
 
 
-def _name_of(what: Any) -> str:
+def _name_of(what: str | Path | Callable[..., object]) -> str:
     return str(getattr(what, "__name__", "task")).strip("<>") if callable(what) else Path(what).stem
 
 

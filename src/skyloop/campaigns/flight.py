@@ -9,7 +9,6 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -119,7 +118,7 @@ def _called(spec: RunSpec, run: CampaignRun, folder: Path) -> Row:
     return row
 
 
-def _offered(function: Callable[..., object], **offered: object) -> dict[str, Any]:
+def _offered(function: Callable[..., object], **offered: object) -> dict[str, object]:
     """Those of the arguments that the function names."""
     try:
         names = inspect.signature(function).parameters

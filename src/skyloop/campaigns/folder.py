@@ -155,7 +155,7 @@ def read_rows(path: Path) -> Iterator[Row]:
             yield row
 
 
-def _number(value: object) -> Any:
+def _number(value: object) -> object:
     """JSON has no infinity."""
     return float(value) if value in ("inf", "-inf", "nan") else value
 
@@ -177,7 +177,7 @@ def table_of(rows: list[Row]) -> Any:
     import pyarrow
 
     names = ("run", "point", "repeat", "seed")
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
+    columns: dict[str, list[object]] = {name: [row[name] for row in rows] for name in names}
     for group in ("parameters", "metrics"):
         for name in dict.fromkeys(name for row in rows for name in row[group]):
             columns[name] = [row[group].get(name) for row in rows]

@@ -43,7 +43,7 @@ class RemoteCall:
     """Wall s, after which the process is killed. None: never."""
 
     @staticmethod
-    def of(call: Callable[..., Any], arguments: tuple[object, ...], time_limit_s: float | None = None) -> RemoteCall:
+    def of(call: Callable[..., object], arguments: tuple[object, ...], time_limit_s: float | None = None) -> RemoteCall:
         """`call` is a function of a module. It returns a dict for JSON, or that and a archive of bytes."""
         # the paths apart, because the rest can be read only when they are known
         return RemoteCall(pickle.dumps((sys.path, pickle.dumps((call, arguments)))), time_limit_s)

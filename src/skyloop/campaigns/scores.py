@@ -120,7 +120,7 @@ def names_in(summary: Summary) -> list[str]:
     return found
 
 
-def _plain(name: str, value: object) -> Any:
+def _plain(name: str, value: object) -> object:
     """A number, a truth value or a text, for a column of a table."""
     value = value.item() if hasattr(value, "item") else value
     if value is None or isinstance(value, bool | int | float | str):

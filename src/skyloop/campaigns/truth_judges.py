@@ -137,7 +137,7 @@ def off_goals(flight: TrueFlight) -> float:
     """m from the goals of the scenario's pilot when they counted as reached, the largest; inf if one was not reached,
     or if anything was touched on the way."""
     done = flight.vehicle.get("navigation")
-    wanted = len(getattr(flight.scenario.vehicles[0].pilot, "goals", ()))
+    wanted = len(dict(flight.scenario.vehicles[0].pilot or ()).get("goals", ()))
     if done is None and not wanted:
         raise ScenarioError("the flight has no goals, so it cannot be judged by them; give another --judge")
     if done is None or done["goals_reached"] < max(wanted, 1) or done["collisions"]:

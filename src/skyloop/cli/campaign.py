@@ -6,10 +6,10 @@ import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from skyloop.cli.console import Json, err, out
@@ -121,7 +121,7 @@ def _compare(folders: list[Path], page: Path | None, *, json_: bool) -> None:
 class _Rate(ProgressColumn):
     """Runs per second, or per minute where they are long."""
 
-    def render(self, task: Any) -> Text:
+    def render(self, task: Task) -> Text:
         rate = task.speed or 0.0
         return Text(f"{rate:.1f}/s" if rate >= 1.0 else f"{60 * rate:.1f}/min")
 

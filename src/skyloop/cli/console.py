@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import count, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -182,7 +182,7 @@ def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | No
 def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, object]:
     from skyloop.core.validation import parse_yaml
 
-    overrides: dict[str, Any] = {}
+    overrides: dict[str, object] = {}
     for item in sets or []:
         path, equals, value = item.partition("=")
         if not equals or not path:
@@ -195,7 +195,7 @@ def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, obje
 
 def load_with_pilot(
     scenario: str, pilot: str | None, sets: list[str] | None, seed: int | None, home: str | None
-) -> Any:
+) -> Scenario:
     """`--pilot` is the first of the changes, so that `--set vehicles.NAME.pilot.options=...` adds to it."""
     if pilot is None:
         return load(scenario, sets, seed, home)

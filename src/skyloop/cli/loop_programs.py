@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skyloop.cli.console import absolute
 from skyloop.core.plugins import Registry
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skyloop.sim.scenario import Scenario
 
 log = logging.getLogger(__name__)
-BOARD_PROGRAMS: Registry[Callable[[Any, str, str], list[str]]] = Registry("board_programs", "program of the board")
+BOARD_PROGRAMS: Registry[Callable[[Scenario, str, str], list[str]]] = Registry("board_programs", "program of the board")
 DETECT = "detect"
 """The task that is an estimator of the scenario: it looks at images and publishes boxes."""
 OWN_PILOT = "scenario"
@@ -107,7 +107,7 @@ def _tell_line(line: str) -> None:
     log.info("%s", line)
 
 
-def estimator_from(scenario: Scenario, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
+def estimator_from(scenario: Scenario, told: str, target: str, speed: float) -> tuple[Scenario, Target, str]:
     """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
     from skyloop.links.loop.targets import LocalProcess, make_target
     from skyloop.sim.outside_programs import outside_estimator

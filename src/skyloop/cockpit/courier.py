@@ -14,11 +14,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
 from skyloop.cockpit.wire import Fields, received, send
+from skyloop.recording.run_folder import values_of
 from skyloop_client.codec import RECORDS, plain_info
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Event, Message
@@ -201,23 +201,20 @@ def _packed(message: Message, wall_ns: int) -> list[object]:
     return [message.stream, message.t_ns, message.arrival_ns, data, wall_ns]
 
 
-def _own_record(record: Any) -> dict[str, object]:
+def _own_record(record: object) -> dict[str, object]:
     """The numbers of a record of a user's own class."""
-    fields = dataclasses.fields(record) if dataclasses.is_dataclass(record) else ()
     out: Fields = {}
-    for field in fields:
-        value = getattr(record, field.name)
+    for name, value in values_of(record) if dataclasses.is_dataclass(record) else ():
         small = isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size <= SMALL
         if small or isinstance(value, int | float | bool | str):
-            out[field.name] = value
+            out[name] = value
     return out
 
 
-def _is_bulk(record: Any) -> bool:
+def _is_bulk(record: object) -> bool:
     if not dataclasses.is_dataclass(record):
         return False
-    values = (getattr(record, field.name) for field in dataclasses.fields(record))
-    return sum(value.nbytes for value in values if isinstance(value, np.ndarray)) > BULK_BYTES
+    return sum(value.nbytes for _, value in values_of(record) if isinstance(value, np.ndarray)) > BULK_BYTES
 
 
 def _jsonable(info: Fields) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from skyloop.cockpit.wire import Fields, frame
 from skyloop.core.frames import euler_from_quat, quat_multiply, rotate
+from skyloop.recording.run_folder import values_of
 from skyloop_client.messages import (
     Array,
     CameraImage,
@@ -169,7 +169,7 @@ class FrameMaker:
 
 def numbers(record: Any) -> Fields:
     """All single numbers and small arrays of a record, for plots and instruments. What is not finite becomes null."""
-    fields = record.items() if isinstance(record, dict) else _fields(record)
+    fields = record.items() if isinstance(record, dict) else values_of(record)
     out: Fields = {}
     for name, value in fields:
         if name == "t_ns" or value is None or isinstance(value, tuple):
@@ -184,11 +184,7 @@ def numbers(record: Any) -> Fields:
     return out
 
 
-def _fields(record: Any) -> list[tuple[str, Any]]:
-    return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
-
-
-def _finite(value: object) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

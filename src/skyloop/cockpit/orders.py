@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TextIO
+from typing import ClassVar, NamedTuple, TextIO
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def read_commands(path: Path) -> list[CommandRow]:
         raise RunFolderError(f"cannot read commands '{path}': {error}") from None
 
 
-def _rows(path: Path, rows: Any) -> Iterator[CommandRow]:
+def _rows(path: Path, rows: Iterator[list[str]]) -> Iterator[CommandRow]:
     if next(rows, None) != list(COLUMNS):
         raise RunFolderError(f"'{path}' is no file of commands; its first line must be {','.join(COLUMNS)}")
     last = 0

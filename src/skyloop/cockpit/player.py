@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ SPEEDS = (0.01, 100.0)
 SEEK_EVENTS = 200
 """Events before the instant that are shown after a jump."""
 
-MovingAt = Callable[[int], Any]
+MovingAt = Callable[[int], object]
 
 
 class Player:

@@ -32,7 +32,7 @@ def send(peer: socket.socket, value: object) -> None:
     peer.sendall(b"".join([LENGTH.pack(size), *(bytes(part) for part in parts)]))
 
 
-def received(peer: socket.socket) -> Iterator[Any]:
+def received(peer: socket.socket) -> Iterator[Fields]:
     """Values until the other side closes."""
     while (head := _exactly(peer, LENGTH.size)) is not None:
         (size,) = LENGTH.unpack(head)

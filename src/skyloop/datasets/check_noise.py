@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from skyloop.core.frames import GeoPoint, LocalFrame, rotate, rotate_inverse
 from skyloop.recording.recording import Recording
 from skyloop.world.earth import Earth, EarthConfig
-from skyloop_client.messages import Array, DepthImage, GnssFix, ImageTruth, ImuSample, Message, VehicleState
+from skyloop_client.messages import Array, DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
 
 SIGMAS = 4.0
 """Allowed distance of a measured scatter from the configured one, in its own standard errors."""
@@ -60,7 +60,7 @@ class NoiseCheck:
         self._states: dict[str, dict[int, VehicleState]] = {}
         """By vehicle and stamp."""
         self._imu: dict[str, dict[int, ImuSample]] = {}
-        self._bias: dict[str, dict[int, Any]] = {}
+        self._bias: dict[str, dict[int, ImuBias]] = {}
         self._fixes: dict[str, list[GnssFix]] = {}
         self._truth: dict[str, tuple[int, str, NDArray[np.float32]]] = {}
         """By vehicle: stamp, stream and depth of the last truth."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -125,7 +124,7 @@ class People:
             walks = rows[0] >= model.n_standing
             velocity = motion.velocities[rows[0] - model.n_standing] if walks else np.zeros(3)
             label = seen.get(number)
-            visibility: tuple[Any, ...] = NOT_SEEN
+            visibility: tuple[object, ...] = NOT_SEEN
             if label is not None:
                 visibility = (1, *label.box_px, label.occlusion, label.truncation)
             yield _line(t_ns, number, model.things[number].name, *centre, *velocity, *size, yaw, *visibility)

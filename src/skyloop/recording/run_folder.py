@@ -51,11 +51,11 @@ BIASES = ("gyro_bias", "accel_bias")
 class RunFolder:
     """Created before the flight. After a kill, all rows up to the last simulated second remain."""
 
-    def __init__(self, path: Path, scenario: dict[str, Any], versions: dict[str, Any]) -> None:
+    def __init__(self, path: Path, scenario: Mapping[str, object], versions: Mapping[str, object]) -> None:
         self.path = path
         self._files: dict[str, TextIO] = {}
         self._journals: dict[str, GroupWriter] = {}
-        self._infos: dict[str, Any] = {}
+        self._infos: dict[str, object] = {}
         self._flushed_ns = 0
         self._made = make_empty_folder(path)
         try:
@@ -190,36 +190,39 @@ def is_bulk(value: object) -> bool:
     return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
 
 
-def is_journalled(record: Any) -> bool:
+def is_journalled(record: object) -> bool:
     return isinstance(record, JOURNALLED) or (isinstance(record, Estimate) and record.covariance is not None)
 
 
-def _columns(record: Any) -> list[str]:
+def values_of(record: Any) -> list[tuple[str, Any]]:
+    """The fields of a record, by name."""
+    return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
+
+
+def _columns(record: object) -> list[str]:
     names = []
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        if isinstance(record, VARYING) or field.name in NESTED:
-            names.append(field.name)
-        elif isinstance(record, Estimate) and field.name in BIASES:
-            names += [f"{field.name}_{k}" for k in range(3)]
+    for name, value in values_of(record):
+        if isinstance(record, VARYING) or name in NESTED:
+            names.append(name)
+        elif isinstance(record, Estimate) and name in BIASES:
+            names += [f"{name}_{k}" for k in range(3)]
         elif is_bulk(value):
-            names.append(f"{field.name}_shape")
+            names.append(f"{name}_shape")
         elif isinstance(value, np.ndarray):
-            names += [f"{field.name}_{k}" for k in range(value.size)]
+            names += [f"{name}_{k}" for k in range(value.size)]
         else:
-            names.append(field.name)
+            names.append(name)
     return names
 
 
-def _row(record: Any) -> str:
+def _row(record: object) -> str:
     cells = []
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        if field.name in NESTED:
+    for name, value in values_of(record):
+        if name in NESTED:
             cells.append("" if value is None else _quoted(json.dumps(plain(dataclasses.asdict(value)))))
         elif isinstance(record, VARYING):
             cells.append(_cell(value))
-        elif isinstance(record, Estimate) and field.name in BIASES:
+        elif isinstance(record, Estimate) and name in BIASES:
             cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
         elif is_bulk(value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))

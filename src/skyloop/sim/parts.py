@@ -34,6 +34,7 @@ from skyloop_client.messages import (
     EventKind,
     Message,
     Motors,
+    RadarScan,
     Request,
     Setpoint,
     SetpointState,
@@ -70,7 +71,7 @@ class Context:
         """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
         """Says whether costly samples that arrive at an instant are wanted. None: always."""
-        self.glances: dict[str, Callable[[int], Any]] = {}
+        self.glances: dict[str, Callable[[int], object]] = {}
         """By stream, a function that measures at an instant and remembers nothing of it."""
         self.user_streams = UserStreams(bus, schedule)
         """What pilots, estimators and links publish."""
@@ -143,7 +144,7 @@ class UserPart(Part):
 class Processor(Protocol):
     """What turns each scan of a radar into an image and detections."""
 
-    def process(self, scan: Any) -> tuple[object, object]: ...
+    def process(self, scan: RadarScan) -> tuple[object, object]: ...
 
 
 class ProcessingPart(UserPart):
@@ -215,7 +216,7 @@ class PilotPart(UserPart):
     """Calls a pilot at its rate, and passes on its setpoints and published records."""
 
     def __init__(
-        self, pilot: Callable[[Bundle], Any], info: StreamInfo, autopilot: Autopilot, context: Context
+        self, pilot: Callable[[Bundle], object], info: StreamInfo, autopilot: Autopilot, context: Context
     ) -> None:
         super().__init__(f"pilot of '{info.vehicle}'", pilot, context)
         self.pilot = pilot
@@ -259,7 +260,7 @@ class PilotPart(UserPart):
             raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop_client.messages")
         self._autopilot.send(item, t_ns)
 
-    def _publish(self, name: str, record: Any) -> None:
+    def _publish(self, name: str, record: object) -> None:
         try:
             self._context.user_streams.publish(self._info.vehicle, name, record, self._now_ns, sender=self.name)
         except StreamError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -77,7 +78,7 @@ class UserPilot(BaseModel):
 
 
 def _own_or(value: object) -> str:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    kind = dict(value).get("kind") if isinstance(value, dict | BaseModel) else None
     return "own" if is_plugin(kind) else "shipped"
 
 
@@ -168,7 +169,7 @@ class Vehicle(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_estimator(cls, data: object) -> Any:
+    def _one_estimator(cls, data: object) -> object:
         """`estimator: {kind: my_vio.py:Vio}` is `estimators: {vio: {kind: my_vio.py:Vio}}`."""
         if not isinstance(data, dict) or not isinstance(data.get("estimator"), dict):
             return data
@@ -226,7 +227,7 @@ class Vehicle(BaseModel):
 
     @field_validator("pilot", mode="before")
     @classmethod
-    def _pilot_by_name(cls, value: object) -> Any:
+    def _pilot_by_name(cls, value: object) -> object:
         return {"kind": value} if isinstance(value, str) else value
 
 
@@ -284,7 +285,7 @@ class Scenario(BaseModel):
 
     @field_validator("world", mode="before")
     @classmethod
-    def _world_by_name(cls, value: object) -> Any:
+    def _world_by_name(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
 
     @field_validator("earth", "wind")
@@ -313,7 +314,7 @@ class Scenario(BaseModel):
         return self
 
 
-def load_scenario(name: str | Path, overrides: dict[str, Any] | None = None) -> Scenario:
+def load_scenario(name: str | Path, overrides: Mapping[str, object] | None = None) -> Scenario:
     """A scenario by name, or a YAML file by path; overrides are {"vehicles.drone.state": "ekf"}."""
     data, folder = read_scenario(name)
     return make_scenario(data, overrides, place=str(name), folder=folder)
@@ -330,7 +331,7 @@ def read_scenario(name: str | Path) -> tuple[object, Path | None]:
 
 
 def make_scenario(
-    data: object, overrides: dict[str, object] | None = None, *, place: str = "scenario", folder: Path | None = None
+    data: object, overrides: Mapping[str, object] | None = None, *, place: str = "scenario", folder: Path | None = None
 ) -> Scenario:
     """A scenario from plain data, with every fault reported in one line; `folder` is where its files are."""
     if not isinstance(data, dict):

@@ -29,7 +29,7 @@ class FlightMemory(NamedTuple):
     params: NDArray[np.void]
     period_s: float
     """Of a physics step."""
-    ground: tuple[Any, ...]
+    ground: tuple[object, ...]
     """The height field, as the kernels take it."""
 
 

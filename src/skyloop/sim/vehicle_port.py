@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -323,7 +322,7 @@ class VehiclePort:
         """Call with each event of the vehicle, at the instant it is published."""
         self._bus.on(f"{self.name}/events", lambda message: call(message.data))
 
-    def publish(self, name: str, record: Any, *, sender: str, latency_ns: int = 0) -> StreamInfo:
+    def publish(self, name: str, record: object, *, sender: str, latency_ns: int = 0) -> StreamInfo:
         """Put a record on the stream `<vehicle>/<name>`; a StreamError says in one line why it is not accepted."""
         return self._user_streams.publish(self.name, name, record, self.now_ns, sender=sender, latency_ns=latency_ns)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from typing import Any, get_args
 
@@ -161,11 +161,11 @@ def scenario(name: str) -> Entry:
 # ---- lists of names
 
 
-def records() -> dict[str, type[Any]]:
+def records() -> dict[str, type]:
     """The classes of all records, and of what pilots and estimators get beside them, by name."""
-    found = {name: getattr(messages, name) for name in messages.__all__}
-    told = {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
-    return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
+    found = {name: vars(messages)[name] for name in messages.__all__}
+    published = {name: kind for name, kind in found.items() if is_dataclass(kind)}
+    return {**published, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
 def _kinds(union: object) -> dict[str, type[BaseModel]]:
@@ -272,7 +272,7 @@ def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[E
         inside = [part for part in models_in(each.annotation) if not _has_a_place(part)]
         for part in dict.fromkeys(inside):
             kind = f" {_literal(part)}" if len(inside) > 1 else ""
-            given = getattr(values, key, None)
+            given = dict(values or ()).get(key)
             parts.append(section(part, key + kind, given if isinstance(given, part) else None))
     return tuple(parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -53,7 +53,7 @@ def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tu
     rows = []
     for name in sorted(model.model_fields, key=_place):
         field = model.model_fields[name]
-        given = _default(field) if values is None else getattr(values, name)
+        given = _default(field) if values is None else dict(values)[name]
         if values is not None and isinstance(given, BaseModel):
             given = SEE_BELOW
         elif values is None:
@@ -70,13 +70,14 @@ def _place(name: str) -> int:
 def _short(default: object) -> Any:
     """A default without the keys of nested models, which are shown elsewhere."""
     if isinstance(default, BaseModel):
-        return {"kind": default.kind} if hasattr(default, "kind") else ITS_DEFAULTS
+        given = dict(default)
+        return {"kind": given["kind"]} if "kind" in given else ITS_DEFAULTS
     if isinstance(default, list) and default and isinstance(default[0], BaseModel):
         return [{} for _ in default]
     return default
 
 
-def record_options(record: type[Any]) -> tuple[Option, ...]:
+def record_options(record: type) -> tuple[Option, ...]:
     """Every field of a message record."""
     notes = field_notes(record)
     hints = get_type_hints(record, include_extras=True)
@@ -165,9 +166,9 @@ def type_words(annotation: object, limits: tuple[object, ...] = ()) -> str:
     if origin is np.ndarray:
         scalar = get_args(arguments[1])[0] if len(arguments) > 1 else np.float64
         return f"array of {scalar.__name__}"
-    if origin in (list, tuple, set, frozenset) or getattr(origin, "__name__", "") == "Sequence":
+    if origin in (list, tuple, set, frozenset, Sequence):
         return _sequence(arguments, limits)
-    if origin is dict or getattr(origin, "__name__", "") == "Mapping":
+    if origin in (dict, Mapping):
         part = type_words(arguments[1])
         return "mapping" if part == "anything" else f"mapping of names to {part}"
     simple = {bool: "true / false", int: "integer", float: "number", str: "text", Any: "anything", object: "anything"}

@@ -41,7 +41,7 @@ class AslChannel:
     header: str
     about: YamlBlock
     """The content of its sensor.yaml."""
-    row: Callable[[Any], list[Any]] | None = None
+    row: Callable[[Any], list[object]] | None = None
     """The numbers after the stamp."""
     extension: str = ""
     content: Callable[[Any], bytes | None] | None = None
@@ -219,7 +219,7 @@ FILE_KINDS: dict[str, tuple[str, YamlBlock, str, Callable[[Any], bytes]]] = {
     ),
 }
 """By record: sensor_type, notes for sensor.yaml, extension, content of a file."""
-ROW_KINDS: dict[str, tuple[str, list[str], Callable[[Any], list[Any]]]] = {
+ROW_KINDS: dict[str, tuple[str, list[str], Callable[[Any], list[object]]]] = {
     "ImuSample": (
         "imu",
         _columns("w_RS_S", "rad s^-1") + _columns("a_RS_S", "m s^-2"),
