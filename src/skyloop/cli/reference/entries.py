@@ -164,7 +164,7 @@ def scenario(name: str) -> Entry:
 def records() -> dict[str, type]:
     """The classes of all records, and of what pilots and estimators get beside them, by name."""
     found = {name: vars(messages)[name] for name in messages.__all__}
-    published = {name: kind for name, kind in found.items() if is_dataclass(kind)}
+    published = {name: kind for name, kind in found.items() if isinstance(kind, type) and is_dataclass(kind)}
     return {**published, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
