@@ -126,8 +126,8 @@ def test_files_that_changed_are_told_and_written_again(dataset: Recording) -> No
     assert "error: voc/list.txt: is listed in the manifest but missing" in lines
     assert "error: mav0/rgb0/data/2100000000.raw: has other content" in lines
     assert repair(dataset.folder) == [
-        "asl was written anew from the journal: 1 of its files are not as the manifest says",
-        "voc was written anew from the journal: 2 of its files are not as the manifest says",
+        "asl was written again from the journal: 1 of its files are not as the manifest says",
+        "voc was written again from the journal: 2 of its files are not as the manifest says",
     ]
     assert content(dataset.folder) == before
     assert repair(dataset.folder) == []

@@ -25,7 +25,7 @@ RunResult = tuple[Row, bytes]
 
 def one_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
     """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
-    # a user's modules begin anew with each run, whatever this process has made before
+    # a user's modules are loaded again for each run, whatever this process has made before
     forget_plugins()
     scratch = Path(tempfile.mkdtemp(prefix="run-"))
     try:

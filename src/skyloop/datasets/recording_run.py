@@ -248,7 +248,7 @@ def drop_what_is_broken(folder: Path, plan: RecordingPlan) -> None:
         if outputs and (manifest is None or changed):
             if changed:
                 path, what = folder / changed[0], different[changed[0]]
-                log.warning("'%s' %s; %s is written anew from the journal", path, what, name)
+                log.warning("'%s' %s; %s is written again from the journal", path, what, name)
             unmark(folder, name)
             for output in outputs:
                 shutil.rmtree(folder / output)

@@ -235,7 +235,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DatasetError(f"'{path}' cannot be read: {error}; `skyloop check --repair` writes it anew") from None
+        raise DatasetError(f"'{path}' cannot be read: {error}; `skyloop check --repair` writes it again") from None
 
 
 def differences(folder: Path, manifest: Manifest) -> dict[str, str]:

@@ -134,7 +134,7 @@ class Simulation:
         """Go back to a snapshot. Subscriptions keep what they hold: they belong to their readers."""
         t_ns, world, fleet, bus, schedule, autopilots, parts = saved
         self.clock.set(t_ns)
-        # before the fleet, because a restored world numbers its rows anew
+        # before the fleet, because a restored world numbers its rows again
         self.editor.remember(world)
         self.fleet.restore(fleet)
         self.bus.restore(bus)
