@@ -10,7 +10,7 @@ PUBLIC: dict[str, dict[str, str]] = {
     },
     "Scenarios and simulations": {
         "skyloop": "Scenario Simulation build campaign load_scenario make_scenario",
-        "skyloop.apps.run": "Progress run_scenario",
+        "skyloop.run": "Progress run_scenario",
         "skyloop.sim.assembly": "build load_airframe",
         "skyloop.sim.parts": "PilotPart",
         "skyloop.sim.scenario": "Scenario Vehicle load_scenario make_scenario",

@@ -13,8 +13,8 @@ import msgpack
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import AirSimOptions
+from skyloop.links.airsim.serve import serve
 from skyloop.sim.scenario import Scenario, make_scenario
 
 PATIENCE_S = 60.0

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from airsim_rpc import Rpc, running, xyz
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.airsim.link import AirSimConfig
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.link_gate import LinkGate, Onlooker
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation_port import SimulationPort
 

@@ -18,9 +18,9 @@ import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, xyz
 from typer.testing import CliRunner
 
-from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
 from skyloop.links.airsim.calls import UNSUPPORTED
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import read_settings
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError

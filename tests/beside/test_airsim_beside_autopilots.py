@@ -17,8 +17,8 @@ from airsim_rpc import Rpc, RpcError, Running, running, xyz
 from px4_peer import SENSORS, Peer, hovering
 from test_ardupilot import Sitl
 
-from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import ForeignAutopilot
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import Read, read_settings
 from skyloop.links.airsim.settings_reader import VEHICLE
 from skyloop.sim.scenario import make_scenario

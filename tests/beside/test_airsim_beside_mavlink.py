@@ -21,8 +21,8 @@ from pymavlink.dialects.v20 import common
 from typer.testing import CliRunner
 
 from free_ports import free_port
-from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.mavlink.link import OWN_GROUND_STATION, MavlinkConfig
 from skyloop.sim.scenario import make_scenario

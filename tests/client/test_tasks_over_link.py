@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import skyloop
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
 from skyloop_client.tasks.__main__ import main, option_from
 
 CAMERA = "vehicles.drone.sensors.front."

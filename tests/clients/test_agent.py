@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from scripted_simulator import ScriptedSimulator
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
 pytestmark = pytest.mark.processes

@@ -13,12 +13,12 @@ import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
-from skyloop.apps.run import fly
 from skyloop.core.frames import GeoPoint
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.mavlink.link import MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.wire import Inlet
 from skyloop.links.pace import Pace
+from skyloop.run import fly
 
 HOME = GeoPoint(47.641468, -122.140165, 122.0)
 PLAIN = {"world": "flat", "duration": 4000, "vehicles": [{"name": "drone", "airframe": "x500", "yaw_deg": 30}]}

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from link_rig import eventually
-from skyloop.apps.run import run_scenario
 from skyloop.cli.console import links_from
 from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots import configs, launching
@@ -23,6 +22,7 @@ from skyloop.links.autopilots.configs import ArdupilotConfig, AutopilotConfig, B
 from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.registry import link_from
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError, SetupError
 

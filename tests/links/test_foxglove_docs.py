@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
-import skyloop.apps.run
+import skyloop.run
 from skyloop.cli import console, main
 from skyloop.links.foxglove.link import FoxgloveLink
 from skyloop.links.mavlink.link import MavlinkConfig
@@ -49,7 +49,7 @@ def test_commands_let_somebody_look_on(
 
     monkeypatch.chdir(tmp_path)
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
-    monkeypatch.setattr(skyloop.apps.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
+    monkeypatch.setattr(skyloop.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
     monkeypatch.setattr(FoxgloveLink, "attach", attached)
     monkeypatch.setitem(console.PLACES, "--foxglove", "127.0.0.1:0")
     monkeypatch.setattr("skyloop.links.mavlink.link.MavlinkConfig", on_free_ports)

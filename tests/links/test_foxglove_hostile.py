@@ -21,11 +21,11 @@ from foxglove_client import Viewer
 import skyloop
 from left_out import leave_out
 from link_rig import eventually
-from skyloop.apps.run import run_scenario
 from skyloop.cli import console, main
 from skyloop.links.foxglove import link as link_module
 from skyloop.links.foxglove.link import FoxgloveLink
 from skyloop.links.registry import LINKS
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.simulation_port import SimulationPort

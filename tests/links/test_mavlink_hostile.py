@@ -19,13 +19,13 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from free_ports import free_port
-from skyloop.apps.run import run_scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.mavlink import listener
 from skyloop.links.mavlink.link import GROUND_STATION, OWN_TCP, MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.pace import Pace
+from skyloop.run import run_scenario
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Arm, TakeOff
 

@@ -13,8 +13,8 @@ import yaml
 
 from goal_flights import scenario
 from link_rig import Computer, flying
-from skyloop.apps.loop import pilot_outside
 from skyloop.cli import main
+from skyloop.sim.outside_programs import pilot_outside
 from skyloop.sim.scenario import load_scenario
 from skyloop_autonomy.pilots.navigate import NavigatePilot
 from skyloop_client.__main__ import main as client

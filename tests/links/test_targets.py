@@ -18,10 +18,10 @@ import pytest
 
 from link_rig import eventually
 from skyloop import cli
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop import targets
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import LinkError, SetupError
 
@@ -333,7 +333,7 @@ def test_only_a_bare_remote_target_opens_the_link_to_others(
         opened.append(links[0].address[0])
         raise LinkError("seen enough")
 
-    monkeypatch.setattr("skyloop.apps.run.run_scenario", run)
+    monkeypatch.setattr("skyloop.run.run_scenario", run)
     monkeypatch.setattr(sys, "argv", ["skyloop", "loop", "hover", "--sut", "./sut", *arguments])
     with pytest.raises(SystemExit):
         cli.main()

@@ -13,10 +13,10 @@ import pytest
 from odometry_pilot import on_odometry
 from px4_peer import Peer
 
-from skyloop.apps.run import run_scenario
 from skyloop.cli import main
 from skyloop.links.autopilots.configs import Px4Config
 from skyloop.recording.journal import read_group
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
 SHORT = "vehicles.drone.pilot.trajectory.points=[[0,0,1],[1.2,0.6,1],[0,0,1]]"

@@ -10,8 +10,8 @@ import pytest
 from option_flights import ALOFT, DRONE, HOVER, STEP, Case, Flight, Script, check, end, fields_of, fly, numbered, start
 
 import skyloop
-from skyloop.apps.run import run_scenario
 from skyloop.core.clock import FreeRunning, RealTime
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import PacingConfig, Scenario, UserPilot, UserSensor, make_scenario
 from skyloop.world.earth import EarthConfig
 from skyloop_client.messages import Arm, Velocity

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import run_scenario
 from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.world_frame import world_frame
+from skyloop.run import run_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
 from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower

@@ -33,7 +33,7 @@ LOOP_HZ = 100
 FAST_IMU_HZ = 250
 
 START = """
-import skyloop.cli, skyloop.apps.run
+import skyloop.cli, skyloop.run
 with skyloop.build(skyloop.load_scenario("first-flight")) as simulation:
     simulation.run_until(0.1)
 """

@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import outside_estimator
-from skyloop.apps.run import run_scenario
 from skyloop.core.system_packages import screen
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
+from skyloop.sim.outside_programs import outside_estimator
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError
 from skyloop_papers.experiment import Cell

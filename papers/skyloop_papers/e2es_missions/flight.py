@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.link_gate import LinkGate, Onlooker
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.world.world import build_world

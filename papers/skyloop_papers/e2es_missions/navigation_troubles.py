@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.apps.run import SETTLE_S, summarise
 from skyloop.core.frames import quat_from_euler
 from skyloop.recording.flight_log import FlightLog
 from skyloop.recording.flight_plot import plot_flight
+from skyloop.run import SETTLE_S, summarise
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.simulation import Simulation

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_autonomy.people.config import TrackerConfig

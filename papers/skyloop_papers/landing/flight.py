@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.stream_key import stream_key
 from skyloop.links.link_gate import LinkGate, without_pilots
 from skyloop.links.pace import Pace
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, load_scenario

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skyloop.apps.run import run_scenario
 from skyloop.campaigns.pools import local_pool
 from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess, PowerModel
+from skyloop.run import run_scenario
 from skyloop_client.errors import LinkError, SetupError, SkyloopError
 from skyloop_papers.runs import Job, Progress, Run, all_runs, keep, silent
 from skyloop_papers.sync_hil.plan import (

@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import outside_estimator
 from skyloop.links.link_gate import without_pilots
 from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.sim.assembly import build
+from skyloop.sim.outside_programs import outside_estimator
 from skyloop.sim.scenario import load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.messages import Message

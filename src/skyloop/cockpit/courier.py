@@ -14,11 +14,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
-from skyloop.cockpit.wire import received, send
+from skyloop.cockpit.wire import Fields, received, send
+from skyloop.recording.run_folder import values_of
 from skyloop_client.codec import RECORDS, plain_info
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Event, Message
@@ -39,8 +39,8 @@ PATIENCE_S = 5.0
 SMALL = 64
 """Values of the largest array that is sent of a user's own record."""
 
-Order = Callable[[dict[str, Any]], None]
-Clock = Callable[[], dict[str, Any]]
+Order = Callable[[Fields], None]
+Clock = Callable[[], Fields]
 
 
 class Courier:
@@ -54,8 +54,8 @@ class Courier:
         self._slots: dict[str, tuple[Message, int]] = {}
         """By stream: the newest message not sent yet, and the wall time (ns of the epoch) of its publication."""
         self._events: deque[tuple[Message, int]] = deque(maxlen=MOST_EVENTS)
-        self._lines: deque[dict[str, Any]] = deque(maxlen=MOST_LINES)
-        self._extra: dict[str, Any] = {}
+        self._lines: deque[Fields] = deque(maxlen=MOST_LINES)
+        self._extra: Fields = {}
         self._sent_s: dict[str, float] = {}
         self._wanted: frozenset[str] = frozenset()
         self._newly: deque[str] = deque()
@@ -75,7 +75,7 @@ class Courier:
 
     # ---- called by whoever has something to show
 
-    def connect(self, about: dict[str, Any], infos: dict[str, StreamInfo], world: bytes, clock: Clock) -> None:
+    def connect(self, about: dict[str, object], infos: dict[str, StreamInfo], world: bytes, clock: Clock) -> None:
         """Show something else from now on: a flight, or a recording."""
         with self._lock:
             self._slots.clear()
@@ -96,7 +96,7 @@ class Courier:
         elif message.stream in self._wanted:
             self._slots[message.stream] = (message, time.time_ns())
 
-    def put_extra(self, name: str, value: Any) -> None:
+    def put_extra(self, name: str, value: object) -> None:
         """Something that is no record, such as the poses of people. The newest counts."""
         self._extra[name] = value
 
@@ -111,10 +111,28 @@ class Courier:
         """Streams that somebody wants since the last call. While time stands still, only their last record is left."""
         return [self._newly.popleft() for _ in range(len(self._newly))]
 
-    def tell(self, value: dict[str, Any]) -> None:
+    def tell(self, value: dict[str, object]) -> None:
         """Send at once. May be called from any thread."""
         with self._sending, suppress(OSError):
             send(self._peer, value)
+
+    def reply(self, order: Fields, answer: Callable[[], object]) -> bool:
+        """Answer an order of a page with what a function returns, or with the one line of its SkyloopError.
+
+        Returns whether it was carried out."""
+        reply: Fields = {"kind": "reply", "id": order.get("id"), "ok": True}
+        try:
+            reply["value"] = answer()
+        except SkyloopError as error:
+            reply |= {"ok": False, "error": str(error)}
+        if reply["id"] is not None:
+            self.tell(reply)
+        return bool(reply["ok"])
+
+    def refuse(self, order: dict[str, object], why: str) -> None:
+        """Answer an order that is not for what is shown."""
+        if order.get("id") is not None:
+            self.tell({"kind": "reply", "id": order["id"], "ok": False, "error": why})
 
     def disconnect(self) -> None:
         self._clock = None
@@ -145,7 +163,7 @@ class Courier:
             self.batches += 1
             self.tell(batch)
 
-    def _batch(self, clock: dict[str, Any]) -> dict[str, Any]:
+    def _batch(self, clock: dict[str, object]) -> Fields:
         now = time.monotonic()
         messages = []
         for stream in list(self._slots):
@@ -155,7 +173,7 @@ class Courier:
             self._slots.pop(stream, None)
             self._sent_s[stream] = now
             messages.append(_packed(*held))
-        events: list[list[Any]] = []
+        events: list[list[object]] = []
         while self._events and len(events) < 200:
             events.append(_packed(*self._events.popleft()))
         extra, self._extra = self._extra, {}
@@ -176,33 +194,30 @@ class Courier:
         self._on_order({"kind": "server gone"})
 
 
-def _packed(message: Message, wall_ns: int) -> list[Any]:
+def _packed(message: Message, wall_ns: int) -> list[object]:
     data = message.data
     if type(data).__name__ not in RECORDS or type(data) is not RECORDS[type(data).__name__]:
         data = _own_record(data)
     return [message.stream, message.t_ns, message.arrival_ns, data, wall_ns]
 
 
-def _own_record(record: Any) -> dict[str, Any]:
+def _own_record(record: object) -> dict[str, object]:
     """The numbers of a record of a user's own class."""
-    fields = dataclasses.fields(record) if dataclasses.is_dataclass(record) else ()
-    out: dict[str, Any] = {}
-    for field in fields:
-        value = getattr(record, field.name)
+    out: Fields = {}
+    for name, value in values_of(record) if dataclasses.is_dataclass(record) else ():
         small = isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and value.size <= SMALL
         if small or isinstance(value, int | float | bool | str):
-            out[field.name] = value
+            out[name] = value
     return out
 
 
-def _is_bulk(record: Any) -> bool:
+def _is_bulk(record: object) -> bool:
     if not dataclasses.is_dataclass(record):
         return False
-    values = (getattr(record, field.name) for field in dataclasses.fields(record))
-    return sum(value.nbytes for value in values if isinstance(value, np.ndarray)) > BULK_BYTES
+    return sum(value.nbytes for _, value in values_of(record) if isinstance(value, np.ndarray)) > BULK_BYTES
 
 
-def _jsonable(info: dict[str, Any]) -> dict[str, Any]:
+def _jsonable(info: Fields) -> dict[str, object]:
     """What a page needs to know of a stream."""
     return {name: info[name] for name in ("name", "message", "rate", "vehicle", "mount")} | {
         "details": {key: value for key, value in info["details"].items() if isinstance(value, int | float | str | bool)}

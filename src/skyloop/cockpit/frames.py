@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable
 from functools import cache
@@ -12,8 +11,9 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
-from skyloop.cockpit.wire import frame
+from skyloop.cockpit.wire import Fields, frame
 from skyloop.core.frames import euler_from_quat, quat_multiply, rotate
+from skyloop.recording.run_folder import values_of
 from skyloop_client.messages import (
     Array,
     CameraImage,
@@ -43,7 +43,7 @@ NO_POWER = 1e-30
 SPAN_DB = 60.0
 
 
-def jpeg(pixels: NDArray[Any]) -> tuple[bytes, int, int]:
+def jpeg(pixels: NDArray[np.uint8]) -> tuple[bytes, int, int]:
     """The bytes, and the width and height, of (h, w) or (h, w, 3) uint8."""
     step = -(-pixels.shape[1] // WIDEST)
     small = np.ascontiguousarray(pixels[::step, ::step])
@@ -55,7 +55,7 @@ def jpeg(pixels: NDArray[Any]) -> tuple[bytes, int, int]:
     return data, width, height
 
 
-def depth_colours(depth: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
+def depth_colours(depth: NDArray[np.float32]) -> tuple[NDArray[np.uint8], float]:
     """Near is bright, far is dark, unknown is black; and the m at which the scale ends."""
     known = np.isfinite(depth) & (depth > 0.0)
     far = float(np.percentile(depth[known][::7], 98)) if known.any() else 1.0
@@ -66,12 +66,12 @@ def depth_colours(depth: NDArray[Any]) -> tuple[NDArray[np.uint8], float]:
     return colours, far
 
 
-def class_colours(numbers: NDArray[Any]) -> NDArray[np.uint8]:
+def class_colours(numbers: NDArray[np.integer]) -> NDArray[np.uint8]:
     colours: NDArray[np.uint8] = _palette()[numbers.astype(np.int64) % len(_palette())]
     return colours
 
 
-def power_colours(power: NDArray[Any]) -> NDArray[np.uint8]:
+def power_colours(power: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Range grows upwards, columns go from approaching to receding; enlarged, for it has few cells."""
     decibels = 10.0 * np.log10(np.maximum(power[::-1], NO_POWER))
     share = np.clip((decibels - decibels.max()) / SPAN_DB + 1.0, 0.0, 1.0)
@@ -81,7 +81,7 @@ def power_colours(power: NDArray[Any]) -> NDArray[np.uint8]:
     return grown
 
 
-def value_colours(values: NDArray[Any]) -> tuple[NDArray[np.uint8], float, float]:
+def value_colours(values: NDArray[np.float32]) -> tuple[NDArray[np.uint8], float, float]:
     """(n, 3) of (n,) values, such as distances, and the values at the dark and the bright end; not finite is grey."""
     finite = np.isfinite(values)
     low, high = (float(values[finite].min()), float(values[finite].max())) if finite.any() else (0.0, 1.0)
@@ -91,7 +91,7 @@ def value_colours(values: NDArray[Any]) -> tuple[NDArray[np.uint8], float, float
     return colours, low, high
 
 
-def grey_of(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+def grey_of(pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float32]) -> NDArray[np.uint8]:
     """An image for debugging, of any kind, as one that can be shown."""
     if pixels.dtype == np.uint8:
         return np.asarray(pixels, np.uint8)
@@ -131,9 +131,9 @@ MOST_NUMBERS = 64
 DEPTH_STEP = 6
 """px between two points of a cloud made from a depth image."""
 
-Info = dict[str, Any]
+Info = Fields
 Pose = tuple[Array, Array]
-FrameContent = tuple[dict[str, Any], bytes]
+FrameContent = tuple[Fields, bytes]
 
 
 class FrameMaker:
@@ -167,10 +167,10 @@ class FrameMaker:
         return body[0] + rotate(body[1], at), quat_multiply(body[1], turn)
 
 
-def numbers(record: Any) -> dict[str, Any]:
+def numbers(record: Any) -> Fields:
     """All single numbers and small arrays of a record, for plots and instruments. What is not finite becomes null."""
-    fields = record.items() if isinstance(record, dict) else _fields(record)
-    out: dict[str, Any] = {}
+    fields = record.items() if isinstance(record, dict) else values_of(record)
+    out: Fields = {}
     for name, value in fields:
         if name == "t_ns" or value is None or isinstance(value, tuple):
             continue
@@ -184,15 +184,11 @@ def numbers(record: Any) -> dict[str, Any]:
     return out
 
 
-def _fields(record: Any) -> list[tuple[str, Any]]:
-    return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
-
-
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _picture(pixels: Any, more: dict[str, Any] | None = None) -> FrameContent:
+def _picture(pixels: NDArray[np.uint8], more: Fields | None = None) -> FrameContent:
     data, width, height = jpeg(pixels)
     full = pixels.shape[1]
     return {"v": "jpeg", "width": width, "height": height, "scale": width / full, **(more or {})}, data
@@ -237,11 +233,11 @@ def _range_doppler(maker: FrameMaker, info: Info, image: RangeDopplerImage) -> F
     return _picture(power_colours(image.power), span)
 
 
-def _step(points: Any) -> int:
+def _step(points: NDArray[np.floating]) -> int:
     return -(-len(points) // MOST_POINTS) or 1
 
 
-def _placed(points: Any, pose: Pose) -> Any:
+def _placed(points: NDArray[np.floating], pose: Pose) -> NDArray[np.float32]:
     few = np.asarray(points[:: _step(points)], float)
     return (rotate(pose[1], few) + pose[0]).astype(np.float32) if len(few) else np.zeros((0, 3), np.float32)
 
@@ -253,7 +249,7 @@ def _scan(maker: FrameMaker, info: Info, scan: LidarScan) -> FrameContent:
 
 def _cloud(maker: FrameMaker, info: Info, cloud: PointCloud) -> FrameContent:
     points = _placed(cloud.points, maker.pose_of(info, cloud.frame))
-    head: dict[str, Any] = {"v": "cloud", "count": len(points)}
+    head: Fields = {"v": "cloud", "count": len(points)}
     step = _step(cloud.points)
     if cloud.colours is not None:
         tints = cloud.colours[::step]

@@ -25,8 +25,9 @@ def run_folder(root: Path, name: str) -> Path:
 
 
 Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+AsgiMessage = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 1_000_000
@@ -111,7 +112,7 @@ class Guarded:
 
 
 def _with_headers(send: Send) -> Send:
-    async def sent(message: MutableMapping[str, Any]) -> None:
+    async def sent(message: AsgiMessage) -> None:
         if message["type"] == "http.response.start":
             given = list(message.get("headers", []))
             names = {name.lower() for name, _ in given}

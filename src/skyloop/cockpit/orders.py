@@ -9,18 +9,20 @@ import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TextIO
+from typing import ClassVar, NamedTuple, TextIO
 
 import numpy as np
 
+from skyloop.cockpit.wire import Fields
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Onlooker
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError, RunFolderError, unknown_name
-from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, TakeOff, Velocity
+from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, Request, Setpoint, TakeOff, Velocity
 
 NAME = "commands.csv"
 COLUMNS = ("t_ns", "vehicle", "order", "arguments")
@@ -31,7 +33,7 @@ class CommandRow(NamedTuple):
     t_ns: int
     vehicle: str
     order: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
 
 
 class CommandsFile:
@@ -65,7 +67,7 @@ def read_commands(path: Path) -> list[CommandRow]:
         raise RunFolderError(f"cannot read commands '{path}': {error}") from None
 
 
-def _rows(path: Path, rows: Any) -> Iterator[CommandRow]:
+def _rows(path: Path, rows: Iterator[list[str]]) -> Iterator[CommandRow]:
     if next(rows, None) != list(COLUMNS):
         raise RunFolderError(f"'{path}' is no file of commands; its first line must be {','.join(COLUMNS)}")
     last = 0
@@ -94,23 +96,30 @@ END = "end"
 Record = Callable[[CommandRow], None]
 
 
+BY_HAND: dict[str, Request | Setpoint] = {
+    "arm": Arm(), "kill": Disarm(), "land": Land(), "home": GoHome(), "hover": Hover()
+}  # fmt: skip
+"""Orders without arguments that take a vehicle out of the hands of the scenario's pilot."""
+
+
+def _by_hand(request: Request | Setpoint, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
+    vehicle.relieve_pilot()
+    vehicle.send(request, by=COMMANDER)
+
+
 class Orders:
     """Carries orders out on the vehicles of a simulation."""
 
     def __init__(self, port: SimulationPort, record: Record = lambda command: None) -> None:
         self._port = port
         self._record = record
-        self._table: dict[str, Callable[[VehiclePort, Mapping[str, Any]], None]] = {
-            "arm": self._arm, "kill": self._kill, "take_off": self._take_off, "land": self._land, "home": self._home,
-            "hover": self._hover, "goal": self._goal, "velocity": self._velocity, "give_back": self._give_back,
-            "release": self._release, "plan_again": self._plan_again,
+        self._table: dict[str, Callable[[VehiclePort, Mapping[str, object]], None]] = {
+            **{name: partial(_by_hand, request) for name, request in BY_HAND.items()},
+            "take_off": self._take_off, "goal": self._goal, "velocity": self._velocity,
+            "give_back": self._give_back, "release": self._release, "plan_again": self._plan_again,
         }  # fmt: skip
 
-    @property
-    def names(self) -> list[str]:
-        return sorted(self._table)
-
-    def carry_out(self, vehicle: str, order: str, arguments: Mapping[str, Any]) -> None:
+    def carry_out(self, vehicle: str, order: str, arguments: Mapping[str, object]) -> None:
         """Raises a SkyloopError of one line if it cannot be done; then nothing is recorded."""
         if order not in self._table:
             raise unknown_name("order", order, self._table)
@@ -120,39 +129,19 @@ class Orders:
 
     # ---- by hand: the scenario's pilot gives way
 
-    def _arm(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Arm(), by=COMMANDER)
-
-    def _kill(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Disarm(), by=COMMANDER)
-
-    def _take_off(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _take_off(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         height = _number(given, "height", TAKEOFF_HEIGHT, 0.1, 1000.0)
         vehicle.relieve_pilot()
         vehicle.send(Arm(), TakeOff(height), by=COMMANDER)
 
-    def _land(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Land(), by=COMMANDER)
-
-    def _home(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(GoHome(), by=COMMANDER)
-
-    def _hover(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
-        vehicle.relieve_pilot()
-        vehicle.send(Hover(), by=COMMANDER)
-
-    def _velocity(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _velocity(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         values = [_number(given, name, 0.0, -FASTEST, FASTEST) for name in ("forward", "left", "up", "turn")]
         vehicle.relieve_pilot()
         vehicle.send(Velocity(np.array(values[:3]), "body", yaw_rate=values[3]), by=COMMANDER)
 
     # ---- to a position
 
-    def _goal(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _goal(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """Straight there, or, if it is `planned`, by the pilot that plans a way."""
         goal = Goal(position_from(given))
         if not vehicle.is_flying:
@@ -165,16 +154,16 @@ class Orders:
             vehicle.relieve_pilot()
             vehicle.send(goal, by=COMMANDER)
 
-    def _plan_again(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _plan_again(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """The planner, or the scenario's pilot, goes on."""
         vehicle.relieve_pilot(False)
 
-    def _give_back(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _give_back(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """The scenario's pilot flies again; without one the vehicle hovers, then lands."""
         vehicle.relieve_pilot(False)
         vehicle.release(COMMANDER)
 
-    def _release(self, vehicle: VehiclePort, given: Mapping[str, Any]) -> None:
+    def _release(self, vehicle: VehiclePort, given: Mapping[str, object]) -> None:
         """The person is gone: hover, then land. A planner must not go on with a goal of somebody who is gone."""
         vehicle.relieve_pilot()
         if not vehicle.is_flying or vehicle.status.mode == "land":
@@ -183,11 +172,11 @@ class Orders:
         vehicle.release(COMMANDER)
 
 
-def position_from(given: Mapping[str, Any]) -> Array:
+def position_from(given: Mapping[str, object]) -> Array:
     return np.array([_number(given, axis, None, -FARTHEST, FARTHEST) for axis in "xyz"])
 
 
-def _number(given: Mapping[str, Any], name: str, otherwise: float | None, low: float, high: float) -> float:
+def _number(given: Mapping[str, object], name: str, otherwise: float | None, low: float, high: float) -> float:
     value = given.get(name, otherwise)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise LinkError(f"'{name}' is {value!r}; give a number")
@@ -250,5 +239,5 @@ class CommandReplay(Onlooker):
     def finish(self, why: str) -> None:
         self._left.clear()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Fields:
         return {"orders": self.done}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -125,11 +124,11 @@ class People:
             walks = rows[0] >= model.n_standing
             velocity = motion.velocities[rows[0] - model.n_standing] if walks else np.zeros(3)
             label = seen.get(number)
-            visibility: tuple[Any, ...] = NOT_SEEN
+            visibility: tuple[object, ...] = NOT_SEEN
             if label is not None:
                 visibility = (1, *label.box_px, label.occlusion, label.truncation)
             yield _line(t_ns, number, model.objects[number].name, *centre, *velocity, *size, yaw, *visibility)
 
 
-def _line(*cells: Any) -> str:
+def _line(*cells: object) -> str:
     return ",".join(f"{float(cell):.6g}" if isinstance(cell, float | np.floating) else str(cell) for cell in cells)

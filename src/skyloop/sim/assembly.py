@@ -23,11 +23,11 @@ from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import CompletedSensor, Sensor
 from skyloop.sim.estimator_assembly import estimator_parts, seen_by_estimators
+from skyloop.sim.part import Part
 from skyloop.sim.parts import (
     AutopilotPart,
     Context,
     ControllerPart,
-    Part,
     PilotPart,
     ProcessingPart,
     ScenePart,
@@ -55,7 +55,7 @@ from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet, VehicleMover
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
 from skyloop.vehicle.pilots.pilots import build_pilot
-from skyloop.world.atmosphere import wind_field
+from skyloop.world.atmosphere import ConstantWind, DrydenWind, wind_field
 from skyloop.world.earth import Earth
 from skyloop.world.model import basic_shapes
 from skyloop.world.scene import WorldScene
@@ -63,6 +63,7 @@ from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
+from skyloop_client.messages import Array
 from skyloop_client.plugins import is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 
@@ -222,12 +223,13 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         records.append(pack(airframe, flying))
     fleet = Fleet(records, rate, world.ground)
     fleet.names = [vehicle.name for vehicle in scenario.vehicles]
-    mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
+    wind = scenario.wind
+    mean = wind.velocity if isinstance(wind, ConstantWind) else wind.mean if isinstance(wind, DrydenWind) else None
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
         fleet.set_charge(i, vehicle.charge)
         if mean is not None:
-            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = getattr(scenario.wind, mean)
+            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = mean
     return fleet
 
 
@@ -252,7 +254,7 @@ def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
     return airframe.drag.model_copy(update=vehicle.drag.model_dump(exclude_none=True))
 
 
-def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
+def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Array:
     """The start position: on its legs on the ground, unless the scenario gives a height."""
     x, y = vehicle.position[:2]
     sink = airframe.contact.sink

@@ -13,6 +13,7 @@ import numpy as np
 
 from skyloop.core.clock import Clock
 from skyloop.core.frames import matrix_from_quat, rotate
+from skyloop.sim.part import Memory
 from skyloop.sim.world_view import WorldView
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import FOREVER
@@ -244,13 +245,13 @@ class WorldEditor(WorldView):
 
     # ---- snapshots
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         """All changes as plain data. Changes in the fleet's arrays are in the fleet's own snapshot."""
         self.refresh()
         places = {number: placed.places.copy() for number, placed in self._model.placed.items()}
         return self.weather, dict(self._force_slots), list(self._edits), places
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         """Restore `memory()`, also in another build of the same scenario. A vehicle that joined stays."""
         weather, force_slots, edits, places = memory
         joined = [[edit for edit in log if edit[0] == "join"] for log in (edits, self._edits)]

@@ -10,10 +10,9 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.clock import Clock
 from skyloop.core.frames import SENSOR_FROM_CAMERA, LocalFrame, quat_from_matrix, quat_multiply
@@ -112,7 +111,7 @@ def _levels(model: Model, most: int) -> list[int]:
     return levels
 
 
-def _colours(mesh: Mesh, palette: NDArray[Any], variant: int) -> NDArray[np.uint8]:
+def _colours(mesh: Mesh, palette: NDArray[np.uint8], variant: int) -> NDArray[np.uint8]:
     tints = np.ones((len(MATERIALS), 3))
     for material in np.unique(mesh.materials).tolist():
         tints[material] = _tint(material, variant)
@@ -183,7 +182,7 @@ class WorldView:
         """Deliver the finished pictures of `paint_beside`."""
         self._scene.attend()
 
-    def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
+    def cast(self, origins: ArrayLike, directions: ArrayLike, max_range: float, vehicle: int | None = None) -> RayHits:
         """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)
 

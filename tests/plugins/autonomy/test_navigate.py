@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from goal_flights import SHUT, WALL, Flown, scenario
-from skyloop.apps.run import run_scenario
+from skyloop.run import run_scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Goal
 from skyloop_papers.benchmarks.plan import BoxWorld

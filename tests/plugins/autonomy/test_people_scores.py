@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.apps.truth_judges import judge_from
+from skyloop.campaigns.truth_judges import judge_from
 from skyloop.core.boxes import BoxScore, overlaps
 from skyloop.core.bus import Bus
 from skyloop_autonomy.people.people_scores import ClearMot, box_scores, counts, track_scores

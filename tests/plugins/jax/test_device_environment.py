@@ -26,7 +26,7 @@ from skyloop_papers.benchmarks import gym as bench
 from skyloop_papers.benchmarks.measurement import Rounds
 
 VEHICLES, LONGEST = 128, 90
-EXAMPLE = Path(__file__).parents[2] / "examples" / "learned_hover"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "learned_hover"
 
 
 @pytest.fixture(scope="module", autouse=True)

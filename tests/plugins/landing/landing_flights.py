@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
 from skyloop.core.frames import matrix_from_quat, yaw_from_quat
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario

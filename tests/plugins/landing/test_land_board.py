@@ -13,9 +13,9 @@ import pytest
 
 from landing_firmware import firmware, needs_board
 from landing_lists import listed, marker_objects
-from skyloop.apps.run import fly
 from skyloop.core.frames import matrix_from_quat, yaw_from_quat
 from skyloop.links.link_gate import LinkGate
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import load_scenario, make_scenario
 from skyloop_client.errors import LinkEnded, ScenarioError, UnknownNameError

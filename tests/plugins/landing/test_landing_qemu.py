@@ -138,7 +138,7 @@ def test_a_slower_clock_takes_longer_in_proportion(elf):
 def test_an_emulator_killed_in_flight_is_one_clear_line(elf):
     with closing(QemuProgram(elf)) as emulated:
         emulated.turn(0, b"T111", None)
-        os.kill(emulated._process._running.pid, signal.SIGKILL)
+        os.kill(emulated._process._process.pid, signal.SIGKILL)
         with pytest.raises(LinkEnded, match=r"ended in mid-flight: qemu-system-arm signal SIGKILL"):
             for k in range(50):
                 emulated.turn(k, b"", None)

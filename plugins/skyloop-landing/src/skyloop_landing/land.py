@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from skyloop.apps.run import Progress, run_scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, all_vehicles
+from skyloop.run import Progress, run_scenario
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_landing.board.choice import BoardOptions, make_board

@@ -107,6 +107,11 @@ class Coordinator(Link):
             self._give_up_waiting()
         self._give_up_hung()
 
+    @property
+    def began(self) -> float:
+        """When the link was attached, by `time.perf_counter`."""
+        return self._began
+
     def stop_at(self, t_ns: int) -> int:
         """`t_ns`, or an earlier instant at which a question takes effect."""
         for pilot in self.client_sessions.pilots.values():

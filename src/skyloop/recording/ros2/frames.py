@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.recording.recording import sensor_of
 from skyloop.recording.ros2.types import RosMessage, builtin_interfaces, geometry_msgs, sensor_msgs, std_msgs
@@ -82,7 +83,7 @@ def transform(t_ns: int, parent: str, child: str, position: Array, quat_wxyz: Ar
     return geometry_msgs.TransformStamped(header(t_ns, parent), child, moved)
 
 
-def image(t_ns: int, frame_id: str, encoding: str, pixels: Any) -> RosMessage:
+def image(t_ns: int, frame_id: str, encoding: str, pixels: NDArray[np.generic]) -> RosMessage:
     height, width = pixels.shape[:2]
     data = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8)
     return sensor_msgs.Image(header(t_ns, frame_id), height, width, encoding, 0, pixels.nbytes // height, data)

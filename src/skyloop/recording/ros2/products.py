@@ -21,6 +21,7 @@ from skyloop.recording.ros2.types import (
     visualization_msgs,
 )
 from skyloop_client.messages import (
+    Array,
     Detections,
     Goal,
     GoalStatus,
@@ -64,7 +65,7 @@ def _lens(info: StreamInfo, source: str) -> str:
     return optical(f"{info.vehicle}/{source}") if source else body_frame(info)
 
 
-def _pose_stamped(t_ns: int, position: Any, quat_wxyz: Any) -> RosMessage:
+def _pose_stamped(t_ns: int, position: Array, quat_wxyz: Array) -> RosMessage:
     return geometry_msgs.PoseStamped(header(t_ns, WORLD), pose_of(position, quat_wxyz))
 
 

@@ -108,7 +108,7 @@ def without_form(infos: Iterable[StreamInfo]) -> list[str]:
 
 def mounts(infos: Iterable[StreamInfo], t_ns: int) -> RosMessage:
     """The content of /tf_static: from each body to its sensors, and from camera mounts to optical axes."""
-    found: dict[str, Any] = {}
+    found: dict[str, RosMessage] = {}
     for info in infos:
         frame_id, body = frame_of(info), body_frame(info)
         if info.message not in SAMPLES or not info.vehicle or info.message == "BatteryState":
