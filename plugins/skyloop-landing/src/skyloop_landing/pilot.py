@@ -180,7 +180,7 @@ class LandingPilot(Sortie):
             self._memory = measured(self._memory, distance.distance, t, config.control)
         if image is not None and image is not self._image and not math.isnan(self._memory.altitude):
             self._image, self._image_ns = image, bundle.t_ns
-            detection = self._detector.look(image.colour, self._memory.altitude)
+            detection = self._look(image)
         elif bundle.t_ns - self._image_ns >= _NO_IMAGE_NS:
             detection = MarkerDetection(None, "there is no image", ())
         else:
@@ -188,6 +188,9 @@ class LandingPilot(Sortie):
         self._memory, command = advance(self._memory, detection.marker, t, config.control)
         self._tell(bundle, detection, command)
         return self._obey(command)
+
+    def _look(self, image: CameraImage) -> MarkerDetection:
+        return self._detector.look(image.colour, self._memory.altitude)
 
     def _obey(self, command: LandingCommand) -> Reply:
         if command.stage == LAND:
