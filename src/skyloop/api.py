@@ -36,7 +36,7 @@ PUBLIC: dict[str, dict[str, str]] = {
             "SetpointState StartConditions TakeOff VehicleState VehicleStatus Velocity VoxelMap"
         ),
         "skyloop_client.messages.samples": "LUMA luma",
-        "skyloop_client.plugins": "is_plugin load_plugin",
+        "skyloop_client.user_code": "is_plugin load_plugin",
         "skyloop_client.streams": "NS_PER_S Rate StreamInfo",
     },
     "Sensors": {
@@ -123,7 +123,7 @@ PUBLIC: dict[str, dict[str, str]] = {
     },
     "Frames, numbers, files and compiled code": {
         "skyloop.core": "rotations",
-        "skyloop.core.boxes": "BoxScore overlaps",
+        "skyloop.core.detection_scores": "BoxScore overlaps",
         "skyloop.core.bus": "Bus",
         "skyloop.core.child_process": "tell",
         "skyloop.core.files": "CACHE_FOLDER PARTIAL write_whole",
@@ -132,11 +132,11 @@ PUBLIC: dict[str, dict[str, str]] = {
             "quat_from_matrix quat_from_yaw quat_multiply rotate rotate_inverse rotvec_from_quat slerp "
             "yaw_from_quat"
         ),
-        "skyloop.core.image_window": "ImageWindow",
+        "skyloop.core.image_viewer": "ImageWindow",
         "skyloop.core.interrupts": "Interruption",
         "skyloop.core.jit": "WHEN_CALLED inlined kernel prepare record_type",
         "skyloop.core.keyed_random": "KeyedRandom",
-        "skyloop.core.stream_key": "stream_key",
+        "skyloop.core.random_key": "stream_key",
         "skyloop.core.system_packages": "find_program",
         "skyloop.core.tracking": "assigned constant_velocity kalman_gain",
         "skyloop.core.validation": "validated",

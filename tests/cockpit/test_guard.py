@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from cockpit_rig import CockpitRig
-from skyloop.cockpit.guard import Guard, run_folder
+from skyloop.cockpit.access_guard import Guard, run_folder
 from skyloop_client.errors import LinkError
 
 HERE = {b"host": b"127.0.0.1:8707"}

@@ -21,8 +21,8 @@ from skyloop_client.__main__ import main as client
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Goal, GoalStatus, VehicleState
-from skyloop_client.plugins import load_plugin
 from skyloop_client.session import fly
+from skyloop_client.user_code import load_plugin
 
 MS = 1_000_000
 NEAR = np.array([3.5, 2.0, 1.62])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skyloop.links.ros2.dds_types import dds_name, idl_class
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
-from skyloop.recording.ros2.frames import header
+from skyloop.recording.ros2.tf_frames import header
 from skyloop.recording.ros2.types import STORE, decode, encode, nav_msgs, type_hash
 from skyloop_client.errors import LinkError
 

@@ -10,7 +10,7 @@ import pytest
 from option_flights import fields_of, fly, numbered
 from option_views import DASH, EVERY
 
-from skyloop.sensors.observer import ObserverConfig
+from skyloop.sensors.external_camera import ObserverConfig
 
 pytestmark = pytest.mark.renders
 

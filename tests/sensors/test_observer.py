@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from skyloop.core.frames import matrix_from_quat, quat_from_euler
-from skyloop.sensors.observer import Observer, ObserverConfig
+from skyloop.sensors.external_camera import Observer, ObserverConfig
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import VehicleState
 

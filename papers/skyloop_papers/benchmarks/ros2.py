@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.links.ros2.settings import Ros2Settings
-from skyloop.recording.ros2.frames import header
+from skyloop.recording.ros2.tf_frames import header
 from skyloop.recording.ros2.types import encode, sensor_msgs
 from skyloop.recording.ros2.views import views_of
 from skyloop_client.errors import LinkError

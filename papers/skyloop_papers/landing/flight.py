@@ -11,7 +11,7 @@ import numpy as np
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.links.link_gate import LinkGate, without_pilots
 from skyloop.links.pace import Pace
 from skyloop.run import fly

@@ -18,7 +18,7 @@ from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
 from skyloop.recording.run_folder import Summary, plain
 from skyloop.run import run_scenario
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
-from skyloop_client.plugins import call_user_code, forget_plugins, load_plugin
+from skyloop_client.user_code import call_user_code, forget_plugins, load_plugin
 
 RunResult = tuple[Row, bytes]
 

@@ -17,7 +17,7 @@ from skyloop.campaigns.space import STRICT, Choice, Design, Point, Span, corners
 from skyloop.core.validation import read_yaml, validated
 from skyloop.sim.scenario import Scenario, make_scenario, read_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 
 MOST_RUNS = 10_000_000
 COLUMNS = ("run", "point", "repeat", "seed", "outcome", "cause", "attempts", "processor_s", "wall_s")

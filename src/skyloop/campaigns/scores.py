@@ -13,7 +13,7 @@ from typing import Any
 from skyloop.core.validation import parse_yaml
 from skyloop.recording.run_folder import Summary
 from skyloop_client.errors import ScenarioError
-from skyloop_client.plugins import call_user_code, is_plugin, load_plugin
+from skyloop_client.user_code import call_user_code, is_plugin, load_plugin
 
 Metrics = dict[str, Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {

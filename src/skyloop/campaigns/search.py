@@ -14,7 +14,7 @@ import numpy as np
 from skyloop.campaigns.folder import Row
 from skyloop.campaigns.plan import CampaignPlan, CampaignRun, seed_of
 from skyloop.campaigns.space import Span, at_shares
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 

@@ -15,7 +15,7 @@ from skyloop.recording.run_folder import Summary
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
-from skyloop_client.plugins import call_user_code, is_plugin, load_plugin
+from skyloop_client.user_code import call_user_code, is_plugin, load_plugin
 
 COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for k in range(4)))
 TASK_JUDGES = {

@@ -6,13 +6,13 @@ import queue
 from collections.abc import Callable
 from pathlib import Path
 
+from skyloop.cockpit.access_guard import run_folder
 from skyloop.cockpit.cockpit_beside import about, planned
 from skyloop.cockpit.cockpit_link import CockpitLink
-from skyloop.cockpit.courier import LogLines
-from skyloop.cockpit.guard import run_folder
 from skyloop.cockpit.jobs import Jobs, next_run_folder
 from skyloop.cockpit.player import Player, playing
 from skyloop.cockpit.scenario_edits import changed, check, scenario_from_page
+from skyloop.cockpit.server_bridge import LogLines
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.cockpit.wire import Fields

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from skyloop.cockpit.cockpit_link import CockpitLink
-from skyloop.cockpit.courier import LogLines
+from skyloop.cockpit.server_bridge import LogLines
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.wire import Fields
 from skyloop.links.inbox import Inbox

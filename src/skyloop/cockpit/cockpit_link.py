@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from skyloop.cockpit.courier import Courier
-from skyloop.cockpit.orders import COMMANDER, END, CommandRow, CommandsFile, Orders
+from skyloop.cockpit.commands import COMMANDER, END, CommandRow, CommandsFile, Orders
+from skyloop.cockpit.server_bridge import Courier
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.cockpit.waypoints import Waypoints
 from skyloop.cockpit.wire import Fields

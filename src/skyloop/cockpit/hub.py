@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.cockpit.frames import FrameMaker
+from skyloop.cockpit.packets import FrameMaker
 from skyloop.cockpit.wire import Fields, frame, received, send
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Event, VehicleState

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from skyloop.cockpit.cockpit_beside import about
-from skyloop.cockpit.courier import Courier
+from skyloop.cockpit.server_bridge import Courier
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.wire import Fields
 from skyloop.cockpit.world_frame import looks, world_frame

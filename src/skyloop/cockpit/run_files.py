@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fastapi.responses import FileResponse
 
-from skyloop.cockpit.guard import NAME, REPORT_POLICY, run_folder
+from skyloop.cockpit.access_guard import NAME, REPORT_POLICY, run_folder
 from skyloop.cockpit.wire import Fields
 from skyloop.recording.recording import NAME as RECORDING
 from skyloop_client.errors import LinkError

@@ -11,7 +11,7 @@ from skyloop.cockpit.wire import Fields
 from skyloop.core.validation import parse_yaml
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
 Node = Any
 Pair = tuple[Any, Any]

@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
+from skyloop.cockpit.access_guard import NAME, Guard, Guarded
 from skyloop.cockpit.call_bodies import (
     FlightStart,
     JobStart,
@@ -30,7 +31,6 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
-from skyloop.cockpit.guard import NAME, Guard, Guarded
 from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
 from skyloop.cockpit.wire import Fields, frame

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skyloop.cockpit.orders import CommandRow
+from skyloop.cockpit.commands import CommandRow
 from skyloop.cockpit.wire import Fields
 from skyloop_client.errors import LinkError
 

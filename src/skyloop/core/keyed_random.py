@@ -12,7 +12,7 @@ import numpy as np
 from numba import float64, uint32, uint64, void
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.core.stream_key import stream_key as stream_key
+from skyloop.core.random_key import stream_key as stream_key
 from skyloop_client.messages import Array
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)

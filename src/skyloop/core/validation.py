@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from skyloop_client.errors import ScenarioError, nearest_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
 MOST_BYTES = 2_000_000
 """Of a YAML file; reading it takes some 10 s."""

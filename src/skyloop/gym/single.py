@@ -15,7 +15,7 @@ from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
 from skyloop.gym.tasks import EPISODE, Records, TaskVerdict, action_space, find_task, image_space, state_space, unseen
-from skyloop.sensors.observer import Observer, ObserverConfig
+from skyloop.sensors.external_camera import Observer, ObserverConfig
 from skyloop.sim.simulation import Simulation
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import ScenarioError

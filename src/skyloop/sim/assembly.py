@@ -18,8 +18,8 @@ from skyloop.core.jit import prepare
 from skyloop.core.plugins import Registry
 from skyloop.core.validation import read_yaml, validated
 from skyloop.rendering.client import Renderer
+from skyloop.sensors.external_camera import Observer
 from skyloop.sensors.faults import check_faults
-from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import CompletedSensor, Sensor
 from skyloop.sim.estimator_assembly import estimator_parts, seen_by_estimators
@@ -64,8 +64,8 @@ from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
-from skyloop_client.plugins import is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import is_plugin, load_plugin, made, require
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from skyloop.world.earth import Earth
 from skyloop_client.errors import PartError, ScenarioError, StreamError, nearest_name
 from skyloop_client.estimator import Estimator, EstimatorSetup, answers_of
 from skyloop_client.messages import Message, StartConditions
-from skyloop_client.plugins import call_user_code, is_plugin, load_plugin, made, require
 from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.user_code import call_user_code, is_plugin, load_plugin, made, require
 
 
 class EkfPart(Part):

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 from skyloop.core.plugins import Registry
 from skyloop.vehicle.airframe import STRICT, NonNegative
 from skyloop_client.errors import nearest_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
 Options = dict[str, Any]
 """Arguments of a class of the user's, by name."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from skyloop.rendering.client import Renderer
 from skyloop.rendering.quality import QUALITIES
-from skyloop.sensors.observer import looking
+from skyloop.sensors.external_camera import looking
 from skyloop.sim.scenario import Scenario
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import randomised, weather_at

@@ -8,7 +8,7 @@ from pathlib import Path
 from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.scenario import Scenario, UserPilot
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 
 
 def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str, str]:

@@ -40,8 +40,8 @@ from skyloop_client.messages import (
     SetpointState,
     VehicleState,
 )
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 
 class Instrument(Protocol):

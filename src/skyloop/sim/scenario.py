@@ -12,7 +12,7 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 
 from skyloop.core.plugins import Files
 from skyloop.core.validation import kind_of, read_yaml, validated
-from skyloop.sensors.observer import ObserverConfig
+from skyloop.sensors.external_camera import ObserverConfig
 from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
@@ -27,7 +27,7 @@ from skyloop.world.earth import EarthConfig
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.world import WorldConfig
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
 
 class Px4Choice(BaseModel):

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.camera_effects import GimbalAim
+from skyloop.sensors.external_camera import Observer
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
-from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import NoGimbal, Sensor, kinematics_at
 from skyloop.sim.part import Memory, Part
 from skyloop.sim.parts import Context, ScenePart
@@ -28,8 +28,8 @@ from skyloop.sim.watchful_people import WatchfulPeoplePart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.messages import CameraImage, VehicleState
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 Defer = Callable[[int, int], None]
 """Called with (t_ns, index) instead of measuring, where another process measures."""

@@ -26,7 +26,7 @@ from skyloop.core.jit import inlined
 from skyloop.core.keyed_random import normal_pair
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
-from skyloop_client.plugins import load_plugin
+from skyloop_client.user_code import load_plugin
 
 SEA_LEVEL_TEMPERATURE = 288.15
 SEA_LEVEL_PRESSURE = 101325.0

@@ -13,7 +13,7 @@ from skyloop.core.plugins import Registry
 from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 
 WORLDS: Registry[Callable[..., World]] = Registry("worlds", "world")
 Randomised = Literal["sun", "weather", "textures", "colours", "people"]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from skyloop.campaigns.truth_judges import judge_from
-from skyloop.core.boxes import BoxScore, overlaps
 from skyloop.core.bus import Bus
+from skyloop.core.detection_scores import BoxScore, overlaps
 from skyloop_autonomy.people.people_scores import ClearMot, box_scores, counts, track_scores
 from skyloop_autonomy.reports.people_log import PeopleLog
 from skyloop_client.errors import ScenarioError

@@ -12,7 +12,7 @@ import pytest
 import torch
 from drawn_people import PER_IMAGE, drawn, write_both
 
-from skyloop.core.boxes import overlaps
+from skyloop.core.detection_scores import overlaps
 from skyloop.links.loop.targets import COMPILER, EMULATOR, runnable
 from skyloop_client.errors import DatasetError, SetupError
 from skyloop_detect import network, training

@@ -10,7 +10,7 @@ import pytest
 from radar_scans import radar, scanned
 
 from radar_reference import RX, TABLE_2, TX, reference_volts
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.synthesis import CpuSum
 
 WAVEFORMS = {

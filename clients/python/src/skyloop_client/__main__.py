@@ -17,8 +17,8 @@ from skyloop_client.clocks import source_of
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.estimator import run_estimator
 from skyloop_client.pipe import DEFAULT_PORT
-from skyloop_client.plugins import load_plugin
 from skyloop_client.session import ONLY, connect, fly
+from skyloop_client.user_code import load_plugin
 from skyloop_client.version import __version__
 
 TREE = "skyloop_client"

@@ -20,8 +20,8 @@ from typing import Any, Protocol
 
 from skyloop_client.errors import LinkEnded, LinkError, PartError, StreamError
 from skyloop_client.messages import Estimate, Message, StartConditions
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 Answer = object
 """An Estimate, a pair (name of a stream, record) to publish as well, a list or tuple of these, or None."""

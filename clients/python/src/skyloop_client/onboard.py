@@ -9,9 +9,9 @@ from skyloop_client.bundle import Bundle
 from skyloop_client.errors import LinkEnded, LinkError
 from skyloop_client.estimator import Estimator, EstimatorSetup, answered, report_once
 from skyloop_client.messages import Estimate, Event
-from skyloop_client.plugins import call_user_code
 from skyloop_client.session import Session, is_done, items_of
 from skyloop_client.streams import Rate
+from skyloop_client.user_code import call_user_code
 
 
 def run_onboard(

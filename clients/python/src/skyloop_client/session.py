@@ -13,8 +13,8 @@ from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.lent_memory import opened
 from skyloop_client.messages import Message
 from skyloop_client.pipe import DEFAULT_PORT, Pipe, why_over
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 from skyloop_client.wire import MOST_FROM_CLIENT, LinkMessage
 
 ONLY = "*"

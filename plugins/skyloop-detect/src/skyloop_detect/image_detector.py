@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from skyloop.core.image_window import ImageWindow
+from skyloop.core.image_viewer import ImageWindow
 from skyloop.core.validation import validated
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import Array, CameraImage, Detections, ImageTruth, Message
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 from skyloop_detect.label_detector import Found, LabelDetector, LabelDetectorConfig
 
 SCALE = 2

@@ -12,9 +12,9 @@ import numpy as np
 
 import skyloop_client.messages
 from skyloop.core.frames import euler_from_quat, quat_from_matrix
-from skyloop.recording.ros2 import frames
-from skyloop.recording.ros2.frames import FLOAT32, WORLD, body_frame, frame_of, header, optical
+from skyloop.recording.ros2 import tf_frames
 from skyloop.recording.ros2.products import markers, ros_marker
+from skyloop.recording.ros2.tf_frames import FLOAT32, WORLD, body_frame, frame_of, header, optical
 from skyloop.recording.ros2.types import RosMessage, encode, rcl_interfaces, visualization_msgs
 from skyloop.recording.ros2.views import CLOUD, IMAGE, MARKERS, VIEWS, View
 from skyloop.recording.run_folder import is_bulk
@@ -154,7 +154,7 @@ def _instances(info: StreamInfo, truth: ImageTruth) -> RosMessage:
     """Its low 16 bits: the app draws no images of 32-bit integers."""
     if truth.instances is None:
         return None
-    return frames.image(truth.t_ns, optical(frame_of(info)), "16UC1", truth.instances.astype("<u2"))
+    return tf_frames.image(truth.t_ns, optical(frame_of(info)), "16UC1", truth.instances.astype("<u2"))
 
 
 def _labels(info: StreamInfo, truth: ImageTruth) -> fox.ImageAnnotations:
@@ -198,13 +198,13 @@ def _radar_cloud(info: StreamInfo, found: RadarDetections) -> RosMessage:
         ("speed", FLOAT32, found.speeds),
         ("snr_db", FLOAT32, found.snr_db),
     ]
-    return frames.cloud(found.t_ns, frame_of(info), columns)
+    return tf_frames.cloud(found.t_ns, frame_of(info), columns)
 
 
 def _range_doppler(info: StreamInfo, image: RangeDopplerImage) -> RosMessage:
     """Range grows upwards. Columns go from approaching to receding."""
     decibels = 10.0 * np.log10(np.maximum(image.power[::-1], NO_POWER))
-    return frames.image(image.t_ns, frame_of(info), "32FC1", decibels.astype("<f4"))
+    return tf_frames.image(image.t_ns, frame_of(info), "32FC1", decibels.astype("<f4"))
 
 
 def _goal_status(info: StreamInfo, status: GoalStatus) -> RosMessage:
@@ -222,7 +222,7 @@ def _goal_status(info: StreamInfo, status: GoalStatus) -> RosMessage:
 
 def _event(info: StreamInfo, event: Event) -> RosMessage:
     text = f"{event.kind}: {event.text}" if event.text else event.kind
-    return rcl_interfaces.Log(frames.stamp(event.t_ns), INFO, info.vehicle, text, file="", function="", line=0)
+    return rcl_interfaces.Log(tf_frames.stamp(event.t_ns), INFO, info.vehicle, text, file="", function="", line=0)
 
 
 OWN: dict[str, tuple[View, ...]] = {

@@ -19,7 +19,7 @@ from skyloop.links.ros2.services import Services
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
 from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed, stamp_of
-from skyloop.recording.ros2.frames import topic_of
+from skyloop.recording.ros2.tf_frames import topic_of
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError

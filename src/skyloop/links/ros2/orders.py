@@ -11,7 +11,7 @@ from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
 from skyloop.links.ros2.dds_types import Quality
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.services import Fields, Services, refusal
-from skyloop.recording.ros2.frames import WORLD
+from skyloop.recording.ros2.tf_frames import WORLD
 from skyloop.recording.ros2.types import RosMessage, decode
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.behaviours import Cubics, Track

@@ -12,7 +12,7 @@ from skyloop.links.ros2.entities import BOX, FAILED, INCORRECT_STATE, OK, UNSUPP
 from skyloop.links.ros2.participant import Participant
 from skyloop.links.ros2.services import Fields, Reply, Services
 from skyloop.links.ros2.time_control import Pauses
-from skyloop.recording.ros2.frames import stamp, vector
+from skyloop.recording.ros2.tf_frames import stamp, vector
 from skyloop.recording.ros2.types import (
     RosMessage,
     action_msgs,

@@ -11,7 +11,7 @@ import numpy as np
 from skyloop.core.frames import SENSOR_FROM_CAMERA
 from skyloop.core.plugins import Registry
 from skyloop.recording.ros2 import products, samples
-from skyloop.recording.ros2.frames import body_frame, frame_of, on_gimbal, optical, topic_of, transform
+from skyloop.recording.ros2.tf_frames import body_frame, frame_of, on_gimbal, optical, topic_of, transform
 from skyloop.recording.ros2.types import RosMessage, tf2_msgs
 from skyloop_client import messages
 from skyloop_client.errors import DatasetError

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarNumbers, pattern_table
 from skyloop.sensors.radar.cpu_echoes import CpuEchoes, point_echoes
 from skyloop.sensors.radar.echoes import (

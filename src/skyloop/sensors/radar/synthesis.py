@@ -28,8 +28,8 @@ from numba import complex64, float32, float64, int64, types, void
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.core.jit import inlined, kernel, readonly, record_type
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop_client.messages import Array
 
 WIDTH = 5

@@ -14,7 +14,7 @@ import numpy as np
 
 from skyloop.core.frames import Transform, quat_from_euler, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.sensors.camera import Camera
 from skyloop.sensors.faults import Fault, add_error, apply_faults
 from skyloop.sensors.imu import Imu

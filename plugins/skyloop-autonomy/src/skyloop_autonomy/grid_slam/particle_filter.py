@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_autonomy.grid_slam.scan_matching import Matching, match_sweep, surface_normals
 from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, TiledMaps
 from skyloop_autonomy.grid_slam.tiled_maps import Snapshot as MapsSnapshot

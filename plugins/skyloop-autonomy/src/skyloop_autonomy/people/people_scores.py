@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.boxes import BoxScore
+from skyloop.core.detection_scores import BoxScore
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.reports.people_log import PeopleInstant, VehiclePeople
 from skyloop_client.messages import Array, Label

@@ -21,7 +21,7 @@ from typing import Any
 from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import prepare
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.datasets.seed_set import JOINED, write_joined
 from skyloop.datasets.worker_processes import WorkerJob, Workers
 from skyloop_client.errors import DatasetError

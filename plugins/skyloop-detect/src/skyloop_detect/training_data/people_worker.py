@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from skyloop.core.child_process import tell
 from skyloop.core.files import PARTIAL
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.recording.formats.coco import CocoWriter
 from skyloop.recording.formats.label_images import LabelImage
 from skyloop.recording.formats.voc import VocWriter
