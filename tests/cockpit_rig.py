@@ -15,8 +15,8 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from skyloop.apps.cockpit import Cockpit
 from skyloop.cli.catalogue import catalogue
+from skyloop.cockpit.cockpit import Cockpit
 from skyloop.cockpit.wire import unframed
 from skyloop.sim.scenario import Scenario, make_scenario
 

@@ -130,4 +130,4 @@ def make_commands_once(patch: pytest.MonkeyPatch) -> None:
 
 def plot_nothing(patch: pytest.MonkeyPatch) -> None:
     """Flights end with an empty flight.png: drawing it takes longer than a second of flight. Other tests look at it."""
-    patch.setattr("skyloop.apps.run.plot_flight", lambda log, title, path: path.touch())
+    patch.setattr("skyloop.run.plot_flight", lambda log, title, path: path.touch())

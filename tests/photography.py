@@ -45,7 +45,7 @@ def shot(
 
 
 def number_of(model: Model, name: str) -> int:
-    return next(k for k, thing in enumerate(model.things) if thing.name == name)
+    return next(k for k, thing in enumerate(model.objects) if thing.name == name)
 
 
 def places(view: View) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop_client.messages import Array
 
 TABLE_2 = Waveform(60.8e9, 0.4e9, 390.975e-6, 390.975e-6, 64, 64)

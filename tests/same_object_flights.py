@@ -186,7 +186,7 @@ class Flights:
             start = place - distance * along
             if np.abs(place).max() > REACH or start[2] < ground.at(*start[:2])[0] + 0.6:
                 continue
-            thing = self.model.things[self.model.part_object[row]]
+            thing = self.model.objects[self.model.part_object[row]]
             if self._is_free(start, along, distance, row, round(t * NS_PER_S)):
                 return Aim(thing.name, actor, place, along, distance, speed, float(t))
 
@@ -276,7 +276,7 @@ class Flights:
     def _nearest_row(self, instance: int, place: Any, t_ns: int) -> tuple[int, float]:
         """Of the thing's rows the one whose triangles are nearest to a place, and how near."""
         best = (-1, np.inf)
-        for row in self.model.things[instance].rows:
+        for row in self.model.objects[instance].rows:
             corners = self._corners(row, self._pose(row, t_ns))
             gap = distance_to_triangles(place, corners)
             if gap < best[1]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 DRAWING = (
-    "skyloop.apps.run.plot_flight",
+    "skyloop.run.plot_flight",
     "skyloop.links.loop.loop_link.plot_timeline",
 )
 

@@ -100,7 +100,7 @@ def main(folders: list[Path]) -> None:
     reaches = [
         path for path, text in files.items() for _ in REACH.findall(text)
         if path.is_relative_to(ROOT / "src" / "skyloop") and path.relative_to(ROOT / "src" / "skyloop").parts[0]
-        in ("links", "apps", "gym", "datasets", "cli")
+        in ("links", "cockpit", "gym", "datasets", "cli")
     ]  # fmt: skip
     lines = [text.count("\n") for text in files.values()]
     print(f"files                       {len(files)}, {sum(lines)} lines")

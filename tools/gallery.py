@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from skyloop.apps.look import views_of
+from skyloop.sim.look import views_of
 from skyloop.sim.scenario import make_scenario
 
 FOLDER = Path(__file__).parent.parent / "docs" / "gallery"

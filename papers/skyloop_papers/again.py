@@ -84,8 +84,8 @@ def _published(name: str) -> pages.Published:
     published = pages.read(name)
     if published is None:
         raise ScenarioError(f"--again: {pages.results_file(name)} does not exist, so nothing was flown yet; {ALL_RUNS}")
-    if published.protocol != pages.protocol(name):
-        raise ScenarioError(f"--again: the stored runs of {name} are of another protocol than today's; {ALL_RUNS}")
+    if published.plan != pages.plan_of(name):
+        raise ScenarioError(f"--again: the stored runs of {name} are of another plan than today's; {ALL_RUNS}")
     return published
 
 
@@ -150,7 +150,7 @@ class Comparison:
             else:
                 self._compare(run, name, stored[name], flown[name])
 
-    def _compare(self, run: str, name: str, stored: Any, flown: Any) -> None:
+    def _compare(self, run: str, name: str, stored: object, flown: object) -> None:
         if isinstance(stored, dict) and isinstance(flown, dict):
             for key in sorted({*stored, *flown}):
                 self._compare(run, f"{name}.{key}", stored.get(key, NOT_THERE), flown.get(key, NOT_THERE))
@@ -161,7 +161,7 @@ class Comparison:
             self.differing.append(f"{run}: {name} {_difference(stored, flown)}")
 
 
-def _difference(stored: Any, flown: Any) -> str:
+def _difference(stored: object, flown: object) -> str:
     """A track has hundreds of numbers; the first that is another one stands for all."""
     if not (isinstance(stored, list) and isinstance(flown, list)):
         return f"was {json.dumps(stored)}, is {json.dumps(flown)}"
@@ -174,7 +174,7 @@ def _difference(stored: Any, flown: Any) -> str:
     return f"was {json.dumps(pairs[0][0])}, is {json.dumps(pairs[0][1])}, the first of {len(pairs)} that differ"
 
 
-def _numbers(value: Any) -> Iterable[Any]:
+def _numbers(value: object) -> Iterable[object]:
     if isinstance(value, list):
         for one in value:
             yield from _numbers(one)

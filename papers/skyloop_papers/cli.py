@@ -215,5 +215,5 @@ def _print_cells(cells: Sequence[Cell]) -> None:
 
     table = Table(*CELL_HEAD, box=None)
     for cell in cells:
-        table.add_row(*cell.shown())
+        table.add_row(*cell.texts())
     out.print(table)

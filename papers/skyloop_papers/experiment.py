@@ -6,7 +6,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
@@ -80,7 +80,7 @@ class Cell:
     def plain(self) -> dict[str, Any]:
         return asdict(self)
 
-    def shown(self) -> list[str]:
+    def texts(self) -> list[str]:
         """As a line of a table under CELL_HEAD."""
         published = "" if self.published is None else f"{self.published:.4g}"
         sd = "" if self.sd is None else f"{self.sd:.2g}"
@@ -88,40 +88,6 @@ class Cell:
 
 
 CELL_HEAD = ("table", "cell", "published", "measured", "unit", "n", "sd")
-
-
-class Cells(Mapping[tuple[str, str], Cell]):
-    """By row and column. A row alone is that row with an empty column."""
-
-    def __init__(self, cells: Iterable[Cell]) -> None:
-        self._cells = {(cell.row, cell.column): cell for cell in cells}
-
-    def __getitem__(self, key: tuple[str, str] | str) -> Cell:
-        return self._cells[(key, "") if isinstance(key, str) else key]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(self._cells)
-
-    def __len__(self) -> int:
-        return len(self._cells)
-
-    @classmethod
-    def of(cls, cells: Iterable[Cell], table: str) -> Cells:
-        """Those of one table."""
-        return cls(cell for cell in cells if cell.table == table)
-
-    def value(self, row: str, column: str = "") -> float:
-        return self[row, column].ours
-
-    def shown(self, row: str, column: str, form: str) -> str:
-        """The value in a format; empty if there is none."""
-        cell = self.get((row, column))
-        return "" if cell is None else format(cell.ours, form)
-
-
-def rows_of(cells: Iterable[Cell]) -> list[str]:
-    """Each once, in their order."""
-    return list(dict.fromkeys(cell.row for cell in cells))
 
 
 # ---- does a published number hold here? docs/reproductions/report.md tells the rule to readers
@@ -195,7 +161,8 @@ def verdict_counts(cells: Iterable[Cell]) -> Counter[str]:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentPlan:
-    """What is flown and how it is judged, fixed before flights that count. A folder of runs holds a copy."""
+    """What is flown and how it is judged. Nothing of it may change once flights that count have begun: a folder of runs
+    holds a copy, and a different plan is refused."""
 
     def plain(self) -> dict[str, Any]:
         """All constants that decide the results."""
@@ -211,6 +178,8 @@ class Experiment(ABC, Generic[Plan, Runs]):
 
     paper: str
     """One of PAPERS."""
+    plans: tuple[Plan, Plan]
+    """In full, and in the quick form."""
     rules: tuple[Rule, ...] = ()
     """Set before the flights."""
     pictures: tuple[str, ...] = ()
@@ -220,8 +189,8 @@ class Experiment(ABC, Generic[Plan, Runs]):
     not_run_by_run = ""
     """Why single runs cannot be flown apart from each other: again, or on a cluster."""
 
-    @abstractmethod
-    def plan(self, *, quick: bool = False) -> Plan: ...
+    def plan(self, *, quick: bool = False) -> Plan:
+        return self.plans[quick]
 
     @abstractmethod
     def fly(self, plan: Plan, folder: Path, progress: Progress, workers: RunWorkers) -> Runs: ...

@@ -6,19 +6,21 @@ import resource
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import ParamSpec, TypeVar
 
 from skyloop_client.messages import Event, EventKind
 from skyloop_papers.runs import Run
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 SPENT: defaultdict[str, float] = defaultdict(float)
 """s of processor time by stage, of the flight of this process."""
 
 
-def clocked(stage: str, call: Callable[..., Any], *arguments: Any) -> Any:
+def clocked(stage: str, call: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
     began = time.thread_time()
     try:
-        return call(*arguments)
+        return call(*given, **named)
     finally:
         SPENT[stage] += time.thread_time() - began
 

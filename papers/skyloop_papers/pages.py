@@ -28,13 +28,13 @@ from skyloop_papers import catalogue
 from skyloop_papers.code_version import UNKNOWN, code_version
 from skyloop_papers.experiment import PAPERS, VERDICTS, Cell, verdict_counts
 from skyloop_papers.runner import read_cells
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import paragraph, table
 
 DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ALIKE = 1e-3
 """Allowed relative difference of a number on another processor or renderer."""
-PROTOCOL, REPORT = "-protocol", "report"
+PLAN_PAGE, REPORT = "-protocol", "report"
 """The end of the name of a page about a plan, and the name of the table of all experiments."""
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
 MEASURED_BY = "measured-by.json"
@@ -49,7 +49,7 @@ class Published:
     """Of the full form, with verdicts."""
     quick: dict[str, float]
     """Of the quick form by name of cell, if they are repeatable: a test can measure these again."""
-    protocol: Any
+    plan: object
     """The plan of the measurement, as plain JSON data."""
     commit: str = UNKNOWN
     """Of the code that gave the results."""
@@ -69,11 +69,11 @@ def read(name: str) -> Published | None:
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
     cells = catalogue.load(name).judged(read_cells(plain["results"]))
-    kept = {key: plain.get(key) for key in ("protocol", "machine", "flown_again")}
-    return Published(cells, plain["quick"], commit=plain.get("commit", UNKNOWN), **kept)
+    kept = {key: plain.get(key) for key in ("machine", "flown_again")}
+    return Published(cells, plain["quick"], plain.get("protocol"), plain.get("commit", UNKNOWN), **kept)
 
 
-def protocol(name: str) -> Any:
+def plan_of(name: str) -> object:
     """The plan of the full form, as plain JSON data."""
     return json.loads(json.dumps(catalogue.load(name).plan().plain()))
 
@@ -103,7 +103,7 @@ def write(name: str, cells: Sequence[Cell], quick: Sequence[Cell] = (), folder: 
     experiment = catalogue.load(name)
     plain = {
         "command": f"skyloop reproduce {name} --update-docs",
-        "protocol": protocol(name),
+        "protocol": plan_of(name),
         **_measured_by(folder),
         "results": experiment.plain(cells),
         "quick": {cell.name: cell.ours for cell in quick if cell.repeats},
@@ -168,15 +168,15 @@ def rendered(text: str) -> str:
 def page_names() -> list[str]:
     """Of experiments, of their plans, and of the report."""
     names = list(catalogue.listed())
-    return [*names, *(f"{name}{PROTOCOL}" for name in names if catalogue.load(name).plan_page()), REPORT]
+    return [*names, *(f"{name}{PLAN_PAGE}" for name in names if catalogue.load(name).plan_page()), REPORT]
 
 
 def block(name: str, which: str) -> str:
     """The lines of one block, with a final line break."""
     if name == REPORT:
         return report_table()
-    if name.endswith(PROTOCOL):
-        return catalogue.load(name.removesuffix(PROTOCOL)).plan_page()[which].rstrip("\n") + "\n"
+    if name.endswith(PLAN_PAGE):
+        return catalogue.load(name.removesuffix(PLAN_PAGE)).plan_page()[which].rstrip("\n") + "\n"
     published = read(name)
     if published is None:
         return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
@@ -235,7 +235,7 @@ def out_of_date(name: str) -> list[str]:
         return []
     again = f"run `skyloop reproduce {name} --update-docs`"
     sentences = catalogue.load(name).sentences(published.cells)
-    lines = [] if published.protocol == protocol(name) else [f"{name}.json is of another protocol: {again}"]
+    lines = [] if published.plan == plan_of(name) else [f"{name}.json is of another plan: {again}"]
     for page in pages():
         text = page.read_text(encoding="utf-8")
         flat = " ".join(text.split())

@@ -14,7 +14,9 @@ STYLE: dict[Any, Any] = {**flight_plot.STYLE, "axes.axisbelow": True, "axes.titl
 
 
 @contextmanager
-def figure(path: Path, size: tuple[float, float], title: str = "", *, dpi: float = 100.0, **how: Any) -> Iterator[Any]:
+def figure(
+    path: Path, size: tuple[float, float], title: str = "", *, dpi: float = 100.0, **how: object
+) -> Iterator[Any]:
     """A figure of a size in inches, which is written to the file at the end. how: of the title's text."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from skyloop.datasets import report_html
 from skyloop.datasets.report_html import page, section, table
@@ -25,6 +25,9 @@ from skyloop_papers.experiment import (
     verdict_counts,
 )
 from skyloop_papers.runner import PLAN, Measured
+
+if TYPE_CHECKING:
+    from reportlab.platypus import Flowable, Paragraph, Table
 
 TITLE = "Five papers, published beside measured"
 RULE = (
@@ -89,7 +92,7 @@ def _experiment(out: Path, one: Measured, paper: str) -> str:
     return section(f"{paper}: {one.name}", body, note)
 
 
-def row_of(cell: Cell) -> list[Any]:
+def row_of(cell: Cell) -> list[object]:
     sd = "–" if cell.sd is None else float(f"{cell.sd:.2g}")
     published = "–" if cell.published is None else float(cell.published)
     where = report_html.HtmlCell(f'<span class="named">{html.escape(cell.table)}</span>')
@@ -107,7 +110,7 @@ def _machines(measured: Sequence[Measured]) -> list[list[str]]:
     return [[", ".join(names), machine] for machine, names in by_machine.items()]
 
 
-def summary(measured: Sequence[Measured]) -> Iterator[list[Any]]:
+def summary(measured: Sequence[Measured]) -> Iterator[list[object]]:
     """A row per experiment."""
     for one in measured:
         counted = verdict_counts(one.cells)
@@ -125,13 +128,13 @@ def seeds_of(one: Measured) -> str:
     return ", ".join(f"{key} {_in_short(value)}" for key, value in _entries(plain) if "seed" in key)
 
 
-def _entries(plain: Any) -> Iterator[tuple[str, Any]]:
+def _entries(plain: object) -> Iterator[tuple[str, object]]:
     for key, value in plain.items() if isinstance(plain, dict) else ():
         yield key, value
         yield from _entries(value)
 
 
-def _in_short(value: Any) -> str:
+def _in_short(value: object) -> str:
     """31, 32, … 40 as "31 to 40"."""
     if isinstance(value, list) and len(value) > 2 and value == list(range(value[0], value[0] + len(value))):
         return f"{value[0]} to {value[-1]}"
@@ -149,7 +152,12 @@ def write_pdf(path: Path, measured: Sequence[Measured], *, quick: bool) -> None:
         raise SetupError("a report on paper needs reportlab; pip install 'skyloop[report]'") from None
     words = _Words()
     form = "The quick form: few or short runs, to see that all works." if quick else "The full form."
-    story: list[Any] = [words.title(TITLE), words.text(form), words.text(RULE), Spacer(1, 8)]
+    story: list[Flowable] = [
+        words.text(TITLE, 16.0, 22.0, "skyloop-bold"),
+        words.text(form),
+        words.text(RULE),
+        Spacer(1, 8),
+    ]
     story.append(words.table(SUMMARY_HEAD, [[str(cell) for cell in row] for row in summary(measured)]))
     for one in measured:
         published = [cell for cell in one.cells if cell.published is not None]
@@ -172,57 +180,46 @@ class _Words:
 
     def __init__(self) -> None:
         from matplotlib import font_manager
-        from reportlab.lib.styles import ParagraphStyle
         from reportlab.pdfbase.pdfmetrics import registerFont
         from reportlab.pdfbase.ttfonts import TTFont
 
         for name, weight in (("skyloop", "normal"), ("skyloop-bold", "bold")):
             found = font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
             registerFont(TTFont(name, found))
-        self._plain = ParagraphStyle("plain", fontName="skyloop", fontSize=9, leading=12)
-        self._small = ParagraphStyle("small", fontName="skyloop", fontSize=SIZE, leading=SIZE + 1.5)
-        self._heading = ParagraphStyle("heading", fontName="skyloop-bold", fontSize=11, leading=15)
-        self._title = ParagraphStyle("title", fontName="skyloop-bold", fontSize=16, leading=22)
-
-    def text(self, text: str) -> Any:
-        return self._paragraph(text, self._plain)
-
-    def heading(self, text: str) -> Any:
-        return self._paragraph(text, self._heading)
-
-    def title(self, text: str) -> Any:
-        return self._paragraph(text, self._title)
 
     @staticmethod
-    def _paragraph(text: str, style: Any) -> Any:
+    def text(text: str, size: float = 9.0, leading: float = 12.0, font: str = "skyloop") -> Paragraph:
         from xml.sax.saxutils import escape
 
+        from reportlab.lib.styles import ParagraphStyle
         from reportlab.platypus import Paragraph
 
-        return Paragraph(escape(text), style)
+        return Paragraph(escape(text), ParagraphStyle("one", fontName=font, fontSize=size, leading=leading))
 
-    def cells(self, cells: Sequence[Cell]) -> Any:
-        rows, inks = [], []
+    def heading(self, text: str) -> Paragraph:
+        return self.text(text, 11.0, 15.0, "skyloop-bold")
+
+    def cells(self, cells: Sequence[Cell]) -> Table:
+        rows: list[list[str | Paragraph]] = []
         for cell in cells:
-            name, why = (self._paragraph(text, self._small) for text in (cell.name, cell.why))
-            where, _, *numbers = cell.shown()
+            name, why = (self.text(text, SIZE, SIZE + 1.5) for text in (cell.name, cell.why))
+            where, _, *numbers = cell.texts()
             rows.append([where, name, *numbers, cell.verdict, why])
-            inks.append(INK.get(cell.verdict, "#23303b"))
-        return self.table(
-            (*CELL_HEAD, "verdict", "why"), rows, widths=(58, 250, 52, 52, 42, 34, 44, 66, 170), inks=inks
-        )
+        inks = [INK.get(cell.verdict, "#23303b") for cell in cells]
+        widths = (58, 250, 52, 52, 42, 34, 44, 66, 170)
+        return self.table((*CELL_HEAD, "verdict", "why"), rows, widths=widths, inks=inks)
 
     def table(
         self,
         head: Sequence[str],
-        rows: Sequence[Sequence[Any]],
+        rows: Sequence[Sequence[str | Paragraph]],
         widths: Sequence[float] | None = None,
         inks: Sequence[str] = (),
-    ) -> Any:
+    ) -> Table:
         from reportlab.lib.colors import HexColor
         from reportlab.platypus import Table, TableStyle
 
-        style: list[Any] = [
+        style: list[tuple[object, ...]] = [
             ("FONT", (0, 0), (-1, -1), "skyloop", SIZE), ("FONT", (0, 0), (-1, 0), "skyloop-bold", SIZE),
             ("LINEBELOW", (0, 0), (-1, -1), 0.3, HexColor("#d5dbe0")), ("VALIGN", (0, 0), (-1, -1), "TOP"),
             ("TOPPADDING", (0, 0), (-1, -1), 1.5), ("BOTTOMPADDING", (0, 0), (-1, -1), 1.5),

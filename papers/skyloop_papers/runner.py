@@ -19,7 +19,7 @@ from skyloop_papers import catalogue
 from skyloop_papers.code_version import code_version
 from skyloop_papers.experiment import CELL_HEAD, Cell, Experiment, ExperimentPlan
 from skyloop_papers.runs import ALL_CORES, Progress, RunWorkers, keep, silent
-from skyloop_papers.texts import table
+from skyloop_papers.tables import table
 
 PLAN = "protocol.json"
 """In an experiment's folder, from its beginning."""
@@ -55,7 +55,7 @@ def folder_of_runs(folder: Path | None, plan: ExperimentPlan, *, resumes: bool =
         path, text = there / PLAN, json.dumps(plan.plain(), indent=1) + "\n"
         there.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_text(encoding="utf-8") != text:
-            raise RunFolderError(f"{there} was made under another protocol ({PLAN}); give another --out")
+            raise RunFolderError(f"{there} was made under another plan ({PLAN}); give another --out")
         if resumes:
             path.write_text(text, encoding="utf-8")
         yield there
@@ -63,7 +63,7 @@ def folder_of_runs(folder: Path | None, plan: ExperimentPlan, *, resumes: bool =
 
 def write_results(folder: Path, cells: Sequence[Cell], plain: Sequence[dict[str, Any]]) -> None:
     """The same cells as JSON, CSV and Markdown."""
-    text = table((*CELL_HEAD, "verdict"), [[*cell.shown(), cell.verdict] for cell in cells], right=2)
+    text = table((*CELL_HEAD, "verdict"), [[*cell.texts(), cell.verdict] for cell in cells], right=2)
     (folder / "results.md").write_text(text, encoding="utf-8")
     (folder / "results.json").write_text(json.dumps(plain, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
@@ -99,7 +99,7 @@ def reproduce_all(
     """Those named, or all. An experiment that fails is named in the report, and the others are flown all the same.
 
     A folder is named after the version of the code that flew it, so that what other code flies is never mixed with it
-    or taken for it. What is finished is not flown again; what was stopped goes on, or begins anew where it cannot."""
+    or taken for it. What is finished is not flown again; what was stopped goes on, or begins again where it cannot."""
     about = catalogue.listed()
     names = names or tuple(about)
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / "runs").is_dir())):

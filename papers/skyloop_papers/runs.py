@@ -40,7 +40,7 @@ class Job:
     name: str
     kept: Path
     call: Callable[..., Run]
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     timed: bool = False
     """Its result depends on the wall clock of the machine that makes it, and is another one each time."""
     leaves: Path | None = None
@@ -52,7 +52,7 @@ class Job:
         folder: Path,
         name: str,
         call: Callable[..., Run],
-        *arguments: Any,
+        *arguments: object,
         timed: bool = False,
         leaves: Path | None = None,
     ) -> Job:
@@ -78,43 +78,10 @@ class RunWorkers:
 ALL_CORES = RunWorkers()
 
 
-def keep(path: Path, measured: Any) -> None:
+def keep(path: Path, measured: object) -> None:
     """The file is complete or absent. An interrupted measurement is repeated."""
     path.parent.mkdir(exist_ok=True)
     write_whole(path, json.dumps(measured) + "\n")
-
-
-def make_missing(
-    jobs: Sequence[Job],
-    pool: AbstractContextManager[Pool],
-    progress: Progress,
-    describe: Callable[[Run], str],
-) -> None:
-    """A result is on disk before it is reported, so that an experiment that is stopped loses only what was running.
-
-    A run whose process dies again and again is lost; the others are made all the same, before that is an error. The
-    pool is opened only if a run is missing."""
-    missing = [job for job in jobs if not job.kept.exists()]
-    if not missing:
-        return
-    lost: list[str] = []
-    with pool as opened:
-        works = ((number, _work(job, opened)) for number, job in enumerate(missing))
-        for done, (number, outcome) in enumerate(outcomes(works, opened, RETRIES), 1):
-            job = missing[number]
-            if outcome.error is not None:
-                raise outcome.raised()
-            if outcome.lost:
-                lost.append(f"{job.name}: {outcome.lost}")
-                progress(f"{job.name} ({done} of {len(missing)}) was lost: {outcome.lost}")
-                continue
-            if outcome.archive and job.leaves is not None:
-                _put_here(outcome.archive, job.leaves)
-            keep(job.kept, outcome.result)
-            progress(f"{job.name} ({done} of {len(missing)}): {describe(outcome.result)}")
-    if lost:
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        raise SkyloopError(f"lost: {lost[0]}{more}; the same command goes on from here")
 
 
 def all_runs(
@@ -123,8 +90,31 @@ def all_runs(
     progress: Progress,
     describe: Callable[[Run], str],
 ) -> dict[str, Run]:
-    """What every run left, by its name, after the missing ones were made."""
-    make_missing(jobs, pool, progress, describe)
+    """What every run left, by its name, after the missing ones were made.
+
+    A result is on disk before it is reported, so that an experiment that is stopped loses only what was running. A run
+    whose process dies again and again is lost; the others are made all the same, before that is an error. The pool is
+    opened only if a run is missing."""
+    missing = [job for job in jobs if not job.kept.exists()]
+    lost: list[str] = []
+    if missing:
+        with pool as opened:
+            works = ((number, _work(job, opened)) for number, job in enumerate(missing))
+            for done, (number, outcome) in enumerate(outcomes(works, opened, RETRIES), 1):
+                job, said = missing[number], f"{missing[number].name} ({done} of {len(missing)})"
+                if outcome.error is not None:
+                    raise outcome.raised()
+                if outcome.lost:
+                    lost.append(f"{job.name}: {outcome.lost}")
+                    progress(f"{said} was lost: {outcome.lost}")
+                    continue
+                if outcome.archive and job.leaves is not None:
+                    _put_here(outcome.archive, job.leaves)
+                keep(job.kept, outcome.result)
+                progress(f"{said}: {describe(outcome.result)}")
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        raise SkyloopError(f"lost: {lost[0]}{more}; the same command goes on from here")
     return {job.name: json.loads(job.kept.read_text(encoding="utf-8")) for job in jobs}
 
 
@@ -135,7 +125,7 @@ def _work(job: Job, pool: Pool) -> RemoteCall:
     return RemoteCall.of(job.call, job.arguments)
 
 
-def run_far(call: Callable[..., Run], arguments: tuple[Any, ...], leaves: str, version: str) -> tuple[Run, bytes]:
+def run_far(call: Callable[..., Run], arguments: tuple[object, ...], leaves: str, version: str) -> tuple[Run, bytes]:
     """There: make the run in a folder of this machine. Returns what it gives, and an archive of what it wrote."""
     found = code_version()
     if found != version:

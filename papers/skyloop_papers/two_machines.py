@@ -6,22 +6,20 @@ with its processes."""
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from shutil import which
-from typing import Any
 
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.links.loop.listener import Listener
 from skyloop.sim.simulation import Simulation
-from skyloop_client.errors import LinkError, SkyloopError
+from skyloop_client.errors import LinkError
+from skyloop_papers.processes import child, last_line, line_of, result_of
+from skyloop_papers.runs import Run
 
 HERE, THERE = "10.77.0.1", "10.77.0.2"
 APART = ["unshare", "--user", "--map-root-user", "--net"]
@@ -37,7 +35,7 @@ def why_not_apart() -> str:
     try:
         run([*APART, "ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
     except (OSError, subprocess.SubprocessError) as error:
-        return _last_line(getattr(error, "stderr", "") or str(error))
+        return last_line(error.stderr if isinstance(error, subprocess.CalledProcessError) else str(error))
     return ""
 
 
@@ -69,21 +67,21 @@ def network_in_words(why_not: str) -> str:
 
 
 class ProgramUnderTest:
-    """A client in a process of its own, started as `python -m module`, and the engine's side of the link to it."""
+    """A client in a process of its own, and the engine's side of the link to it. client: a function that calls
+    `given_task` and returns its result."""
 
-    def __init__(self, module: str, *, apart: bool, ports: int = 1) -> None:
+    def __init__(self, client: Callable[[], object], *, apart: bool, ports: int = 1) -> None:
         self._cable = Cable() if apart else None
         self._gate = LinkGate()
         self._listener = Listener(self._gate.inbox, HERE if apart else "127.0.0.1", (0,) * ports)
-        command = [*(("unshare", "--net") if apart else ()), sys.executable, "-m", module]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self._opened = ExitStack()
+        self.process = self._opened.enter_context(child(client, prefix=("unshare", "--net") if apart else ()))
 
     def __enter__(self) -> ProgramUnderTest:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.process.kill()
+        self._opened.close()
         self._listener.close()
 
     @property
@@ -91,15 +89,15 @@ class ProgramUnderTest:
         return self.process.poll() is None
 
     def begin(
-        self, simulation: Simulation, options: SessionOptions, task: dict[str, Any], folder: Path | None = None
+        self, simulation: Simulation, options: SessionOptions, task: Run, folder: Path | None = None
     ) -> Coordinator:
         """Join it to the simulation, and give it its task and the address. folder: for the link's timeline."""
         self._gate.links["loop"] = link = Coordinator(self._listener, options)
         self._gate.attach(simulation.port, folder)
         simulation.clock.gates = (self._gate,)
-        assert self.process.stdout is not None and self.process.stdin is not None
-        if self.process.stdout.readline() != "ready\n":
-            raise LinkError(f"the CUT did not start: {_last_line(self.process.communicate()[1])}")
+        assert self.process.stdin is not None
+        if line_of(self.process) != "ready":
+            raise LinkError(f"the CUT did not start: {last_line(self.process.communicate()[1])}")
         if self._cable is not None:
             self._cable.plug_in(self.process.pid)
         address = f"{self._listener.host}:{self._listener.ports[0]}"
@@ -107,43 +105,17 @@ class ProgramUnderTest:
         self.process.stdin.flush()
         return link
 
-    def result(self, patience_s: float) -> Any:
-        """What it prints at the end, after the link has been closed."""
+    def result(self, patience_s: float) -> Run:
+        """What it returns, after the link has been closed."""
         self._gate.finish("the flight is over")
-        out, err = self.process.communicate(timeout=patience_s)
-        if self.process.returncode:
-            raise LinkError(_last_line(err, f"the CUT ended with {self.process.returncode}"))
-        return json.loads(out)
+        given: Run = result_of(self.process, "the CUT", timeout=patience_s, error=LinkError)
+        return given
 
 
-def _last_line(text: str, otherwise: str = "no message") -> str:
-    return (text.strip().splitlines() or [otherwise])[-1]
+def run_engine(name: str, fly: Callable[[Run], Run], task: Run, *, apart: bool, patience_s: float) -> Run:
+    """What an engine gives for a task, on a separate machine or here. name: for errors.
 
-
-def run_engine(name: str, module: str, task: dict[str, Any], *, apart: bool, patience_s: float) -> Any:
-    """What a module prints as JSON that is started with `task`, on a separate machine or here.
-
-    The program under test and the renderer belong to its process group and end with it. name: for errors."""
-    command = [*(APART if apart else ()), sys.executable, "-m", module, json.dumps(task)]
-    engine = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        out, err = engine.communicate(timeout=patience_s)
-    except subprocess.TimeoutExpired:
-        raise LinkError(f"{name}: no end after {patience_s:.0f} s; the machine is too busy") from None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(engine.pid, signal.SIGKILL)
-        engine.wait()
-    if engine.returncode:
-        raise LinkError(f"{name}: {_last_line(err)}")
-    return json.loads(out)
-
-
-def answer_experiment(fly: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """The whole of an engine's process, as `run_engine` starts it."""
-    try:
-        print(json.dumps(fly(json.loads(sys.argv[1]))))
-    except SkyloopError as error:
-        sys.exit(f"the engine failed: {error}")
+    The program under test and the renderer belong to its process group and end with it."""
+    with child(fly, task, prefix=APART if apart else (), group=True) as engine:
+        flown: Run = result_of(engine, name, timeout=patience_s, error=LinkError)
+        return flown

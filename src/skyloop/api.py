@@ -10,17 +10,15 @@ PUBLIC: dict[str, dict[str, str]] = {
     },
     "Scenarios and simulations": {
         "skyloop": "Scenario Simulation build campaign load_scenario make_scenario",
-        "skyloop.apps.run": "Progress run_scenario",
-        "skyloop.sim.assembly": "build load_airframe",
+        "skyloop.run": "Progress run_scenario",
+        "skyloop.sim.assembly": "load_airframe survey_of",
         "skyloop.sim.parts": "PilotPart",
-        "skyloop.sim.scenario": "Scenario Vehicle load_scenario make_scenario",
-        "skyloop.sim.simulation": "Simulation",
-        "skyloop.sim.simulation_port": "SimulationPort",
+        "skyloop.sim.scenario": "Vehicle",
+        "skyloop.sim.simulation_port": "FlightMemory SimulationPort",
         "skyloop.sim.world_view": "WorldView",
     },
     "Messages, streams and errors": {
         "skyloop_client": "Bundle Session connect fly",
-        "skyloop_client.bundle": "Bundle",
         "skyloop_client.codec": "encode",
         "skyloop_client.errors": (
             "DatasetError Interrupted LinkEnded LinkError MissingExtra PartError RendererError ScenarioError "
@@ -36,14 +34,15 @@ PUBLIC: dict[str, dict[str, str]] = {
             "SetpointState StartConditions TakeOff VehicleState VehicleStatus Velocity VoxelMap"
         ),
         "skyloop_client.messages.samples": "LUMA luma",
-        "skyloop_client.plugins": "is_plugin load_plugin",
+        "skyloop_client.user_code": "is_plugin load_plugin",
         "skyloop_client.streams": "NS_PER_S Rate StreamInfo",
     },
     "Sensors": {
         "skyloop.sensors.camera": "Camera CameraConfig PRESETS",
         "skyloop.sensors.faults": "Fault add_error apply_faults",
         "skyloop.sensors.imu": "Imu",
-        "skyloop.sensors.sensor": "Sensor SensorConfig numbers_of",
+        "skyloop.sensors.radar.processing.tracking": "clusters",
+        "skyloop.sensors.sensor": "Scene Sensor SensorConfig numbers_of",
     },
     "Vehicles, behaviours, pilots and estimators": {
         "skyloop.vehicle.airframe": "Airframe",
@@ -58,14 +57,18 @@ PUBLIC: dict[str, dict[str, str]] = {
             "CONTROL_CASCADE DRAG_BOX DRAG_LINEAR DRAG_ROTOR DRAG_ROTOR_LINEAR DRAG_ROTOR_LUMPED PARAMS "
             "SET_MOTORS SET_POSITION SET_RATES SET_VELOCITY_BODY SET_VELOCITY_WORLD"
         ),
+        "skyloop.vehicle.pilots.pilots": "TrajectoryPilotConfig",
         "skyloop.vehicle.pilots.sortie": "PilotConfig Reply Sortie",
         "skyloop.vehicle.rigid_body": "BOX_THRESHOLD REFERENCE_DENSITY",
+        "skyloop.vehicle.trajectories.drawn": "DrawnGoals Survey",
+        "skyloop.vehicle.trajectories.trajectories": "ExploreConfig LegsConfig",
     },
     "Worlds and pictures": {
         "skyloop.rendering.client": "Renderer",
         "skyloop.rendering.quality": "QUALITIES",
         "skyloop.world": "atmosphere",
         "skyloop.world.earth": "Earth EarthConfig",
+        "skyloop.world.free_space": "cells_along corners_kept way_length",
         "skyloop.world.generation": "generator",
         "skyloop.world.ground": "Ground",
         "skyloop.world.model": "Model MoverStates",
@@ -79,6 +82,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.world.scenery.street_furniture": "bench_shape",
         "skyloop.world.scenery.warehouse_equipment": "COLOURS forklift_shape",
         "skyloop.world.semantics": "CLASSES CLASS_ID",
+        "skyloop.world.views": "ViewPose ViewRequest",
         "skyloop.world.weather": "WeatherConfig weather_at",
         "skyloop.world.world": "Randomised WorldConfig build_world",
     },
@@ -93,13 +97,15 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.datasets.seed_set": "JOINED write_joined",
         "skyloop.datasets.worker_processes": "WorkerJob Workers",
         "skyloop.recording.flight_log": "Curve ThinnedList",
-        "skyloop.recording.flight_plot": "COLOURS INK REFERENCE STYLE",
+        "skyloop.recording.flight_plot": "COLOURS INK REFERENCE saved_figure",
         "skyloop.recording.formats.coco": "CocoWriter",
         "skyloop.recording.formats.label_images": "LabelImage",
         "skyloop.recording.formats.registry": "Format",
         "skyloop.recording.formats.voc": "VocWriter",
         "skyloop.recording.recording": "Recording",
         "skyloop.recording.replay": "open_replay",
+        "skyloop.recording.ros2.types": "message_class",
+        "skyloop.recording.ros2.views": "View",
         "skyloop.recording.run_folder": "make_empty_folder plain writing_into",
         "skyloop.recording.run_reader": "read_run",
     },
@@ -119,7 +125,7 @@ PUBLIC: dict[str, dict[str, str]] = {
     },
     "Frames, numbers, files and compiled code": {
         "skyloop.core": "rotations",
-        "skyloop.core.boxes": "BoxScore overlaps",
+        "skyloop.core.detection_scores": "BoxScore overlaps",
         "skyloop.core.bus": "Bus",
         "skyloop.core.child_process": "tell",
         "skyloop.core.files": "CACHE_FOLDER PARTIAL write_whole",
@@ -128,12 +134,13 @@ PUBLIC: dict[str, dict[str, str]] = {
             "quat_from_matrix quat_from_yaw quat_multiply rotate rotate_inverse rotvec_from_quat slerp "
             "yaw_from_quat"
         ),
-        "skyloop.core.image_window": "ImageWindow",
+        "skyloop.core.image_viewer": "ImageWindow",
         "skyloop.core.interrupts": "Interruption",
         "skyloop.core.jit": "WHEN_CALLED inlined kernel prepare record_type",
         "skyloop.core.keyed_random": "KeyedRandom",
-        "skyloop.core.stream_key": "stream_key",
+        "skyloop.core.random_key": "stream_key",
         "skyloop.core.system_packages": "find_program",
+        "skyloop.core.tracking": "assigned constant_velocity kalman_gain",
         "skyloop.core.validation": "validated",
     },
 }

@@ -54,7 +54,7 @@ PLUGIN = Plugin(
         "ardupilot": "skyloop.links.autopilots.configs:ArdupilotConfig",
         "betaflight": "skyloop.links.autopilots.configs:BetaflightConfig",
         "cockpit": "skyloop.cockpit.cockpit_beside:CockpitConfig",
-        "commands": "skyloop.cockpit.orders:CommandsConfig",
+        "commands": "skyloop.cockpit.commands:CommandsConfig",
         "foxglove": "skyloop.links.foxglove.link:FoxgloveConfig",
         "gamepad": "skyloop.links.manual_control:GamepadConfig",
         "keyboard": "skyloop.links.manual_control:KeyboardConfig",

@@ -64,9 +64,9 @@ class Bench:
 
     def flown(self, seconds: float) -> dict[str, str]:
         """What all streams carry meanwhile."""
-        told = Fingerprint(self.sim.bus)
+        reported = Fingerprint(self.sim.bus)
         self.sim.run_for(seconds)
-        return told.hexdigests()
+        return reported.hexdigests()
 
     def close(self) -> None:
         self._ends.close()

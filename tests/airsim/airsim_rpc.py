@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 from collections.abc import Iterator
@@ -9,9 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgpack
+import numpy as np
+from numpy.typing import NDArray
 
-from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import AirSimOptions
+from skyloop.links.airsim.serve import serve
 from skyloop.sim.scenario import Scenario, make_scenario
 
 PATIENCE_S = 60.0
@@ -108,6 +111,17 @@ def vector(x: float, y: float, z: float) -> dict[str, float]:
 
 def pose(x: float, y: float, z: float, w: float = 1.0, i: float = 0.0, j: float = 0.0, k: float = 0.0) -> Any:
     return {"position": vector(x, y, z), "orientation": {"w_val": w, "x_val": i, "y_val": j, "z_val": k}}
+
+
+def heading_deg(pose: Any) -> float:
+    """Degrees clockwise from north."""
+    w, x, y, z = pose["orientation"].values()
+    return math.degrees(math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
+
+
+def pixels(answer: Any) -> NDArray[np.uint8]:
+    """(height, width, 3) of a raw image, blue first for AirSim's clients."""
+    return np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(answer["height"], answer["width"], 3)
 
 
 def xyz(value: dict[str, float]) -> list[float]:

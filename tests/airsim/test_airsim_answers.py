@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from airsim_bench import Bench
-from airsim_rpc import xyz
+from airsim_rpc import heading_deg, xyz
 
 SETTINGS = {"DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}}}
 NEVER = 3e38
@@ -18,9 +18,9 @@ KEEP = {"is_rate": True, "yaw_or_rate": 0.0}
 
 @pytest.fixture
 def bench() -> Iterator[Bench]:
-    made = Bench(SETTINGS, world="flat")
-    yield made
-    made.close()
+    built = Bench(SETTINGS, world="flat")
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -49,10 +49,7 @@ def place(bench: Bench) -> list[float]:
 
 
 def heading(bench: Bench) -> float:
-    """Degrees clockwise from north."""
-    q = bench("simGetVehiclePose", "")["orientation"]
-    w, x, y, z = q["w_val"], q["x_val"], q["y_val"], q["z_val"]
-    return math.degrees(math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
+    return heading_deg(bench("simGetVehiclePose", ""))
 
 
 def turning(bench: Bench) -> float:

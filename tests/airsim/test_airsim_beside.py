@@ -9,55 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from airsim_rpc import Rpc, running, xyz
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.airsim.link import AirSimConfig
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.link_gate import LinkGate, Onlooker
-from skyloop.links.loop.loop_link import LoopConfig
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.messages import Arm, Goal, TakeOff
-from skyloop_client.session import connect
 
 pytestmark = pytest.mark.renders
 
 SETTINGS = '{"DefaultSensors": {"imu": {"SensorType": 2}}}'
-
-
-def test_two_links_at_once() -> None:
-    read = read_settings(SETTINGS, world="flat")
-    made: dict[str, Any] = {}
-    go_on, here = threading.Event(), threading.Event()
-
-    def opened(address: str) -> None:
-        made["pilot"] = threading.Thread(target=fly, args=(address,), daemon=True)
-        made["pilot"].start()
-
-    def fly(address: str) -> None:
-        session = connect(address, timeout=60.0)
-        session.ask(Arm(), TakeOff(3.0))
-        here.set()
-        go_on.wait(60.0)
-        session.ask(Goal(np.array([4.0, 0.0, 3.0])))
-        made["state"] = session.ask(until_ns=session.now() + 12_000_000_000).state
-        session.close()
-
-    loop = LoopConfig(mode="none", pace=20.0, opened=opened)
-    with running(read.scenario, replace(read.options, quality="low", land_after_s=0.5), 20.0, links=[loop]) as server:
-        watcher = Rpc(server.port)
-        assert here.wait(60.0)
-        go_on.set()
-        made["pilot"].join(60.0)
-        place = xyz(watcher("simGetVehiclePose", "")["position"])
-        # 4 m east
-        assert np.linalg.norm(np.subtract(place, [0.0, 4.0, -2.9])) < 1.5
-        watcher.close()
-    assert np.linalg.norm(made["state"].position - [4.0, 0.0, 3.0]) < 1.5
-    assert not any("no client commands" in line for line in server.lines), "who watched has nothing to land"
 
 
 class Stopper(Onlooker):

@@ -39,11 +39,11 @@ def asked(kind: int, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def airsim() -> Iterator[Bench]:
-    made = Bench(SETTINGS, world="flat")
-    made.sim.run_for(0.3)
-    made("simSetVehiclePose", pose(0.0, 0.0, -4.0), True, "")
-    yield made
-    made.close()
+    built = Bench(SETTINGS, world="flat")
+    built.sim.run_for(0.3)
+    built("simSetVehiclePose", pose(0.0, 0.0, -4.0), True, "")
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -151,9 +151,9 @@ def test_points_are_in_the_vehicle_s_ned_for_airsim_and_in_the_sensor_s_axes_for
     local = np.array(theirs["point_cloud"].values).reshape(-1, 3)
     assert local == pytest.approx(frd_from_flu(scan.points.astype(float)), abs=1e-5)
     # what AirSim's clients get is the same cloud, turned by the sensor's pose in the vehicle's NED
-    told = np.array(ours["point_cloud"].values).reshape(-1, 3)
-    assert not np.allclose(told, local, atol=0.1)
-    assert np.linalg.norm(told - xyz(ours["pose"]["position"]), axis=1) == pytest.approx(
+    reported = np.array(ours["point_cloud"].values).reshape(-1, 3)
+    assert not np.allclose(reported, local, atol=0.1)
+    assert np.linalg.norm(reported - xyz(ours["pose"]["position"]), axis=1) == pytest.approx(
         np.linalg.norm(local, axis=1), abs=1e-4
     )
     gpu = bench("getGPULidarData", "Gpu", "")

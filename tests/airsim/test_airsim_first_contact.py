@@ -11,8 +11,8 @@ from airsim_bench import Bench
 from airsim_rpc import Rpc, pose, xyz
 
 from free_ports import free_port
-from skyloop.apps.serve import serve
 from skyloop.links.airsim.calls import RpcListener
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.inbox import Inbox
 from skyloop.sim.scenario import make_scenario

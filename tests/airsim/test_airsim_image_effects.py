@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airsim_rpc import Rpc, pose
+from airsim_rpc import Rpc, pixels, pose
 
 from skyloop.links.airsim.pixels import LIGHT, NOISE_KEYS
 
@@ -57,10 +57,7 @@ SETTINGS: dict[str, Any] = {
 
 def pictures(rpc: Rpc, *names: str, kind: int = 0) -> list[np.ndarray[Any, Any]]:
     asked = [{"camera_name": name, "image_type": kind, "pixels_as_float": False, "compress": False} for name in names]
-    return [
-        np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(64, 96, 3).astype(int)
-        for answer in rpc("simGetImages", asked, "Drone1", False)
-    ]
+    return [pixels(answer).astype(int) for answer in rpc("simGetImages", asked, "Drone1", False)]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airsim_rpc import Rpc, RpcError, pose, xyz
+from airsim_rpc import Rpc, RpcError, pixels, pose, xyz
 from PIL import Image
 
 pytestmark = pytest.mark.renders
@@ -41,7 +41,7 @@ def image(rpc: Rpc, kind: int, *, floats: bool = False, compress: bool = False, 
     if compress:
         return np.asarray(Image.open(io.BytesIO(answer["image_data_uint8"])))
     # blue comes first
-    return np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(HEIGHT, WIDTH, 3)[..., ::-1]
+    return pixels(answer)[..., ::-1]
 
 
 def ground_depth(rpc: Rpc, row: int) -> float:
@@ -179,10 +179,10 @@ def test_annotation_layers(high: Rpc) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_", "reported"),
     [({"camera_name": "nose", "image_type": 0}, "camera"), ({"camera_name": "0", "image_type": 77}, "image type 77"),
      (5, "a request is 5")],
 )  # fmt: skip
-def test_requests_that_cannot_be(rpc: Rpc, request_: Any, told: str) -> None:
-    with pytest.raises(RpcError, match=f"simGetImages: .*{told}"):
+def test_requests_that_cannot_be(rpc: Rpc, request_: Any, reported: str) -> None:
+    with pytest.raises(RpcError, match=f"simGetImages: .*{reported}"):
         rpc("simGetImages", [request_], "Drone1", False)

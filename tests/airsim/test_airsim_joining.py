@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from airsim_rpc import Rpc, RpcError, pose, xyz
+from airsim_rpc import Rpc, RpcError, pose, vector, xyz
 
 pytestmark = pytest.mark.renders
 
@@ -60,23 +60,10 @@ def test_a_vehicle_added_where_another_stands_starts_beside_it_and_both_fly(rpc:
         assert not rpc("simGetCollisionInfo", name)["has_collided"]
 
 
-def test_a_vehicle_added_over_the_start_of_one_that_flies_starts_beside_that(rpc: Rpc) -> None:
-    """A reset would put the other one into it."""
+def test_a_vehicle_added_where_something_is_or_starts_is_put_beside_it(rpc: Rpc) -> None:
+    """A reset would put a vehicle that flies into one over its start."""
     rpc("simSetVehiclePose", pose(0.0, 0.0, -5.0), True, "Drone1")
-    rpc("simAddVehicle", "Under", "simpleflight", pose(0.0, 0.0, 0.0), "")
-    assert np.linalg.norm(xyz(rpc("simGetObjectPose", "Under")["position"])) > 1.0
-
-
-def test_a_vehicle_added_inside_a_thing_starts_beside_it(rpc: Rpc) -> None:
-    rpc(
-        "simSpawnObject",
-        "Post",
-        "Cube",
-        pose(20.0, 20.0, -0.5),
-        {"x_val": 0.4, "y_val": 0.4, "z_val": 3.0},
-        False,
-        False,
-    )
-    rpc("simAddVehicle", "Inside", "simpleflight", pose(20.0, 20.0, -0.1), "")
-    place = np.array(xyz(rpc("simGetObjectPose", "Inside")["position"]))
-    assert 0.7 < np.linalg.norm(place[:2] - 20.0) < 3.0
+    rpc("simSpawnObject", "Post", "Cube", pose(20.0, 20.0, -0.5), vector(0.4, 0.4, 3.0), False, False)
+    for name, at in (("Under", 0.0), ("Inside", 20.0)):
+        rpc("simAddVehicle", name, "simpleflight", pose(at, at, -0.1), "")
+        assert 0.7 < np.linalg.norm(np.subtract(xyz(rpc("simGetObjectPose", name)["position"])[:2], at)) < 3.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from airsim_rpc import Rpc, pose, vector, xyz
+from airsim_rpc import Rpc, pixels, pose, vector, xyz
 
 pytestmark = pytest.mark.renders
 
@@ -47,7 +47,7 @@ PLOTS = {
 def picture(rpc: Rpc, camera: str = "watch") -> np.ndarray[Any, Any]:
     request = {"camera_name": camera, "image_type": 0, "pixels_as_float": False, "compress": False}
     (answer,) = rpc("simGetImages", [request], "Drone1", camera == "watch")
-    return np.frombuffer(answer["image_data_uint8"], np.uint8).reshape(120, 160, 3)[..., ::-1]
+    return pixels(answer)[..., ::-1]
 
 
 def marked(rpc: Rpc, before: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

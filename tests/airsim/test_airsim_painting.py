@@ -71,8 +71,8 @@ def served(**options: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def one_server(painter: HeldPainter) -> Iterator[Running]:
-    with served() as made:
-        yield made
+    with served() as built:
+        yield built
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ import pytest
 from airsim_rpc import Rpc, RpcError, Running, pose, xyz
 from typer.testing import CliRunner
 
-from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
 from skyloop.links.airsim.calls import UNSUPPORTED
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import read_settings
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
@@ -104,12 +104,12 @@ def test_the_verb(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "skyloop")
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"ClokSpeed": 1, "DefaultSensors": {"imu": {"SensorType": 2}}}), encoding="utf-8")
-    told = CliRunner().invoke(
+    reported = CliRunner().invoke(
         app, ["--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json"]
     )
-    assert told.exit_code == 0, told.output
+    assert reported.exit_code == 0, reported.output
     assert "did you mean 'ClockSpeed'" in caplog.text and "may connect to 127.0.0.1:" in caplog.text
-    assert json.loads(told.stdout)["simulated_s"] >= 0.2
+    assert json.loads(reported.stdout)["simulated_s"] >= 0.2
 
 
 def test_the_page_lists_every_method_and_its_state(known_methods: set[str]) -> None:

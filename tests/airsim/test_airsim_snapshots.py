@@ -19,9 +19,9 @@ EAST = vector(0.0, 8.0, 0.0)
 
 @pytest.fixture(scope="module")
 def benches() -> Iterator[list[Bench]]:
-    made: list[Bench] = []
-    yield made
-    for bench in made:
+    built: list[Bench] = []
+    yield built
+    for bench in built:
         bench.close()
 
 

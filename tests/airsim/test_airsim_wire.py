@@ -89,14 +89,14 @@ def test_attitudes_between_frd_and_flu() -> None:
     assert np.degrees(np.arctan2(forward[0], forward[1])) == pytest.approx(30.0)
     assert np.degrees(np.arcsin(forward[2])) == pytest.approx(20.0)
     assert rotate(ours, [0.0, -1.0, 0.0])[2] < 0.0
-    told = Axes().pose(np.zeros(3), ours)["orientation"]
+    reported = Axes().pose(np.zeros(3), ours)["orientation"]
     # AirSim's own formula for roll, pitch, yaw to a quaternion
     (cr, cp, cy), (sr, sp, sy) = np.cos(0.5 * np.array([roll, pitch, yaw])), np.sin(0.5 * np.array([roll, pitch, yaw]))
     expected = [
         cr * cp * cy + sr * sp * sy, sr * cp * cy - cr * sp * sy,
         cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy,
     ]  # fmt: skip
-    assert list(told.values()) == pytest.approx(expected)
+    assert list(reported.values()) == pytest.approx(expected)
     position, back = Axes().world_pose(Axes().pose([1.0, 2.0, 3.0], ours))
     assert position.tolist() == [1.0, 2.0, 3.0]
     assert euler_from_quat(back) == pytest.approx(euler_from_quat(ours))
@@ -108,13 +108,13 @@ def test_kinematics_turn_every_vector() -> None:
         5, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]), quat, np.array([7.0, 8.0, 9.0]),
         np.array([10.0, 11.0, 12.0]), np.array([13.0, 14.0, 15.0]), np.zeros(4), np.zeros(4), np.zeros(3),
     )  # fmt: skip
-    told = Axes().kinematics(state)
-    assert list(told["position"].values()) == [2.0, 1.0, -3.0]
-    assert list(told["linear_velocity"].values()) == [5.0, 4.0, -6.0]
-    assert list(told["angular_velocity"].values()) == [7.0, -8.0, -9.0]
-    assert list(told["linear_acceleration"].values()) == [11.0, 10.0, -12.0]
-    assert list(told["angular_acceleration"].values()) == [13.0, -14.0, -15.0]
-    position, attitude, velocity, rates = Axes().world_motion(told, np.zeros(3), quat)
+    reported = Axes().kinematics(state)
+    assert list(reported["position"].values()) == [2.0, 1.0, -3.0]
+    assert list(reported["linear_velocity"].values()) == [5.0, 4.0, -6.0]
+    assert list(reported["angular_velocity"].values()) == [7.0, -8.0, -9.0]
+    assert list(reported["linear_acceleration"].values()) == [11.0, 10.0, -12.0]
+    assert list(reported["angular_acceleration"].values()) == [13.0, -14.0, -15.0]
+    position, attitude, velocity, rates = Axes().world_motion(reported, np.zeros(3), quat)
     assert position == pytest.approx(state.position) and velocity == pytest.approx(state.velocity_world)
     assert rates == pytest.approx(state.angular_velocity_body)
     assert euler_from_quat(attitude) == pytest.approx(euler_from_quat(quat))
@@ -126,9 +126,9 @@ def test_mounts_turn_both_frames() -> None:
         [np.cos(0.1), 0.0, 0.0, np.sin(0.1)])})  # fmt: skip
     assert position.tolist() == [1.0, -2.0, -3.0]
     assert rotate(quat, [1.0, 0.0, 0.0]) == pytest.approx([np.cos(0.2), -np.sin(0.2), 0.0])
-    told = body_pose(position, quat)
-    assert list(told["position"].values()) == [1.0, 2.0, 3.0]
-    assert told["orientation"]["z_val"] == pytest.approx(np.sin(0.1))
+    reported = body_pose(position, quat)
+    assert list(reported["position"].values()) == [1.0, 2.0, 3.0]
+    assert reported["orientation"]["z_val"] == pytest.approx(np.sin(0.1))
 
 
 @pytest.mark.parametrize("value", [None, {"x_val": 1}, {"x_val": 1, "y_val": float("nan"), "z_val": 0}, [1, 2, 3]])

@@ -7,13 +7,12 @@ import sys
 import time
 from typing import Any
 
-from mavsdk import ComponentType, Configuration, Mavsdk
 from mavsdk.plugins.action import Action
 from mavsdk.plugins.mission import Mission, MissionItem, MissionPlan
 from mavsdk.plugins.telemetry import Telemetry
 
 sys.path.append(sys.argv[2])
-from mavsdk_flight import PATIENCE_S, place, until
+from mavsdk_flight import connected, place, until
 
 
 def step(**found: Any) -> None:
@@ -29,11 +28,7 @@ def still(telemetry: Telemetry) -> None:
     until(rests, "at rest")
 
 
-library = Mavsdk(Configuration.create_with_component_type(ComponentType.GROUND_STATION))
-library.add_any_connection(sys.argv[1])
-system = library.first_autopilot(PATIENCE_S)
-if system is None:
-    raise TimeoutError("no autopilot")
+system = connected(sys.argv[1])
 telemetry, action, missions = Telemetry(system), Action(system), Mission(system)
 until(telemetry.health_all_ok, "healthy")
 action.set_takeoff_altitude(3.0)

@@ -17,8 +17,8 @@ from airsim_rpc import Rpc, RpcError, Running, running, xyz
 from px4_peer import SENSORS, Peer, hovering
 from test_ardupilot import Sitl
 
-from skyloop.apps.serve import serve
 from skyloop.links.airsim.options import ForeignAutopilot
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import Read, read_settings
 from skyloop.links.airsim.settings_reader import VEHICLE
 from skyloop.sim.scenario import make_scenario
@@ -134,7 +134,7 @@ def test_the_page_s_settings() -> None:
     assert first == ForeignAutopilot("px4", port=4560) and second == ForeignAutopilot("ardupilot", port=9002)
     table = page[page.index("| key | here") :].split("\n\n")[0]
     keys = {key for row in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", row.split("|")[1])}
-    assert {"TcpPort", "Parameters"} < keys <= set(VEHICLE)
+    assert {"TcpPort", "Parameters"} < keys <= set(VEHICLE.effective)
 
 
 def test_settings_say_where_they_connect() -> None:
@@ -158,19 +158,19 @@ def test_settings_say_where_they_connect() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "reported"),
     [("UseTcp", False, "on TCP all the same"), ("Parameters", {"NAV_RCL_ACT": 0}, "PX4_PARAM_")],
 )
-def test_settings_that_px4_must_see_to_are_told(key: str, value: Any, told: str) -> None:
+def test_settings_that_px4_must_see_to_are_told(key: str, value: Any, reported: str) -> None:
     (warning,) = read({"D": {**PX4, key: value}}).warnings
-    assert f"Vehicles.D.{key}" in warning and told in warning
+    assert f"Vehicles.D.{key}" in warning and reported in warning
 
 
 @pytest.mark.parametrize(
-    ("more", "told"), [({"TcpPort": 70000}, "D.TcpPort is 70000"), ({"UseSerial": True}, "D.SerialPort")]
+    ("more", "reported"), [({"TcpPort": 70000}, "D.TcpPort is 70000"), ({"UseSerial": True}, "D.SerialPort")]
 )
-def test_settings_that_cannot_be(more: dict[str, Any], told: str) -> None:
-    with pytest.raises(ScenarioError, match=told):
+def test_settings_that_cannot_be(more: dict[str, Any], reported: str) -> None:
+    with pytest.raises(ScenarioError, match=reported):
         read({"D": {**PX4, **more}})
 
 

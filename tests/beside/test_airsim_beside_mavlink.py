@@ -21,8 +21,8 @@ from pymavlink.dialects.v20 import common
 from typer.testing import CliRunner
 
 from free_ports import free_port
-from skyloop.apps.serve import serve
 from skyloop.cli.serve import app
+from skyloop.links.airsim.serve import serve
 from skyloop.links.airsim.settings import read_settings
 from skyloop.links.mavlink.link import OWN_GROUND_STATION, MavlinkConfig
 from skyloop.sim.scenario import make_scenario
@@ -205,14 +205,14 @@ def test_the_pages_commands(page: str, tmp_path: Path, caplog: pytest.LogCapture
     text = (Path(__file__).parents[2] / "docs" / "how-to" / page).read_text(encoding="utf-8")
     command = re.findall(r"^    skyloop serve (--mavlink.*?) *#", text, re.M)[-1].split()
     offset = free_port() - OWN_GROUND_STATION
-    told = CliRunner().invoke(
+    reported = CliRunner().invoke(
         app,
         [*command, "--settings", str(file), "--world", "flat", "--port", "0", "--lasts", "0.2", "--json",
          "--port-offset", str(offset)],
     )  # fmt: skip
-    assert told.exit_code == 0, told.output
+    assert reported.exit_code == 0, reported.output
     assert f"TCP server on 127.0.0.1:{5760 + offset}" in caplog.text and "AirSim clients may connect" in caplog.text
-    assert json.loads(told.stdout)["mavlink"]["vehicles"][0]["system_id"] == 1
+    assert json.loads(reported.stdout)["mavlink"]["vehicles"][0]["system_id"] == 1
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Script:
             self._lines.put(line)
         self._lines.put("")
 
-    def told(self) -> dict[str, Any]:
+    def reported(self) -> dict[str, Any]:
         """The next line of JSON; the real clients print others, too."""
         while line := self._lines.get(timeout=PATIENCE_S):
             if line.startswith("{"):
@@ -62,7 +62,7 @@ class Script:
 
     def ask(self, line: str) -> dict[str, Any]:
         self.go_on(line)
-        return self.told()
+        return self.reported()
 
 
 @contextmanager
@@ -87,26 +87,26 @@ def test_airsim_watches_while_mavsdk_flies() -> None:
             started(python, "-W", "ignore", FOLDER / "airsim_beside.py", server.port) as watcher,
             started(sys.executable, FOLDER / "mavsdk_beside.py", address, FOLDER.parent / "links") as pilot,
         ):
-            assert watcher.told() == {"watching": True}
-            hovers, seen = pilot.told(), watcher.ask("look")
+            assert watcher.reported() == {"watching": True}
+            hovers, seen = pilot.reported(), watcher.ask("look")
             assert hovers["at"] == pytest.approx([0.0, 0.0, -3.0], abs=0.4)
             assert seen["at"] == pytest.approx(hovers["at"], abs=0.1) and seen["landed"] == 1
             assert seen["scene"][:2] == [64, 48] and seen["scene"][2] > 20
             assert 0.0 < seen["depth"][0] < seen["depth"][1]
             pilot.go_on()
-            assert pilot.told() == {"mode": "MISSION"}
+            assert pilot.reported() == {"mode": "MISSION"}
             # the watcher takes the vehicle out of the mission; the mission then goes on where it was
             moved = watcher.ask("move")
             assert moved["at"] == pytest.approx([2.0, 3.0, -6.0], abs=0.6)
             pilot.go_on()
-            assert pilot.told() == {"mode": "HOLD"}
+            assert pilot.reported() == {"mode": "HOLD"}
             pilot.go_on()
-            arrived, seen = pilot.told(), watcher.ask("look")
+            arrived, seen = pilot.reported(), watcher.ask("look")
             # 1e-4 degrees are 11.1 m northwards and 7.5 m along the parallel
             assert arrived["at"] == pytest.approx([11.1, -7.5, -5.0], abs=0.7)
             # it still sways, and the two look one after the other
             assert seen["at"] == pytest.approx(arrived["at"], abs=0.3)
             watcher.process.kill()
             pilot.go_on()
-            assert pilot.told()["at"] == pytest.approx([0.0, 0.0, 0.0], abs=0.7)
+            assert pilot.reported()["at"] == pytest.approx([0.0, 0.0, 0.0], abs=0.7)
     assert not [line for line in server.lines if "no client commands" in line]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skyloop import cli
-from skyloop.apps.run import run_scenario
 from skyloop.campaigns.seeds import seeds_from
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import ScenarioError
 

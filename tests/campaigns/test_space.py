@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from skyloop.campaigns.space import Span, corners, points, run_seed
 
@@ -59,13 +58,3 @@ def test_corners_hold_both_ends_and_every_listed_value() -> None:
 def test_seeds_of_runs_differ() -> None:
     assert len({run_seed(1, k) for k in range(2000)} | {run_seed(2, k) for k in range(2000)}) == 4000
     assert all(0 <= run_seed(1, k) < 2**31 for k in range(100))
-
-
-def test_a_span_that_cannot_be_is_refused() -> None:
-    for wrong in (
-        {"least": 2, "most": 1},
-        {"least": 0, "most": 1, "scale": "log"},
-        {"least": 0, "most": 1, "steps": 1},
-    ):
-        with pytest.raises(ValidationError):
-            Span.model_validate(wrong)

@@ -26,6 +26,7 @@ from skyloop import cli
 from skyloop.campaigns import report
 from skyloop.campaigns.campaign import results
 from skyloop.campaigns.pools import RayPool, ray_pool
+from skyloop.datasets.worker_processes import descendants
 from skyloop_papers.runs import ALL_CORES, RunWorkers, all_runs
 
 pytestmark = pytest.mark.slow("starts Ray, whose servers take both cores for half a minute")
@@ -59,19 +60,6 @@ def listening(pids: set[int]) -> set[str]:
             fields = row.split()
             if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
                 found.add(fields[1].split(":")[0])
-    return found
-
-
-def descendants(pid: int) -> set[int]:
-    parents: dict[int, int] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(path.parent.name)] = int(path.read_text().rsplit(")", 1)[1].split()[1])
-        except OSError:
-            continue
-    found = {pid}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
-        found |= more
     return found
 
 
@@ -121,7 +109,7 @@ def test_a_reproduction_flies_there_and_a_killed_worker_costs_one_run(ray: RayPo
 
 def test_ray_listens_on_this_machine_only_and_tells_nobody(ray: RayPool) -> None:
     """127.0.0.1 as IPv4, and as IPv6 writes it."""
-    addresses = listening(descendants(os.getpid()))
+    addresses = listening({os.getpid(), *(pid for pid, _ in descendants(os.getpid()))})
     assert addresses and addresses <= {"0100007F", "0000000000000000FFFF00000100007F"}
     assert os.environ["RAY_AUTH_MODE"] == "token"
     from ray._common.usage import usage_lib

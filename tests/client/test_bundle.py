@@ -6,16 +6,17 @@ import pytest
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import UnknownNameError
-from skyloop_client.messages import RangeSample, VehicleStatus
+from skyloop_client.messages import Estimate, RangeSample, VehicleStatus
 from skyloop_client.streams import StreamInfo
 
 STATUS = VehicleStatus(5, "hover", armed=True, landed=False, failsafe="")
+BELIEF = Estimate.unknown(5)
 RANGE = RangeSample(4, 1.5, 0.1, 9.0)
 
 
 def bundle() -> Bundle:
     known = {name: StreamInfo(name, "RangeSample") for name in ("drone/range", "drone/imu", "truth/drone")}
-    return Bundle(5, "drone", {"drone/range": RANGE, "truth/drone": "exact"}, "believed", STATUS, known=known)
+    return Bundle(5, "drone", {"drone/range": RANGE, "truth/drone": "exact"}, BELIEF, STATUS, known=known)
 
 
 def test_streams_by_short_and_by_full_name() -> None:
@@ -25,7 +26,7 @@ def test_streams_by_short_and_by_full_name() -> None:
 
 
 def test_state_and_status_are_always_there() -> None:
-    assert bundle().get("state") == "believed"
+    assert bundle().get("state") is BELIEF
     assert bundle().get("status") is STATUS
 
 

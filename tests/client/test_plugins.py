@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from skyloop_client.errors import ScenarioError
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 
 
 def test_what_names_something_of_the_users() -> None:

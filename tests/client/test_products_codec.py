@@ -36,9 +36,9 @@ def test_an_estimate_of_the_first_version_is_read() -> None:
 
 def test_sigmas_are_those_of_the_covariance() -> None:
     covariance = np.diag(np.arange(1.0, 10.0) ** 2)
-    made = Estimate.from_covariance(0, np.zeros(3), np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), covariance)
-    assert made.valid
-    assert np.concatenate([made.position_sd, made.velocity_sd, made.attitude_sd]).tolist() == list(range(1, 10))
+    built = Estimate.from_covariance(0, np.zeros(3), np.zeros(3), np.array([1.0, 0, 0, 0]), np.zeros(3), covariance)
+    assert built.valid
+    assert np.concatenate([built.position_sd, built.velocity_sd, built.attitude_sd]).tolist() == list(range(1, 10))
     lost = Estimate.unknown(3, "dark")
     assert (lost.valid, lost.reason, lost.t_ns) == (False, "dark", 3)
 

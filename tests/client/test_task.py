@@ -10,6 +10,7 @@ import pytest
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import TaskError
+from skyloop_client.messages import Estimate
 from skyloop_client.tasks.task import Task
 
 
@@ -28,7 +29,7 @@ class Counting:
 
     def ask(self, *send: Any, **_: Any) -> Bundle:
         self.ns += 1_000_000_000
-        return Bundle(self.ns, "drone", {}, None, None)
+        return Bundle(self.ns, "drone", {}, Estimate.unknown(self.ns))
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
         self.tasks.append(("begin", name, deadline))

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import skyloop
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
 from skyloop_client.tasks.__main__ import main, option_from
 
 CAMERA = "vehicles.drone.sensors.front."
@@ -25,15 +25,15 @@ def test_face_anchor_over_the_link_is_face_anchor(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "skyloop_client.tasks", "face-anchor", "precision=0.03", "--record", str(record)]
     folder = tmp_path / "run"
     summary = run_scenario(scenario, folder, links=[LoopConfig(target=LocalProcess(command))])
-    told = json.loads((folder / "sut.txt").read_text().splitlines()[-1])
-    assert told["success"]
-    assert abs(told["angle"]) <= 0.03
+    reported = json.loads((folder / "sut.txt").read_text().splitlines()[-1])
+    assert reported["success"]
+    assert abs(reported["angle"]) <= 0.03
     assert summary["links"]["loop"]["violations"] == 0
     # 36° at 0.3 rad/s, and some time to think
-    assert 1.5 < told["time_s"] < 20.0
+    assert 1.5 < reported["time_s"] < 20.0
     written = json.loads(record.read_text())
     assert written["options"] == {"precision": 0.03}
-    assert written["loops"] == told["loops"] == len(written["children"]) - 1
+    assert written["loops"] == reported["loops"] == len(written["children"]) - 1
 
 
 def test_values_are_json_or_words() -> None:
@@ -44,6 +44,6 @@ def test_values_are_json_or_words() -> None:
 
 def test_trouble_is_told_in_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["face-anchor", "--connect", "127.0.0.1:1"]) == 1
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert not told["success"]
-    assert "cannot reach" in told["trouble"]
+    reported = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert not reported["success"]
+    assert "cannot reach" in reported["trouble"]

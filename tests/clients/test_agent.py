@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from scripted_simulator import ScriptedSimulator
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
 pytestmark = pytest.mark.processes
@@ -66,21 +66,21 @@ class Counter:
 
 @pytest.fixture
 def counter(tmp_path: Path) -> Iterator[Counter]:
-    made = Counter(tmp_path)
-    yield made
-    made.close()
+    built = Counter(tmp_path)
+    yield built
+    built.close()
 
 
 @pytest.fixture
 def simulator() -> Iterator[Callable[..., ScriptedSimulator]]:
-    made: list[ScriptedSimulator] = []
+    built: list[ScriptedSimulator] = []
 
     def make(answer: Callable[[dict[str, Any]], int | None], mode: str = "sync") -> ScriptedSimulator:
-        made.append(ScriptedSimulator(answer, mode))
-        return made[-1]
+        built.append(ScriptedSimulator(answer, mode))
+        return built[-1]
 
     yield make
-    for each in made:
+    for each in built:
         each.close()
 
 
@@ -217,8 +217,8 @@ session.close()
     # the sleep of 0.2 s, and whatever a busy machine makes of it
     assert 0.1 * SECOND < second["slept_ns"] < 10.0 * SECOND
     assert asked.hellos[0]["speed"] == 0.1
-    told = [et for et in asked.progress if first["et_ns"] < et < second["et_ns"]]
-    assert len(told) > 20, "the simulator may follow"
+    reported = [et for et in asked.progress if first["et_ns"] < et < second["et_ns"]]
+    assert len(reported) > 20, "the simulator may follow"
 
 
 def test_a_throttled_process_gets_its_share_and_the_wall_clock_goes_on(
@@ -322,9 +322,9 @@ def test_a_sut_that_cannot_be_started_is_told_of(capfd: pytest.CaptureFixture[st
     assert main(["agent", "--connect", "127.0.0.1:1", "--", "/no/such/sut"]) == 1
     assert main(["agent", "--throttle", "0.5", "--speed", "0.1", "--", "true"]) == 1
     assert main(["agent", "--clock", "wall", "--speed", "0.1", "--", "true"]) == 1
-    told = capfd.readouterr().err
-    assert "cannot start the SUT '/no/such/sut'" in told
-    assert "throttled" in told and "needs the clock 'cpu'" in told
+    reported = capfd.readouterr().err
+    assert "cannot start the SUT '/no/such/sut'" in reported
+    assert "throttled" in reported and "needs the clock 'cpu'" in reported
 
 
 TWO_VEHICLES = """

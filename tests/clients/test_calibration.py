@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skyloop.apps.board_speed import board_speed
+from skyloop.campaigns.size import board_speed
 from skyloop_client.__main__ import main
 from skyloop_client.calibration import PROGRAM, WORK, compared, quickest, read_calibration
 from skyloop_client.errors import LinkError

@@ -93,7 +93,7 @@ def test_every_dtype_arrives(probe: Path) -> None:
 
 
 def test_every_plain_value_arrives(probe: Path) -> None:
-    whole = [
+    total = [
         0,
         127,
         128,
@@ -113,7 +113,7 @@ def test_every_plain_value_arrives(probe: Path) -> None:
         -(2**63),
     ]
     values = {
-        "whole": whole,
+        "total": total,
         "text": ["", "a" * 31, "b" * 32, "c" * 256, "d" * 65536],
         "real": [0.1, -1e300, float("inf")],
         "rest": [None, True, False, {"a": {}}, []],
@@ -158,10 +158,10 @@ def test_an_array_beyond_its_message_is_refused(probe: Path) -> None:
 
 
 def test_broken_messages_never_crash(probe: Path) -> None:
-    whole = message(reply(1, T0, messages={"drone/front": [0, 1, 2, CAMERA], "drone/imu": [0, 1, 2, IMU]}))[4:]
-    (got,) = lines(run(probe, "mutate", data=whole))
-    assert got["cut_refused"] == len(whole)
-    assert 5_000 + len(whole) < got["refused"] < got["tried"]
+    total = message(reply(1, T0, messages={"drone/front": [0, 1, 2, CAMERA], "drone/imu": [0, 1, 2, IMU]}))[4:]
+    (got,) = lines(run(probe, "mutate", data=total))
+    assert got["cut_refused"] == len(total)
+    assert 5_000 + len(total) < got["refused"] < got["tried"]
 
 
 def test_a_session(probe: Path) -> None:
@@ -314,7 +314,7 @@ def test_what_it_publishes_is_on_the_simulators_streams(probe: Path) -> None:
             pilot.sleep_until(pilot.now() + 20_000_000)
         out, err = process.communicate()
         assert process.returncode == 0, err
-        told = json.loads(out)
+        reported = json.loads(out)
         assert err.decode().splitlines() == [
             "'drone/imu' is the simulator's own stream of ImuSample; choose another name"
         ]
@@ -323,19 +323,19 @@ def test_what_it_publishes_is_on_the_simulators_streams(probe: Path) -> None:
         found = latest("drone/detections")
         assert (found.boxes_px.tolist(), found.classes, found.tracks.tolist()) == ([[1, 2, 3, 4]], ("car",), [9])
         vio = latest("drone/vio")
-        assert (vio.t_ns, vio.velocity_world.tolist(), vio.valid) == (told["t_ns"], [4.0, 5.0, 6.0], True)
+        assert (vio.t_ns, vio.velocity_world.tolist(), vio.valid) == (reported["t_ns"], [4.0, 5.0, 6.0], True)
         assert (vio.gyro_bias.tolist(), vio.covariance.shape, vio.accel_bias) == ([0.1, 0.2, 0.3], (9, 9), None)
-        assert told["arrived"] == told["last"] - told["first"] + 1 >= 20
+        assert reported["arrived"] == reported["last"] - reported["first"] + 1 >= 20
 
 
 def test_a_task_with_a_deadline_and_the_energy_it_costs(probe: Path) -> None:
     from link_rig import flying
 
     with flying() as rig:
-        (told,) = lines(run(probe, "task", rig.address))
+        (reported,) = lines(run(probe, "task", rig.address))
         (pilot,) = rig.link.summary()["pilots"]
     assert pilot["tasks"]["look"]["missed"] == pilot["deadlines_missed"] == 1
     assert pilot["tasks"]["look"]["longest_s"] >= 0.1
     assert "task look" in rig.news_of("deadline missed")
     # at least 0.1 s at 2.7 W
-    assert told["energy"] >= 0.27 and 0.99 < told["charge"] < 1.0
+    assert reported["energy"] >= 0.27 and 0.99 < reported["charge"] < 1.0

@@ -12,9 +12,9 @@ import pytest
 from small_flight import FX, HEIGHT, WIDTH, SmallFlight
 from small_server import SmallServer
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.tasks import anchor
 

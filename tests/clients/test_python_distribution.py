@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.version import __version__
 
@@ -58,8 +58,8 @@ class Pilot:
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    made: dict[str, Path] = RELEASE["build"](tmp_path_factory.mktemp("dist"))
-    return made
+    built: dict[str, Path] = RELEASE["build"](tmp_path_factory.mktemp("dist"))
+    return built
 
 
 def pip(*arguments: str) -> None:

@@ -18,8 +18,8 @@ import record_types  # noqa: E402
 
 @pytest.mark.parametrize("path", record_types.written(), ids=lambda path: path.name)
 def test_what_is_written_is_current(path: Path) -> None:
-    told = "run .venv/bin/python tools/record_types.py and commit what it writes"
-    assert path.read_text(encoding="utf-8") == record_types.written()[path], told
+    reported = "run .venv/bin/python tools/record_types.py and commit what it writes"
+    assert path.read_text(encoding="utf-8") == record_types.written()[path], reported
 
 
 def test_a_field_in_all_its_parts() -> None:

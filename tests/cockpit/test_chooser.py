@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cockpit_rig import CockpitRig, opened, until
-from skyloop.apps.jobs import Jobs
-from skyloop.apps.scenario_edits import changed, check, scenario_from_page
+from skyloop.cockpit.jobs import Jobs
+from skyloop.cockpit.scenario_edits import changed, check, scenario_from_page
 from skyloop_client.errors import LinkError, ScenarioError, SkyloopError
 
 GOOD = "name: small\nvehicles:\n  - name: drone\n    sensors:\n      imu: {kind: imu}\n"
@@ -128,7 +128,7 @@ SAYS = "import sys, time; print('at work on', *sys.argv[1:], flush=True); sys.ex
 @pytest.mark.processes
 def test_jobs_are_watched_and_leave_what_they_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes are real, only what runs in them is short; the slow suite runs the real ones."""
-    monkeypatch.setattr("skyloop.apps.jobs.ENTRY", SAYS)
+    monkeypatch.setattr("skyloop.cockpit.jobs.ENTRY", SAYS)
     told: list[dict[str, Any]] = []
     jobs = Jobs({"reproductions": {"drag": "", "radar": ""}, "worlds": {"park": ""}}, tmp_path, told.append)
     with pytest.raises(SkyloopError, match="drag"):
@@ -138,7 +138,7 @@ def test_jobs_are_watched_and_leave_what_they_said(tmp_path: Path, monkeypatch: 
     assert names == ["reproduce-radar-001", "record-park-001"]
     assert (tmp_path / names[0] / "output.txt").read_text().startswith("at work on reproduce radar --quick --out")
     assert {job["number"] for job in told} == {1, 2} and any(job["state"] == "running" for job in told)
-    monkeypatch.setattr("skyloop.apps.jobs.ENTRY", "import time; time.sleep(600)")
+    monkeypatch.setattr("skyloop.cockpit.jobs.ENTRY", "import time; time.sleep(600)")
     for _ in range(2):
         jobs.start("record", "park", quick=True)
     with pytest.raises(LinkError, match="2 jobs run"):

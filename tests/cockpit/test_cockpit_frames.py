@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import simplejpeg
 
-from skyloop.cockpit.frames import FrameMaker, numbers
+from skyloop.cockpit.packets import FrameMaker, numbers
 from skyloop.cockpit.wire import FramePayload, frame, unframed
 from skyloop_client.messages import (
     CameraImage,

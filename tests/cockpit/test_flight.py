@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from cockpit_rig import CockpitRig, until
-from skyloop.apps.run import run_scenario
+from skyloop.cockpit.commands import CommandsConfig
 from skyloop.cockpit.hub import Viewer
-from skyloop.cockpit.orders import CommandsConfig
 from skyloop.core.validation import read_yaml
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 
 

@@ -12,9 +12,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from skyloop.apps.run import run_scenario
 from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.wire import unframed
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
 pytestmark = pytest.mark.processes
@@ -32,7 +32,7 @@ def look_on(port: int, seen: list[str]) -> None:
         for data in peer:
             assert isinstance(data, bytes)
             header, _ = unframed(data)
-            seen.append(header.get("s", header["k"]))
+            seen.append(str(header.get("s", header["k"])))
 
 
 def test_a_flight_with_viewers_has_the_bytes_of_one_without(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from skyloop.core.bus import Bus, Fingerprint, LatestRecords, record_bytes
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import ScenarioError, UnknownNameError
-from skyloop_client.messages import Contact, Event, EventKind, ImuSample, Message
+from skyloop_client.messages import Contact, Estimate, Event, EventKind, ImuSample, Message
 from skyloop_client.streams import StreamInfo
 
 
@@ -86,10 +86,11 @@ def test_a_bundle_finds_own_streams_others_and_the_state(bus: Bus) -> None:
     bus.advertise(StreamInfo("other/imu", "ImuSample"))
     bus.publish(message(1))
     bus.publish(message(2, stream="other/imu"))
-    bundle = Bundle(20, "drone", LatestRecords(bus), "the state", known=bus.infos)
+    state = Estimate.unknown(20)
+    bundle = Bundle(20, "drone", LatestRecords(bus), state, known=bus.infos)
     assert bundle.get("imu").t_ns == 10
     assert bundle.get("other/imu").t_ns == 20
-    assert bundle.get("state") == "the state"
+    assert bundle.get("state") is state
     assert bundle.get("events") is None
     for name in ("imuu", "drone/imuu", "nothing"):
         with pytest.raises(UnknownNameError, match=f"no stream named '{name}'"):

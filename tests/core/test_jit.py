@@ -126,31 +126,18 @@ def runs(script: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.processes
-def test_a_kernel_compiles_when_it_or_its_caller_is_first_called(runs: list[dict[str, Any]]) -> None:
+def test_a_kernel_compiles_once_when_it_or_its_caller_is_first_called(runs: list[dict[str, Any]]) -> None:
     assert [facts["at first"] for facts in runs] == [0, 0]
     # what is loaded from the cache has its parts in it
     assert [facts["after one call"] for facts in runs] == [[1, 1, 0], [0, 1, 0]]
-    assert all(facts["rows"] == [[2.0 + 4.0 + 8.0] * 3] * 2 for facts in runs)
-
-
-@pytest.mark.processes
-def test_a_piece_called_with_several_constants_is_compiled_once(runs: list[dict[str, Any]]) -> None:
+    # several constants are one form of a piece
     assert runs[0]["forms of the piece"] == 1
-
-
-@pytest.mark.processes
-def test_threads_that_come_second_wait_for_the_machine_code(runs: list[dict[str, Any]]) -> None:
-    """They used to ask for it until the stack was full, which killed the process."""
-    assert all(facts["each thread added one"] for facts in runs)
-
-
-@pytest.mark.processes
-def test_a_kernel_is_compiled_for_its_signatures_only(runs: list[dict[str, Any]]) -> None:
     for facts in runs:
-        assert facts["another type is refused"]
-        assert facts["forms of a kernel"] == 1
-        # from then on Numba calls the machine code without asking anybody
-        assert not facts["still replaced"]
+        assert facts["rows"] == [[2.0 + 4.0 + 8.0] * 3] * 2
+        # threads that come second wait; they used to ask for the machine code until the stack was full
+        assert facts["each thread added one"]
+        # a kernel is compiled for its signatures only; from then on Numba calls the machine code without asking
+        assert facts["another type is refused"] and facts["forms of a kernel"] == 1 and not facts["still replaced"]
 
 
 @pytest.mark.processes

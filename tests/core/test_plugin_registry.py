@@ -1,4 +1,4 @@
-"""Plugins that cannot be loaded are reported in one line and break nothing else. See also tests/test_docs_plugin.py."""
+"""Plugins that cannot be loaded are reported in one line and break nothing else; see also docs/test_docs_plugin.py."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from handmade import label, messages_of, write_group
 from tiny_formats import TINY, TinyVoc
 
 import skyloop.datasets.export
-from skyloop.cli import main
 from skyloop.datasets.check_journal import boxes_of
 from skyloop.datasets.checking import check, repair
 from skyloop.datasets.export import Exporter, export, finished_formats
@@ -82,13 +80,6 @@ def test_a_stream_that_is_not_there_is_named_and_events_may_be_absent(made: Reco
     assert lines == ["error: truth/drone: all 50 samples are missing"]
 
 
-def test_the_last_sample_counts_too(made: Recording) -> None:
-    messages = messages_of(2)
-    last = [message for message in messages if message.stream == "drone/imu0"][-1]
-    write_group(made, 2, [message for message in messages if message is not last])
-    assert f"error: drone/imu0: 1 samples are missing: {last.index} at {last.t_ns} ns" in said(made.folder)
-
-
 def test_a_broken_record_is_found_by_its_byte(made: Recording) -> None:
     path = made.group_path(1)
     data = bytearray(path.read_bytes())
@@ -135,8 +126,8 @@ def test_files_that_changed_are_told_and_written_again(dataset: Recording) -> No
     assert "error: voc/list.txt: is listed in the manifest but missing" in lines
     assert "error: mav0/rgb0/data/2100000000.raw: has other content" in lines
     assert repair(dataset.folder) == [
-        "asl was written anew from the journal: 1 of its files are not as the manifest says",
-        "voc was written anew from the journal: 2 of its files are not as the manifest says",
+        "asl was written again from the journal: 1 of its files are not as the manifest says",
+        "voc was written again from the journal: 2 of its files are not as the manifest says",
     ]
     assert content(dataset.folder) == before
     assert repair(dataset.folder) == []
@@ -328,14 +319,3 @@ def test_an_export_that_fails_leaves_no_folder(dataset: Recording, monkeypatch: 
     with pytest.raises(DatasetError, match="no space left"):
         export(dataset.folder, ("voc",))
     assert not (dataset.folder / "voc").exists() and not (dataset.folder / "voc.partial").exists()
-
-
-def test_an_export_says_what_it_writes_unless_it_is_quiet(
-    dataset: Recording, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for options, told in (([], "skyloop: writing asl ...\nskyloop: writing voc ...\n"), (["--quiet"], "")):
-        monkeypatch.setattr(sys, "argv", ["skyloop", "export", str(dataset.folder), "--to", "asl,voc", *options])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
-        assert capfd.readouterr().err == told

@@ -154,6 +154,6 @@ def test_seeds_are_recorded_into_one_dataset_and_resumed(tmp_path: Path, monkeyp
     assert contents(folder) == whole
     (folder / "yolo/data.yaml").unlink()
     assert skyloop(monkeypatch, "check", str(folder)) == 1
-    assert repair(folder) == ["yolo of all seeds was written anew"]
+    assert repair(folder) == ["yolo of all seeds was written again"]
     assert check(folder) == []
     assert skyloop(monkeypatch, "replay", str(folder)) == 1

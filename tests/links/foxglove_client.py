@@ -95,15 +95,15 @@ class Viewer:
 
     def _take(self, raw: str | bytes) -> None:
         if isinstance(raw, str):
-            told = json.loads(raw)
-            if told["op"] == "advertise":
-                for channel in told["channels"]:
+            reported = json.loads(raw)
+            if reported["op"] == "advertise":
+                for channel in reported["channels"]:
                     self.channels[channel["topic"]] = channel
                     self._decoders[channel["topic"]] = decoder(channel)
                     if self._wanted is None:
                         self._ask(channel["topic"])
-            elif told["op"] == "status":
-                self.statuses.append(told)
+            elif reported["op"] == "status":
+                self.statuses.append(reported)
         elif raw[0] == TIME:
             self.times.append(struct.unpack_from("<Q", raw, 1)[0])
         elif raw[0] == MESSAGE_DATA:

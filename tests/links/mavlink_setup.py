@@ -13,12 +13,12 @@ import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
-from skyloop.apps.run import fly
 from skyloop.core.frames import GeoPoint
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.mavlink.link import MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.wire import Inlet
 from skyloop.links.pace import Pace
+from skyloop.run import fly
 
 HOME = GeoPoint(47.641468, -122.140165, 122.0)
 PLAIN = {"world": "flat", "duration": 4000, "vehicles": [{"name": "drone", "airframe": "x500", "yaw_deg": 30}]}
@@ -74,7 +74,7 @@ def staged(scenario: dict[str, Any] | None = None, *, pace: float = 8.0, folder:
                 time.sleep(0.01)
             yield stage
         finally:
-            link.stop()
+            link_gate.stop()
             thread.join(timeout=30.0)
             link_gate.finish("the test is over")
     assert not thread.is_alive()

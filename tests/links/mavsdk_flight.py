@@ -20,6 +20,18 @@ PATIENCE_S = 30.0
 found: dict[str, Any] = {}
 
 
+LIBRARY = Mavsdk(Configuration.create_with_component_type(ComponentType.GROUND_STATION))
+"""Its systems end with it."""
+
+
+def connected(address: str) -> Any:
+    LIBRARY.add_any_connection(address)
+    system = LIBRARY.first_autopilot(PATIENCE_S)
+    if system is None:
+        raise TimeoutError("no autopilot")
+    return system
+
+
 def until(test: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + PATIENCE_S
     while not test():
@@ -90,11 +102,7 @@ def mission(missions: Mission, telemetry: Telemetry) -> None:
 
 
 def main(address: str) -> None:
-    library = Mavsdk(Configuration.create_with_component_type(ComponentType.GROUND_STATION))
-    library.add_any_connection(address)
-    system = library.first_autopilot(PATIENCE_S)
-    if system is None:
-        raise TimeoutError("no autopilot")
+    system = connected(address)
     found["autopilot"] = system.autopilot_type().name
     telemetry, action = Telemetry(system), Action(system)
     version = Info(system).get_version()

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mavsdk import ComponentType, Configuration, Mavsdk
 from mavsdk.plugins.action import Action, OrbitYawBehavior
 from mavsdk.plugins.camera import Camera, Mode
 from mavsdk.plugins.failure import Failure, FailureType, FailureUnit
@@ -20,7 +19,7 @@ from mavsdk.plugins.log_files import LogFiles
 from mavsdk.plugins.mission import Mission, MissionError, MissionItem, MissionPlan
 from mavsdk.plugins.param import Param
 from mavsdk.plugins.telemetry import Telemetry
-from mavsdk_flight import PATIENCE_S, found, place, take_off, until
+from mavsdk_flight import PATIENCE_S, connected, found, place, take_off, until
 
 
 def camera(system: Any) -> None:
@@ -94,11 +93,7 @@ def files(system: Any, folder: Path) -> None:
 
 
 def main(address: str, folder: str) -> None:
-    library = Mavsdk(Configuration.create_with_component_type(ComponentType.GROUND_STATION))
-    library.add_any_connection(address)
-    system = library.first_autopilot(PATIENCE_S)
-    if system is None:
-        raise TimeoutError("no autopilot")
+    system = connected(address)
     telemetry, action = Telemetry(system), Action(system)
     until(telemetry.health_all_ok, "healthy")
     try:

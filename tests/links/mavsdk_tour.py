@@ -6,7 +6,6 @@ import json
 import sys
 import time
 
-from mavsdk import ComponentType, Configuration, Mavsdk
 from mavsdk.plugins.action import Action
 from mavsdk.plugins.geofence import Circle, FenceType, Geofence, GeofenceData, Point, Polygon
 from mavsdk.plugins.manual_control import ManualControl
@@ -14,7 +13,7 @@ from mavsdk.plugins.mission import Mission, MissionItem, MissionPlan
 from mavsdk.plugins.offboard import Attitude, Offboard, PositionGlobalYaw, VelocityNedYaw
 from mavsdk.plugins.param import Param
 from mavsdk.plugins.telemetry import Telemetry
-from mavsdk_flight import PATIENCE_S, found, near, place, until
+from mavsdk_flight import PATIENCE_S, connected, found, near, place, until
 
 
 def goto(action: Action, telemetry: Telemetry) -> None:
@@ -72,11 +71,7 @@ def mission(missions: Mission, telemetry: Telemetry) -> None:
 
 
 def main(address: str) -> None:
-    library = Mavsdk(Configuration.create_with_component_type(ComponentType.GROUND_STATION))
-    library.add_any_connection(address)
-    system = library.first_autopilot(PATIENCE_S)
-    if system is None:
-        raise TimeoutError("no autopilot")
+    system = connected(address)
     telemetry, action, param = Telemetry(system), Action(system), Param(system)
     telemetry.set_rate_attitude_euler(50.0)
     telemetry.set_rate_odometry(20.0)

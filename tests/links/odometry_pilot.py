@@ -5,7 +5,6 @@ message as they are, and turns the attitude on with the gyroscope until the next
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,10 +35,7 @@ def on_odometry(way: Sequence[tuple[float, tuple[float, float, float]]]) -> Call
     def listen(message: Any) -> None:
         pilot.position = [message.x, message.y, message.z]
         pilot.velocity = turned(message.q, (message.vx, message.vy, message.vz))
-        w, x, y, z = message.q
-        pilot.roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-        pilot.pitch = math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x))))
-        pilot.yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        pilot.set_attitude(*message.q)
         memory["seen"] = memory["t"]
 
     def answer(peer: Peer, message: Any) -> None:

@@ -26,9 +26,9 @@ class Link:
         self.socket.sendall(UINT.pack(4 + len(packed) + len(raw)) + UINT.pack(len(packed)) + packed + raw)
 
     def receive(self):
-        whole = self.exactly(UINT.unpack(self.exactly(4))[0])
-        head_length = UINT.unpack(whole[:4])[0]
-        raw = whole[4 + head_length :]
+        total = self.exactly(UINT.unpack(self.exactly(4))[0])
+        head_length = UINT.unpack(total[:4])[0]
+        raw = total[4 + head_length :]
 
         def array(code, data):
             assert code == 1
@@ -39,7 +39,7 @@ class Link:
                 count *= length
             return list(struct.unpack_from(f"<{count}{kind}", raw, start))
 
-        return msgpack.unpackb(whole[4 : 4 + head_length], ext_hook=array, strict_map_key=False)
+        return msgpack.unpackb(total[4 : 4 + head_length], ext_hook=array, strict_map_key=False)
 
     def exactly(self, count):
         data = b""
@@ -80,10 +80,16 @@ def main():
         assert not reply["refused"], reply["refused"]
     _, t_ns, _, imu = reply["messages"][f"{hello['vehicle']}/imu"]
     moved = [b - a for a, b in zip(start, reply["state"]["position"], strict=True)]
-    told = {"moved": moved, "height": start[2], "force": imu["specific_force"][2], "imu_ns": t_ns, "t_ns": link.t_ns}
-    told["charge"], told["energy"] = reply["battery"]["state_of_charge"], reply["computer_energy_j"]
+    reported = {
+        "moved": moved,
+        "height": start[2],
+        "force": imu["specific_force"][2],
+        "imu_ns": t_ns,
+        "t_ns": link.t_ns,
+    }
+    reported["charge"], reported["energy"] = reply["battery"]["state_of_charge"], reply["computer_energy_j"]
     link.send({"type": "bye"})
-    print(json.dumps({**told, "knows": sorted(name for name in sys.modules if name.startswith("skyloop"))}))
+    print(json.dumps({**reported, "knows": sorted(name for name in sys.modules if name.startswith("skyloop"))}))
 
 
 main()

@@ -38,11 +38,11 @@ def scenario(**vehicle: Any) -> Scenario:
 class Bench:
     """A simulation with a PX4 link on a free port."""
 
-    def __init__(self, made: Scenario, options: Px4Options | None = None, folder: Any = None) -> None:
+    def __init__(self, built: Scenario, options: Px4Options | None = None, folder: Any = None) -> None:
         self.link_gate = LinkGate()
         self.line = OnePeer(self.link_gate.inbox, "127.0.0.1", 0, "PX4")
         self.link = self.link_gate.links["px4"] = Px4(self.line, "drone", HOME, options)
-        self.sim: Simulation = build(made, gates=(self.link_gate,))
+        self.sim: Simulation = build(built, gates=(self.link_gate,))
         self.peers: list[Peer] = []
         try:
             self.link_gate.attach(self.sim.port, folder)

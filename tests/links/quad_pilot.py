@@ -36,6 +36,12 @@ class QuadPilot:
         self.pitch += dt * (q * cr - r * sr)
         self.yaw += dt * (q * sr + r * cr) / cp
 
+    def set_attitude(self, w: float, x: float, y: float, z: float) -> None:
+        """From ned_from_frd."""
+        self.roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+        self.pitch = math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x))))
+        self.yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
     def throttles(self, gyro: tuple[float, float, float]) -> list[float]:
         wanted = [
             max(-3.0, min(3.0, 1.5 * (goal - at) - 2.0 * speed))

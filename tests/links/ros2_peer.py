@@ -106,12 +106,12 @@ class Peer:
                 "writer_gid_seq": many.sequence[gid],
             },
         )  # fmt: skip
-        told = make_idl_struct(
+        reported = make_idl_struct(
             "Told24", "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",
             {"gid": gid, "node_entities_info_seq": many.sequence[node]},
         )  # fmt: skip
         return DataReader(
-            self.participant, Topic(self.participant, "ros_discovery_info", told), Qos(*QUALITIES["latched"])
+            self.participant, Topic(self.participant, "ros_discovery_info", reported), Qos(*QUALITIES["latched"])
         )
 
     def kind(self, name: str) -> Any:
@@ -140,7 +140,7 @@ class Peer:
             self.topics[name] = Topic(self.participant, name, self.kind(kind))
         return self.topics[name]
 
-    def made(self, name: str, values: Any) -> Any:
+    def built(self, name: str, values: Any) -> Any:
         """A message from nested dictionaries. What is left out is zero."""
         values, kind = values or {}, self.kind(name)
         parts = {field: self._part(about, values.get(field)) for field, about in self.store.fielddefs[name][1]}
@@ -151,7 +151,7 @@ class Peer:
     def _part(self, about: Any, value: Any) -> Any:
         what, rest = about
         if what == Nodetype.NAME:
-            return self.made(rest, value)
+            return self.built(rest, value)
         if what == Nodetype.SEQUENCE:
             return [self._part(rest[0], one) for one in value or []]
         if what == Nodetype.ARRAY:
@@ -181,7 +181,7 @@ class Peer:
         writer, until = self.writers[topic], time.monotonic() + wait
         while not writer.get_publication_matched_status().current_count and time.monotonic() < until:
             time.sleep(0.01)
-        writer.write(self.made(kind, values))
+        writer.write(self.built(kind, values))
         return int(writer.get_publication_matched_status().current_count)
 
     def call(self, service: str, kind: str, values: Any, wait: float) -> Any:
@@ -205,7 +205,7 @@ class Peer:
             time.sleep(0.1)
         self.asked += 1
         head = {"client_guid": writer.get_instance_handle() & (2**63 - 1), "sequence_number": self.asked}
-        writer.write(self.made(f"{kind}_Request", {**head, **(values or {})}))
+        writer.write(self.built(f"{kind}_Request", {**head, **(values or {})}))
         while time.monotonic() < until:
             for sample in reader.take(10):
                 if sample.client_guid == head["client_guid"] and sample.sequence_number == self.asked:
@@ -228,7 +228,7 @@ class Peer:
                     east = stamp["sec"] + stamp["nanosec"] * 1e-9
                     head = {"stamp": stamp, "frame_id": "map"}
                     values = {"header": head, "twist": {"linear": {"x": east, "y": -0.25}}}
-                    out.write(self.made("geometry_msgs/msg/TwistStamped", values))
+                    out.write(self.built("geometry_msgs/msg/TwistStamped", values))
 
         self.threads.append(threading.Thread(target=answer, daemon=True))
         self.threads[-1].start()
@@ -268,7 +268,7 @@ class Peer:
 
     def flood(self, topic: str, kind: str, count: int) -> str:
         assert self.write(topic, kind, {}, True, 60.0)
-        message = self.made(kind, {})
+        message = self.built(kind, {})
         for _ in range(count):
             self.writers[topic].write(message)
         return "ok"
@@ -294,27 +294,27 @@ def main() -> None:
     peer = Peer(int(sys.argv[1]), of_humble="humble" in sys.argv[2:])
     print(json.dumps("ready"), flush=True)
     for line in sys.stdin:
-        told = json.loads(line)
-        verb = next(iter(told))
-        kind, values = told.get("type", ""), told.get("values")
+        reported = json.loads(line)
+        verb = next(iter(reported))
+        kind, values = reported.get("type", ""), reported.get("values")
         if verb == "read":
-            answer: Any = peer.read(told["read"], kind, told["quality"])
+            answer: Any = peer.read(reported["read"], kind, reported["quality"])
         elif verb == "take":
-            answer = peer.take(told["take"], told["count"], told["wait"])
+            answer = peer.take(reported["take"], reported["count"], reported["wait"])
         elif verb == "write":
-            answer = peer.write(told["write"], kind, values, told["reliable"], told["wait"])
+            answer = peer.write(reported["write"], kind, values, reported["reliable"], reported["wait"])
         elif verb == "echo":
-            answer = peer.echo(told["echo"], kind, told["to"])
+            answer = peer.echo(reported["echo"], kind, reported["to"])
         elif verb == "record":
-            answer = peer.record(told["record"], told["topics"])
+            answer = peer.record(reported["record"], reported["topics"])
         elif verb == "stop":
             answer = peer.stop()
         elif verb == "flood":
-            answer = peer.flood(told["flood"], kind, told["count"])
+            answer = peer.flood(reported["flood"], kind, reported["count"])
         elif verb == "call":
-            answer = peer.call(told["call"], kind, values, told["wait"])
+            answer = peer.call(reported["call"], kind, values, reported["wait"])
         else:
-            answer = peer.graph(told["graph"])
+            answer = peer.graph(reported["graph"])
         print(json.dumps(answer), flush=True)
 
 

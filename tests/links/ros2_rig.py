@@ -103,9 +103,9 @@ class Node(NodeProcess):
         """The reply to what was asked."""
         return self._answer()
 
-    def told(self, **told: Any) -> Any:
+    def reported(self, **reported: Any) -> Any:
         """Any other verb."""
-        self._say(**told)
+        self._say(**reported)
         return self._answer()
 
     def graph(self, wait: float = PATIENCE_S) -> Any:
@@ -157,13 +157,17 @@ class Flown:
                 self.simulation.step()
 
 
+class Unpaced(Ros2Link):
+    """Tests do not wait for real time."""
+
+    allows_realtime = False
+
+
 @contextmanager
 def flown(vehicles: Any, domain: int = DOMAIN, lockstep: str | None = None, **more: Any) -> Iterator[Flown]:
     """`vehicles` and the rest are as in a scenario."""
     gate = LinkGate(Pace(None))
-    link = gate.links["ros2"] = Ros2Link(
-        gate.inbox, Ros2Settings(domain=domain), lockstep=lockstep, world=WORLDS, paced=False
-    )
+    link = gate.links["ros2"] = Unpaced(gate.inbox, Ros2Settings(domain=domain), lockstep=lockstep, world=WORLDS)
     try:
         scenario = make_scenario({"name": "ros2", "vehicles": vehicles, **more})
         with skyloop.build(scenario, gates=(gate,)) as simulation:

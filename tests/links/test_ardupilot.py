@@ -110,8 +110,8 @@ class Bench:
         self.link_gate = LinkGate()
         self.line = Datagrams(self.link_gate.inbox, "127.0.0.1", 0, "ArduPilot")
         self.link = self.link_gate.links["ardupilot"] = Ardupilot(self.line, "drone", options)
-        made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
-        self.sim = build(made, gates=(self.link_gate,))
+        built = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
+        self.sim = build(built, gates=(self.link_gate,))
         self.link_gate.attach(self.sim.port)
         self.peers: list[Sitl] = []
 
@@ -265,10 +265,7 @@ def test_a_peer_hovers_on_our_lines() -> None:
         pilot = QuadPilot((2.0, -1.0, -2.0), math.radians(60))
 
         def fly(line: dict[str, Any]) -> list[float]:
-            w, x, y, z = line["quaternion"]
-            pilot.roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-            pilot.pitch = math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x))))
-            pilot.yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+            pilot.set_attitude(*line["quaternion"])
             pilot.position, pilot.velocity = line["position"], line["velocity"]
             return pilot.throttles(line["gyro"]) if line["t"] > 0.1 else [0.0] * 4
 

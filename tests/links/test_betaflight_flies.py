@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skyloop.apps.run import run_scenario
 from skyloop.core.frames import yaw_from_quat
 from skyloop.links.autopilots.configs import BetaflightConfig
 from skyloop.links.autopilots.launching import betaflight_program
 from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.messages import VehicleState
 

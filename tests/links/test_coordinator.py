@@ -32,10 +32,10 @@ SECOND = 1_000_000_000
 WAYS = ("ask", "sleep", "fresh", "progress", "command")
 
 
-def random_script(dice: random.Random) -> list[Any]:
+def random_script(chance: random.Random) -> list[Any]:
     """ns to compute, what to do then, ns for which to sleep."""
     return [
-        (dice.choice((0, 1, dice.randrange(60 * MS))), dice.choice(WAYS), dice.randrange(-10 * MS, 80 * MS))
+        (chance.choice((0, 1, chance.randrange(60 * MS))), chance.choice(WAYS), chance.randrange(-10 * MS, 80 * MS))
         for _ in range(25)
     ]
 
@@ -108,9 +108,9 @@ def fly_scripts(rig: Rig, scripts: dict[str, list[Any]], wall_s: float = 0.0) ->
 
 @pytest.mark.parametrize("seed", range(6))
 def test_time_never_passes_whoever_computes(seed: int) -> None:
-    dice = random.Random(seed)
+    chance = random.Random(seed)
     with flying(TWO) as rig:
-        assert fly_scripts(rig, {"a": random_script(dice), "b": random_script(dice)}) == []
+        assert fly_scripts(rig, {"a": random_script(chance), "b": random_script(chance)}) == []
         assert rig.link.timeline.count > 20
         assert rig.link.timeline.violations == 0
         for vehicle in ("a", "b"):

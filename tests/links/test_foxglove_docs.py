@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 from foxglove_client import Viewer
 
-import skyloop.apps.run
+import skyloop.run
 from skyloop.cli import console, main
-from skyloop.links.foxglove.link import FoxgloveStream
-from skyloop.links.foxglove.views import OWN
+from skyloop.links.foxglove.link import FoxgloveLink
 from skyloop.links.mavlink.link import MavlinkConfig
-from skyloop.recording.ros2.views import PRODUCTS, VIEWS
-from skyloop.sim.simulation_port import SimulationPort
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "how-to" / "foxglove.md").read_text(encoding="utf-8")
@@ -34,21 +31,16 @@ SHORTENED = {
 }
 
 
-def rows(table: int = 0) -> list[list[str]]:
-    lines = re.findall(r"(?:^\|.*\n)+", PAGE, flags=re.MULTILINE)[table].splitlines()
-    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
-
-
 @pytest.mark.parametrize("command", BLOCK.splitlines())
 @pytest.mark.renders
 def test_commands_let_somebody_look_on(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     viewers: list[Viewer] = []
-    attach = FoxgloveStream.attach
+    attach = FoxgloveLink.attach
 
-    def attached(stream: FoxgloveStream, port: SimulationPort) -> None:
-        attach(stream, port)
+    def attached(stream: FoxgloveLink, *arguments: Any) -> None:
+        attach(stream, *arguments)
         viewers.append(Viewer(stream.url))
         viewers[0].subscribe()
 
@@ -57,8 +49,8 @@ def test_commands_let_somebody_look_on(
 
     monkeypatch.chdir(tmp_path)
     Path("my_pilot.py").write_text(PILOT, encoding="utf-8")
-    monkeypatch.setattr(skyloop.apps.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
-    monkeypatch.setattr(FoxgloveStream, "attach", attached)
+    monkeypatch.setattr(skyloop.run, "plot_flight", lambda *_: None)  # it takes longer than these flights
+    monkeypatch.setattr(FoxgloveLink, "attach", attached)
     monkeypatch.setitem(console.PLACES, "--foxglove", "127.0.0.1:0")
     monkeypatch.setattr("skyloop.links.mavlink.link.MavlinkConfig", on_free_ports)
     monkeypatch.setattr("skyloop.links.manual_control.reading_keys", lambda link: nullcontext())
@@ -73,23 +65,3 @@ def test_commands_let_somebody_look_on(
     assert viewer.until(lambda: viewer.closed), "the flight is over"
     assert viewer.on("/tf") and any(one.topic.endswith("/battery") for one in viewer.received)
     viewer.close()
-
-
-def test_topics() -> None:
-    """Those that ROS 2 nodes have too are on their page."""
-    told = {(topic, kind) for topic, kind, _ in rows() if kind != "JSON"} - {
-        (topic, "visualization_msgs/MarkerArray") for topic in ("/tracks", "/world")
-    }
-    only_here = [view for record, views in OWN.items() if record not in PRODUCTS for view in views]
-    live = [view for views in VIEWS.values() for view in views if not view.in_bag]
-    endings = {(view.topic.removeprefix("/{}"), view.kind.replace("/msg/", "/")) for view in (*only_here, *live)}
-    names = ("/drone/camera", "/truth/drone/camera", "/drone/radar/detections", "/drone/radar/range_doppler")
-    found = {
-        (next((topic.removeprefix(name) for name in names if topic.startswith(name)), ""), kind) for topic, kind in told
-    }
-    assert found == endings
-
-
-def test_published_records() -> None:
-    told = {record: kind for record, kind, _ in rows(1)}
-    assert told == {record: view.kind.replace("/msg/", "/") for record, (view, *_) in OWN.items() if record in PRODUCTS}

@@ -17,17 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 from foxglove_client import Viewer
-from typer.main import get_command
 
 import skyloop
 from left_out import leave_out
 from link_rig import eventually
-from skyloop.apps.run import run_scenario
-from skyloop.cli import app, console, main
+from skyloop.cli import console, main
 from skyloop.links.foxglove import link as link_module
-from skyloop.links.foxglove.link import FoxgloveConfig, FoxgloveLink, FoxgloveStream
-from skyloop.links.link_gate import LinkGate
+from skyloop.links.foxglove.link import FoxgloveLink
 from skyloop.links.registry import LINKS
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.simulation_port import SimulationPort
@@ -48,26 +46,26 @@ def plain() -> Scenario:
 
 
 @pytest.fixture
-def flying() -> Iterator[tuple[Simulation, FoxgloveStream]]:
+def flying() -> Iterator[tuple[Simulation, FoxgloveLink]]:
     with skyloop.build(plain()) as simulation:
-        stream = FoxgloveStream(port=0)
+        stream = FoxgloveLink(port=0)
         stream.attach(simulation.port)
         yield simulation, stream
         stream.close()
 
 
-def looks(simulation: Simulation, stream: FoxgloveStream, viewer: Viewer, topic: str = "/truth/drone") -> None:
+def looks(simulation: Simulation, stream: FoxgloveLink, viewer: Viewer, topic: str = "/truth/drone") -> None:
     """A viewer that subscribes now is shown what happens now."""
     assert viewer.until(lambda: topic in viewer.channels)
     viewer.subscribe(topic)
     # another may be subscribed already: until this one is told something
     before = len(viewer.on(topic))
 
-    def told() -> bool:
+    def reported() -> bool:
         simulation.run_for(0.05)
         return len(viewer.on(topic)) > before
 
-    assert eventually(told)
+    assert eventually(reported)
     assert abs(viewer.on(topic)[-1].log_ns - simulation.clock.now_ns) < 10**9
 
 
@@ -90,7 +88,7 @@ class Raw:
         self.socket.sendall(bytes([0x80 | opcode, 0xFE]) + len(data).to_bytes(2, "big") + bytes(4) + data)
 
 
-def test_who_never_reads_does_not_hold_up_the_flight(flying: tuple[Simulation, FoxgloveStream]) -> None:
+def test_who_never_reads_does_not_hold_up_the_flight(flying: tuple[Simulation, FoxgloveLink]) -> None:
     simulation, stream = flying
     with Viewer(stream.url) as viewer:
         assert viewer.until(lambda: set(viewer.channels) >= set(stream._channels))
@@ -113,7 +111,7 @@ def test_who_never_reads_does_not_hold_up_the_flight(flying: tuple[Simulation, F
     stalled.socket.close()
 
 
-def test_garbage_on_the_port_ends_nothing(flying: tuple[Simulation, FoxgloveStream]) -> None:
+def test_garbage_on_the_port_ends_nothing(flying: tuple[Simulation, FoxgloveLink]) -> None:
     simulation, stream = flying
     noise = np.random.default_rng(5).bytes(5000)
     for said in (b"", b"\x00" * 100, b"GET / HTTP/1.1\r\n\r\n", noise, b"GET " + b"x" * 100_000):
@@ -136,7 +134,7 @@ def test_garbage_on_the_port_ends_nothing(flying: tuple[Simulation, FoxgloveStre
     member.socket.close()
 
 
-def test_two_look_on_and_one_leaves(flying: tuple[Simulation, FoxgloveStream]) -> None:
+def test_two_look_on_and_one_leaves(flying: tuple[Simulation, FoxgloveLink]) -> None:
     simulation, stream = flying
     with Viewer(stream.url) as first:
         looks(simulation, stream, first)
@@ -149,7 +147,7 @@ def test_two_look_on_and_one_leaves(flying: tuple[Simulation, FoxgloveStream]) -
     assert eventually(lambda: not any(channel.has_sinks() for channel in stream._channels.values()))
 
 
-def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStream]) -> None:
+def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveLink]) -> None:
     simulation, stream = flying
     with Viewer(stream.url) as viewer:
         looks(simulation, stream, viewer)
@@ -160,22 +158,22 @@ def test_a_vehicle_that_joins_is_shown_too(flying: tuple[Simulation, FoxgloveStr
         assert viewer.on("/second/lidar/points")[-1].data.header.frame_id == "second/lidar"
 
 
-def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveStream]) -> None:
+def test_nothing_is_made_that_nobody_looks_at(flying: tuple[Simulation, FoxgloveLink]) -> None:
     simulation, stream = flying
-    made: list[str] = []
+    built: list[str] = []
 
     def spied(topic: str, make: Any, info: Any, record: Any) -> Any:
-        made.append(topic)
+        built.append(topic)
         return make(info, record)
 
     for views in stream._views.values():
         for place, (topic, view) in enumerate(views):
             views[place] = (topic, replace(view, make=partial(spied, topic, view.make)))
     simulation.run_for(0.3)
-    assert not made
+    assert not built
     with Viewer(stream.url) as viewer:
         looks(simulation, stream, viewer)
-        assert set(made) == {"/truth/drone"}
+        assert set(built) == {"/truth/drone"}
 
 
 class OddCamera:
@@ -197,17 +195,17 @@ def test_what_cannot_be_shown_ends_no_flight(tmp_path: Path) -> None:
     (tmp_path / "odd.py").write_text("from test_foxglove_hostile import OddCamera\n", encoding="utf-8")
     sensors = {"odd": {"kind": f"{tmp_path / 'odd.py'}:OddCamera", "rate_hz": 20}}
     with skyloop.build(skyloop.make_scenario({"world": "flat", "vehicles": [{"sensors": sensors}]})) as simulation:
-        stream = FoxgloveStream(port=0)
+        stream = FoxgloveLink(port=0)
         stream.attach(simulation.port)
         with Viewer(stream.url) as viewer:
             looks(simulation, stream, viewer)
             viewer.subscribe("/drone/odd/camera_info")
 
-            def told() -> list[Any]:
+            def reported() -> list[Any]:
                 simulation.run_for(0.05)
                 return viewer.statuses
 
-            assert eventually(told)
+            assert eventually(reported)
             assert viewer.statuses[0]["message"].startswith("/drone/odd/camera_info cannot be shown: KeyError")
             simulation.run_for(0.5)
             viewer.until(lambda: len(viewer.on("/truth/drone")) > 20)
@@ -229,17 +227,17 @@ def test_a_run_is_the_same_with_and_without(tmp_path: Path) -> None:
     viewers: list[Viewer] = []
 
     class Watched(FoxgloveLink):
-        def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
+        def attach(self, port: SimulationPort, folder: Any = None, link_gate: Any = None) -> None:
             super().attach(port, folder, link_gate)
-            viewers.append(Viewer(self.stream.url))
+            viewers.append(Viewer(self.url))
             viewers[0].subscribe()
-            assert eventually(lambda: all(channel.has_sinks() for channel in self.stream._channels.values()))
+            assert eventually(lambda: all(channel.has_sinks() for channel in self._channels.values()))
 
         def finish(self, why: str) -> None:
             (viewer,) = viewers
             assert viewer.until(lambda: viewer.on("/truth/drone") and viewer.on("/drone/lidar/points"))
 
-    run_scenario(plain(), tmp_path / "watched", links=[Watched(FoxgloveStream(port=0), FoxgloveConfig())])
+    run_scenario(plain(), tmp_path / "watched", links=[Watched(port=0)])
     (viewer,) = viewers
     assert viewer.until(lambda: viewer.closed), "the flight is over"
     viewer.close()
@@ -269,7 +267,7 @@ def test_the_newer_internet_too() -> None:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         leave_out("IPv6")
-    stream = FoxgloveStream("::1", 0)
+    stream = FoxgloveLink("::1", 0)
     assert stream.url == f"ws://[::1]:{stream.port}"
     with skyloop.build(plain()) as simulation:
         stream.attach(simulation.port)
@@ -279,16 +277,16 @@ def test_the_newer_internet_too() -> None:
 
 
 def test_a_port_is_kept_while_the_world_is_built() -> None:
-    first = FoxgloveStream(port=0)
+    first = FoxgloveLink(port=0)
     with skyloop.build(plain()) as simulation:
         first.attach(simulation.port)
         with pytest.raises(LinkError, match=f"127.0.0.1:{first.port}.* in use"):
-            FoxgloveStream(port=first.port)
+            FoxgloveLink(port=first.port)
     first.close()
 
     def is_free() -> bool:
         try:
-            FoxgloveStream(port=first.port).close()
+            FoxgloveLink(port=first.port).close()
         except LinkError:
             return False
         return True
@@ -328,9 +326,3 @@ def test_the_option_alone_means_the_usual_place() -> None:
         (["run", "hover", "--foxglove=9000"], ["run", "hover", "--foxglove=9000"]),
     ):
         assert console.with_places(written) == meant
-
-
-def test_every_verb_that_flies_has_it() -> None:
-    verbs = get_command(app).commands  # type: ignore[attr-defined]
-    having = {name for name, verb in verbs.items() if any("--foxglove" in option.opts for option in verb.params)}
-    assert having == {"run", "loop", "serve", "mavlink", "fly", "land"}

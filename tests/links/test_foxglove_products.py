@@ -13,7 +13,7 @@ from foxglove_client import Viewer
 import skyloop
 from link_rig import eventually
 from published_things import records
-from skyloop.links.foxglove.link import FoxgloveStream
+from skyloop.links.foxglove.link import FoxgloveLink
 from skyloop.recording.ros2.types import encode
 from skyloop.recording.ros2.views import views_of
 from skyloop_client.streams import StreamInfo
@@ -43,7 +43,7 @@ TYPES = {
 def viewer() -> Iterator[Viewer]:
     """Of a client that was there before the first record was published."""
     with skyloop.build(skyloop.make_scenario(copy.deepcopy(TELLER))) as simulation:
-        stream = FoxgloveStream(port=0)
+        stream = FoxgloveLink(port=0)
         stream.attach(simulation.port)
         with Viewer(stream.url) as looking:
             assert looking.until(lambda: "/truth/drone" in looking.channels)
@@ -103,7 +103,7 @@ def test_estimates_and_numbers_are_plotted(viewer: Viewer) -> None:
 
 def test_streams_whose_topics_would_be_one_are_kept_apart() -> None:
     with skyloop.build(skyloop.make_scenario({"vehicles": [{"name": "drone"}]})) as simulation:
-        stream = FoxgloveStream(port=0)
+        stream = FoxgloveLink(port=0)
         stream.attach(simulation.port)
         publish = simulation.port.user_streams.publish
         publish("drone", "vio", records()["vio"], 0, sender="me")

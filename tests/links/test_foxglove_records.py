@@ -39,15 +39,15 @@ def test_every_number_has_its_unit() -> None:
 
 def view(message: str, topic: str, record: Any, **info: Any) -> Any:
     """A view of a record, encoded, and decoded by the schema that would be advertised."""
-    told = StreamInfo("drone/radar/detections", message, Rate(10), "drone", 0, Mount(), info)
-    (found,) = [view for view in views_of(told) if view.topic == topic]
-    made = payload(found, told, record)
+    reported = StreamInfo("drone/radar/detections", message, Rate(10), "drone", 0, Mount(), info)
+    (found,) = [view for view in views_of(reported) if view.topic == topic]
+    built = payload(found, reported, record)
     if found.kind == ANNOTATIONS:
-        schema = made.get_schema()
+        schema = built.get_schema()
         channel = {"encoding": "protobuf", "schemaEncoding": schema.encoding, "schemaName": schema.name}
-        return decoder({**channel, "schema": base64.b64encode(schema.data).decode()})(made.encode())
+        return decoder({**channel, "schema": base64.b64encode(schema.data).decode()})(built.encode())
     channel = {"encoding": "cdr", "schemaEncoding": "ros2msg", "schemaName": found.kind}
-    return decoder({**channel, "schema": schema_text(found.kind)})(made)
+    return decoder({**channel, "schema": schema_text(found.kind)})(built)
 
 
 def test_radar_detections_are_a_cloud() -> None:
@@ -99,6 +99,6 @@ class Thermometer:
 
 def test_other_people_s_records_keep_their_names() -> None:
     assert "speeds" not in plotted(Thermometer(7, 1.0, np.zeros(1000)))
-    told = plotted(Thermometer(7, float("inf"), np.array([1.0, 2.0])))
-    assert told == {"timestamp": {"sec": 0, "nsec": 7}, "celsius": None, "speeds": [1.0, 2.0]}
+    reported = plotted(Thermometer(7, float("inf"), np.array([1.0, 2.0])))
+    assert reported == {"timestamp": {"sec": 0, "nsec": 7}, "celsius": None, "speeds": [1.0, 2.0]}
     assert schema_of("Thermometer") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,10 @@ import pytest
 from mavlink_setup import HOME, Stage, staged
 from pymavlink import mavutil
 from pymavlink.dialects.v20 import common as mavlink
+
+from skyloop.links.inbox import Inbox
+from skyloop.links.mavlink.listener import MavlinkListener
+from skyloop.links.mavlink.wire import Inlet
 
 NAN = math.nan
 ACCEPTED, DENIED, UNSUPPORTED = 0, 2, 3
@@ -63,8 +68,8 @@ class Station:
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
-    with staged(SCENARIO) as made:
-        yield made
+    with staged(SCENARIO) as built:
+        yield built
 
 
 @pytest.fixture
@@ -74,10 +79,10 @@ def station(stage: Stage) -> Iterator[Station]:
     line = mavutil.mavlink_connection(
         f"udpout:127.0.0.1:{port}", source_system=255, source_component=190, dialect="common"
     )
-    made = Station(line)
-    made.mav.heartbeat_send(6, 8, 192, 0, 4)
-    made.until("HEARTBEAT")
-    yield made
+    built = Station(line)
+    built.mav.heartbeat_send(6, 8, 192, 0, 4)
+    built.until("HEARTBEAT")
+    yield built
     line.close()
 
 
@@ -239,3 +244,53 @@ def test_an_upload_whose_last_answer_was_lost(station: Station) -> None:
     assert station.until("MISSION_ACK").type == mavlink.MAV_MISSION_ERROR
     station.mav.mission_clear_all_send(1, 1, 0)
     station.until("MISSION_ACK")
+
+
+def test_a_script_of_the_field(stage: Stage) -> None:
+    vehicle = mavutil.mavlink_connection(f"tcp:127.0.0.1:{stage.ports[0]['tcp']}", dialect="common")
+    assert vehicle.wait_heartbeat(timeout=10) is not None
+    until = Station(vehicle).until
+    assert vehicle.target_system == 1 and vehicle.flightmode == "LOITER"
+    vehicle.param_set_send("MIS_TAKEOFF_ALT", 5.0)
+    assert until("PARAM_VALUE").param_value == 5.0
+    vehicle.arducopter_arm()
+    vehicle.motors_armed_wait()
+    vehicle.mav.command_long_send(1, 1, mavlink.MAV_CMD_NAV_TAKEOFF, 0, 0, 0, 0, math.nan, math.nan, math.nan, math.nan)
+    until("GLOBAL_POSITION_INT", lambda m: m.relative_alt > 4600)
+    # the old way to upload: items in degrees and single floats
+    vehicle.mav.mission_count_send(1, 1, 1)
+    until("MISSION_REQUEST_INT")
+    vehicle.mav.mission_item_send(
+        1, 1, 0, mavlink.MAV_FRAME_GLOBAL_RELATIVE_ALT, mavlink.MAV_CMD_NAV_WAYPOINT, 0, 1, 0, 1.0, 0, math.nan,
+        HOME.latitude_deg + 2e-4, HOME.longitude_deg, 6.0,
+    )  # fmt: skip
+    assert until("MISSION_ACK").type == mavlink.MAV_MISSION_ACCEPTED
+    vehicle.set_mode("MISSION")
+    until("HEARTBEAT", lambda m: vehicle.flightmode == "MISSION")
+    assert until("MISSION_ITEM_REACHED").seq == 0
+    # single floats are good for 0.4 m of latitude here
+    assert stage.position[1] == pytest.approx(22.2, abs=2.0)
+    vehicle.set_mode("RTL")
+    until("HEARTBEAT", lambda m: vehicle.flightmode == "RTL")
+    until("HEARTBEAT", lambda m: not vehicle.motors_armed())
+    home = stage.link.vehicles[0].system.home
+    assert home is not None and abs(stage.position[1] - home[1]) < 0.8
+    vehicle.close()
+
+
+def test_whom_it_is_told_to_gets_everything_unasked() -> None:
+    """As QGroundControl on 14550: it waits, and the vehicle comes."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as station:
+        station.bind(("127.0.0.1", 0))
+        station.settimeout(5.0)
+        listener = MavlinkListener(Inbox())
+        try:
+            channel = listener.udp(0, 7, 0, station.getsockname())
+            for _ in range(3):
+                channel.send(mavlink.MAVLink_heartbeat_message(2, 12, 0, 0, 3, 3))
+            inlet = Inlet()
+            heard = [next(inlet.feed(station.recv(1000))) for _ in range(3)]
+            assert [message.get_srcSystem() for message in heard] == [7, 7, 7]
+            assert [message.get_seq() for message in heard] == [0, 1, 2]
+        finally:
+            listener.close()

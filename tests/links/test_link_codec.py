@@ -94,14 +94,14 @@ def test_mutated_messages(data: bytes, changes: list[tuple[int, int]], cut: int,
 
 @given(st.lists(st.sampled_from(VALID), min_size=1, max_size=5), st.data())
 @settings(max_examples=15, deadline=None)
-def test_messages_come_whole_however_they_are_cut(messages: list[bytes], dice: st.DataObject) -> None:
-    whole = b"".join(messages)
-    cuts = sorted(dice.draw(st.lists(st.integers(0, len(whole)), max_size=8)))
+def test_messages_come_whole_however_they_are_cut(messages: list[bytes], chance: st.DataObject) -> None:
+    total = b"".join(messages)
+    cuts = sorted(chance.draw(st.lists(st.integers(0, len(total)), max_size=8)))
     inlet = FrameReader(MOST_FROM_CLIENT)
     got = [
         message
-        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)
-        for message in inlet.feed(whole[start:end])
+        for start, end in zip([0, *cuts], [*cuts, len(total)], strict=True)
+        for message in inlet.feed(total[start:end])
     ]
     assert [message["type"] for message in got] == [unframed(message[4:])["type"] for message in messages]
     assert not inlet.is_within
@@ -125,6 +125,11 @@ CLAIMS = [
     with_array("<M8[s]", [1], 0, raw=b"x" * 16),
     with_array("<f8", 5, 0, raw=b"x" * 16),
     with_array("<f8", [1.0], 0, raw=b"x" * 16),
+    with_array("<f8", [1], 2**63 - 1, raw=b"x" * 8),
+    with_array("<f8", [0], 2**63 - 1, raw=b"x" * 8),
+    with_array("<f8", [2**61 + 1, 8, 0], 0, raw=b"x" * 8),
+    with_array("<f8", [1] * 2000, 0, raw=b"x" * 8),
+    with_array(*"abc", raw=b"x" * 8),
     with_array("<f8"),
     body(b"\xdd\xff\xff\xff\xff"),
     body(b"\xdf\xff\xff\xff\xff"),
@@ -170,8 +175,15 @@ def test_a_newer_peer_may_know_more() -> None:
     assert decode(body(msgpack.packb(data["note"]))) == {"@": "Poem", "lines": 3}
 
 
-def test_arrays_alone_and_empty() -> None:
-    for array in (np.zeros(0), np.zeros((0, 3), np.uint8), np.array(5.0), np.zeros((2, 0, 4), bool)):
-        again = decode(b"".join(encode({"type": "x", "a": array})))["a"]
-        assert (again.shape, again.dtype) == (array.shape, array.dtype)
-        assert not again.flags.writeable
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(0), np.zeros((0, 3), np.uint8), np.array(5.0), np.zeros((2, 0, 4), bool), np.array([[True, False]]),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.array([1 + 2j], np.complex64),
+    ],
+)  # fmt: skip
+def test_odd_shapes_come_back_read_only(array: Any) -> None:
+    first, again = decode(b"".join(encode([np.arange(3), array])))
+    assert first.tolist() == [0, 1, 2]
+    assert again.shape == array.shape and again.dtype == array.dtype and np.array_equal(again, array)
+    assert not again.flags.writeable

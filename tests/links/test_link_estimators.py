@@ -126,11 +126,11 @@ def test_it_hears_what_it_would_hear_in_the_process() -> None:
         inside.run_until(1.001)
         expected = next(part._own.heard for part in inside.parts_of(UserEstimatorPart))
     scenario["vehicles"][0]["estimators"] = {"vio": {**listener, "kind": "link"}}
-    made: list[Listener] = []
+    built: list[Listener] = []
 
     def make(*arguments: Any, **_: Any) -> Listener:
-        made.append(Listener(*arguments))
-        return made[0]
+        built.append(Listener(*arguments))
+        return built[0]
 
     with (
         flying(scenario) as rig,
@@ -138,11 +138,11 @@ def test_it_hears_what_it_would_hear_in_the_process() -> None:
         estimating(rig, make) as errors,
     ):
         pilot.sleep_until(SECOND + MS)
-        eventually(lambda: len(made[0].heard) >= len(expected))
+        eventually(lambda: len(built[0].heard) >= len(expected))
         assert errors == []
-    assert made[0].heard[: len(expected)] == expected and len(expected) > 100
-    assert made[0].setup.infos["imu"].details["gyro_noise_density"] > 0.0
-    assert made[0].setup.start.gravity == pytest.approx(9.8, abs=0.05)
+    assert built[0].heard[: len(expected)] == expected and len(expected) > 100
+    assert built[0].setup.infos["imu"].details["gyro_noise_density"] > 0.0
+    assert built[0].setup.start.gravity == pytest.approx(9.8, abs=0.05)
 
 
 def test_time_waits_for_every_estimator_and_says_for_whom() -> None:
@@ -212,7 +212,7 @@ def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, c
     scenario["vehicles"][0]["estimators"]["vio"]["kind"] = f"{THINGS}:FromTruth"
     scenario["vehicles"][0]["pilot"] = {"kind": "hover", "altitude": 1.0}
     (tmp_path / "s.yaml").write_text(json.dumps(scenario))
-    told = [
+    reported = [
         "loop",
         str(tmp_path / "s.yaml"),
         "--estimator",
@@ -224,7 +224,7 @@ def test_skyloop_loop_runs_the_scenarios_own_estimator_outside(tmp_path: Path, c
         "--json",
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["skyloop", *told])
+        patch.setattr("sys.argv", ["skyloop", *reported])
         with suppress(SystemExit):
             main()
     summary = json.loads(capsys.readouterr().out)
@@ -260,9 +260,9 @@ def test_skyloop_loop_says_for_what_it_waits_and_where(
     else:
         estimators["other"] = estimators.pop("vio")
     (tmp_path / "s.yaml").write_text(json.dumps(scenario))
-    told = ["loop", str(tmp_path / "s.yaml"), *asked, "--wait", "0.2", "--out", str(tmp_path / "run")]
+    reported = ["loop", str(tmp_path / "s.yaml"), *asked, "--wait", "0.2", "--out", str(tmp_path / "run")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["skyloop", *told])
+        patch.setattr("sys.argv", ["skyloop", *reported])
         with pytest.raises(SystemExit) as ended:
             main()
     said = capsys.readouterr().err

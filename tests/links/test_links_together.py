@@ -15,7 +15,6 @@ from px4_peer import scenario as px4_scenario
 from ros2_rig import DOMAIN, Node
 
 from cockpit_rig import CockpitRig, Viewer, until
-from skyloop.apps.run import run_scenario
 from skyloop.cli.console import links_from
 from skyloop.cockpit.cockpit_beside import CockpitConfig
 from skyloop.links.autopilots.configs import ArdupilotConfig, Px4Config
@@ -26,6 +25,7 @@ from skyloop.links.mavlink.link import MavlinkConfig
 from skyloop.links.registry import LINKS, link_from
 from skyloop.links.ros2.link import Ros2Config
 from skyloop.links.ros2.simulation_services import QUITTING
+from skyloop.run import run_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort

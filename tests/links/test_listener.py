@@ -44,13 +44,6 @@ def test_strangers_are_refused_with_a_reason(rig: Rig, data: bytes, words: str) 
     rig.news_of("refused", words)
 
 
-def test_much_garbage_after_the_first(rig: Rig) -> None:
-    with Stranger(rig) as stranger, contextlib.suppress(ConnectionError):
-        for _ in range(100):
-            stranger.raw(b"garbage" * 10_000)
-    rig.news_of("refused", "announced")
-
-
 @pytest.mark.parametrize("part", [b"", b"\x20", struct.pack("<I", 60) + b"half"])
 def test_a_hello_must_come_soon(rig: Rig, monkeypatch: pytest.MonkeyPatch, part: bytes) -> None:
     monkeypatch.setattr(peer_module, "HELLO_S", 0.2)
@@ -156,12 +149,6 @@ def test_a_slow_reader_is_no_deaf_one(rig: Rig, monkeypatch: pytest.MonkeyPatch)
             stranger.socket.recv(1 << 16)
             assert not eventually(lambda: not peer.open, 0.01)
         assert peer.unread
-
-
-def test_a_thousand_pings_read_late(rig: Rig) -> None:
-    with Stranger(rig) as stranger:
-        stranger.raw(b"".join(said(type="ping", number=k) for k in range(1000)))
-        assert [stranger.hear()["number"] for _ in range(1000)] == list(range(1000))
 
 
 def test_pings_never_read(rig: Rig) -> None:

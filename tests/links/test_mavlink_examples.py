@@ -87,7 +87,7 @@ class Other(Listener):
         self.passed: list[Any] = []
 
     def pass_on(self, message: Any) -> None:
-        self.passed += self._ears.feed(bytes(message.get_msgbuf()))
+        self.passed += self._receiver.feed(bytes(message.get_msgbuf()))
 
 
 def test_a_text_of_one_client_reaches_the_others_as_its_own() -> None:

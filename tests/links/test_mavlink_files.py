@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mavlink_setup import HOME, PLAIN
+from mavlink_setup import PLAIN
 from pymavlink.dialects.v20 import common as mavlink
 from test_mavlink_flight import Flight, Listener
 from test_mavlink_port import take_off
 
 import skyloop
-from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
-from skyloop.links.mavlink.wire import Geography
 
 HEAD = struct.Struct("<HBBBBBxI")
 END, RESET, LIST, OPEN, READ, CREATE, CRC, BURST = 1, 2, 3, 4, 5, 6, 14, 15
@@ -51,17 +49,6 @@ def answer(message: Any) -> Any:
     payload = bytes(message.payload)
     number, session, operation, size, _, over, offset = HEAD.unpack_from(payload)
     return operation, session, payload[12 : 12 + size], over, offset, number
-
-
-class Logged(Flight):
-    def __init__(self, simulation: Any, folder: Path) -> None:
-        self.simulation = simulation
-        geography = Geography(HOME, simulation.truth().position)
-        self.system = System(simulation.port.vehicle("drone"), simulation.bus, 1, geography)
-        self.vehicle = MavlinkVehicle(self.system, folder)
-        self.desk = self.reader = Reader()
-        self.texts = self.desk.texts
-        self.vehicle.channels.append(self.desk)
 
 
 def parsed(data: bytes) -> dict[str, list[tuple[Any, ...]]]:
@@ -100,14 +87,14 @@ def flown(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("run")
     (folder / "scenario.yaml").write_text("name: test\n")
     with skyloop.build(skyloop.make_scenario(PLAIN)) as simulation:
-        made = Logged(simulation, folder)
+        built = Flight(simulation, folder, Reader())
         for height in (4.0, 3.0):
-            take_off(made, height)
-            made.vehicle.modes.choose("land")
-            made.until(lambda: not made.system.port.status.armed)
+            take_off(built, height)
+            built.vehicle.modes.choose("land")
+            built.until(lambda: not built.system.port.status.armed)
             now = simulation.now
-            made.until(partial(_is_past, simulation, now + 0.2))
-        yield made, folder
+            built.until(partial(_is_past, simulation, now + 0.2))
+        yield built, folder
 
 
 def test_each_flight_is_a_log_of_its_own(flown: Any) -> None:
@@ -125,31 +112,31 @@ def test_each_flight_is_a_log_of_its_own(flown: Any) -> None:
 
 
 def test_a_log_is_listed_and_downloaded(flown: Any) -> None:
-    made, folder = flown
-    made.reader.arrived.clear()
-    made.reader.say(made.vehicle, mavlink.MAVLink_log_request_list_message(1, 1, 0, 0xFFFF))
-    entries = [m for m in made.reader.arrived if m.get_type() == "LOG_ENTRY"]
+    built, folder = flown
+    built.desk.arrived.clear()
+    built.desk.say(built.vehicle, mavlink.MAVLink_log_request_list_message(1, 1, 0, 0xFFFF))
+    entries = [m for m in built.desk.arrived if m.get_type() == "LOG_ENTRY"]
     path = folder / "log" / "drone-002.ulg"
     assert [(e.id, e.num_logs, e.last_log_num) for e in entries] == [(0, 2, 1), (1, 2, 1)]
     assert entries[1].size == path.stat().st_size
     for first, count in ((0, 1000), (1000, 1 << 30)):
-        made.reader.arrived.clear()
-        made.reader.say(made.vehicle, mavlink.MAVLink_log_request_data_message(1, 1, 1, first, count))
+        built.desk.arrived.clear()
+        built.desk.say(built.vehicle, mavlink.MAVLink_log_request_data_message(1, 1, 1, first, count))
         end = min(first + count, entries[1].size)
         got = bytearray()
         while len(got) < end - first:
-            made.vehicle.tick()
-            for message in made.reader.arrived:
+            built.vehicle.tick()
+            for message in built.desk.arrived:
                 if message.get_type() == "LOG_DATA":
                     assert message.ofs == first + len(got)
                     got += bytes(message.data[: message.count])
-            made.reader.arrived.clear()
+            built.desk.arrived.clear()
         assert bytes(got) == path.read_bytes()[first:end]
 
 
 def test_files_are_listed_and_read(flown: Any) -> None:
-    made, folder = flown
-    reader, vehicle = made.reader, made.vehicle
+    built, folder = flown
+    reader, vehicle = built.desk, built.vehicle
     listed = reader.ftp(vehicle, LIST, b"/")
     assert listed[0] == ACK and listed[2] == b"Dlog\0Fscenario.yaml\t11\0"
     assert reader.ftp(vehicle, LIST, b"/", offset=2)[:3] == (NAK, 0, bytes([EOF]))
@@ -178,8 +165,8 @@ def test_files_are_listed_and_read(flown: Any) -> None:
 
 
 def test_nothing_is_written_and_nothing_outside_is_read(flown: Any, tmp_path: Path) -> None:
-    made, folder = flown
-    reader, vehicle = made.reader, made.vehicle
+    built, folder = flown
+    reader, vehicle = built.desk, built.vehicle
     (tmp_path / "secret").write_text("no")
     (folder / "way-out").symlink_to(tmp_path)
     try:
@@ -194,5 +181,5 @@ def test_nothing_is_written_and_nothing_outside_is_read(flown: Any, tmp_path: Pa
     sessions = [reader.ftp(vehicle, OPEN, b"/scenario.yaml")[0] for _ in range(6)]
     assert sessions == [ACK] * 4 + [NAK] * 2
     assert reader.ftp(vehicle, RESET)[0] == ACK
-    bare = MavlinkVehicle(made.system)
+    bare = MavlinkVehicle(built.system)
     assert reader.ftp(bare, LIST, b"/")[2] == bytes([NOT_FOUND])

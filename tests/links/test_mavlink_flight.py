@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,12 @@ class Listener(GroundStation):
 
 
 class Flight:
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Simulation, folder: Path | None = None, desk: Listener | None = None) -> None:
         self.simulation = simulation
         geography = Geography(HOME, simulation.truth().position)
         self.system = System(simulation.port.vehicle("drone"), simulation.bus, 1, geography)
-        self.vehicle = MavlinkVehicle(self.system)
-        self.desk = Listener()
+        self.vehicle = MavlinkVehicle(self.system, folder)
+        self.desk = desk or Listener()
         self.texts = self.desk.texts
         self.vehicle.channels.append(self.desk)
 
@@ -55,7 +56,7 @@ class Flight:
 
     def upload(self, *items: tuple[int, Any, tuple[float, ...]]) -> None:
         frame = LocalFrame(HOME)
-        made = []
+        built = []
         for number, (command, place, params) in enumerate(items):
             x = y = 0
             if place is not None:
@@ -63,8 +64,8 @@ class Flight:
                 x, y = round(geodetic[0] * 1e7), round(geodetic[1] * 1e7)
             filled = [*params, *[0.0] * (3 - len(params)), math.nan][:4]
             z = 0.0 if place is None else float(place[2])
-            made.append(mavlink.MAVLink_mission_item_int_message(1, 1, number, 6, command, 0, 1, *filled, x, y, z))
-        self.desk.upload(self.vehicle, made)
+            built.append(mavlink.MAVLink_mission_item_int_message(1, 1, number, 6, command, 0, 1, *filled, x, y, z))
+        self.desk.upload(self.vehicle, built)
 
     def until(self, done: Callable[[], bool], longest: float = 60.0) -> float:
         """Simulated s it took."""

@@ -67,8 +67,8 @@ def test_an_orbit_is_a_circle_at_its_speed_looking_at_its_centre() -> None:
         assert np.abs(wrong).max() < 0.2
         flown.desk.intervals.pop(mavlink.MAVLINK_MSG_ID_ORBIT_EXECUTION_STATUS)
         flown.until(lambda: "ORBIT_EXECUTION_STATUS" in flown.desk.latest)
-        told = flown.desk.latest["ORBIT_EXECUTION_STATUS"]
-        assert (told.radius, told.x, told.y) == (8.0, *place(flown, centre)[:2])
+        reported = flown.desk.latest["ORBIT_EXECUTION_STATUS"]
+        assert (reported.radius, reported.x, reported.y) == (8.0, *place(flown, centre)[:2])
         flown.vehicle.modes.choose("hold")
         flown.until(lambda: float(np.linalg.norm(flown.simulation.truth().velocity_world)) < 0.1)
         assert flown.vehicle.modes.orbit is None
@@ -176,16 +176,16 @@ def test_a_target_that_says_no_velocity_and_one_far_away() -> None:
 
 def test_the_modes_there_are_can_be_listed_and_chosen_by_their_standard_number() -> None:
     with flight() as flown:
-        told: list[Any] = []
+        reported: list[Any] = []
         send = flown.desk.send
-        flown.desk.send = lambda message, component=1: (told.append(message), send(message, component))[1]  # type: ignore[func-returns-value, method-assign]
+        flown.desk.send = lambda message, component=1: (reported.append(message), send(message, component))[1]  # type: ignore[func-returns-value, method-assign]
         flown.command(REQUEST, mavlink.MAVLINK_MSG_ID_AVAILABLE_MODES, 0)
-        modes = [message for message in told if message.get_type() == "AVAILABLE_MODES"]
+        modes = [message for message in reported if message.get_type() == "AVAILABLE_MODES"]
         assert [mode.mode_index for mode in modes] == list(range(1, len(PX4_MODES) + 1))
         assert {mode.custom_mode for mode in modes} == {custom_mode(name) for name in PX4_MODES}
-        told.clear()
+        reported.clear()
         flown.command(REQUEST, mavlink.MAVLINK_MSG_ID_AVAILABLE_MODES, 4)
-        assert [m.mode_index for m in told if m.get_type() == "AVAILABLE_MODES"] == [4]
+        assert [m.mode_index for m in reported if m.get_type() == "AVAILABLE_MODES"] == [4]
         with pytest.raises(LinkError):
             flown.command(REQUEST, mavlink.MAVLINK_MSG_ID_AVAILABLE_MODES, 40)
         take_off(flown)

@@ -19,14 +19,13 @@ from pymavlink.dialects.v20 import common as mavlink
 
 import skyloop
 from free_ports import free_port
-from skyloop.apps.run import run_scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
-from skyloop.links.manual_control import ByHand
 from skyloop.links.mavlink import listener
 from skyloop.links.mavlink.link import GROUND_STATION, OWN_TCP, MavlinkConfig, MavlinkLink
 from skyloop.links.mavlink.listener import MavlinkListener
 from skyloop.links.pace import Pace
+from skyloop.run import run_scenario
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Arm, TakeOff
 
@@ -35,8 +34,8 @@ SPECIAL = (0.0, -1.0, 1.0, 1e38, -1e38, math.nan, math.inf, -math.inf, 2.5, 1e-4
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    with staged(pace=20.0) as made:
-        yield made
+    with staged(pace=20.0) as built:
+        yield built
 
 
 def some_value(chance: np.random.Generator, kind: str) -> Any:
@@ -143,31 +142,6 @@ def test_going_back_in_time_does_not_silence_it(monkeypatch: pytest.MonkeyPatch)
         link.listener.close()
 
 
-def test_two_links_at_once() -> None:
-    """A hand on the keys steers what a MAVLink client has sent up."""
-    link_gate = LinkGate(Pace(1000.0))
-    link = MavlinkLink(link_gate.inbox, 1, HOME, MavlinkConfig(port_offset=None))
-    hand = ByHand(link_gate.inbox, lambda line: None, now=lambda: 0.0)
-    link_gate.links.update({"mavlink": link, "by_hand": hand})
-    try:
-        with skyloop.build(skyloop.make_scenario(PLAIN), gates=(link_gate,)) as simulation:
-            link_gate.attach(simulation.port)
-            vehicle = link.vehicles[0]
-            vehicle.modes.arm()
-            vehicle.modes.take_off(3.0)
-            simulation.run_for(6.0)
-            before = simulation.truth().position
-            hand.put("key", "w")
-            simulation.run_for(3.0)
-            assert simulation.truth().position[2] - before[2] > 1.0
-            vehicle.modes.choose("land")
-            simulation.run_for(15.0)
-            assert not vehicle.system.port.status.armed
-            assert set(link_gate.summary()) >= {"mavlink", "by_hand"}
-    finally:
-        link.listener.close()
-
-
 def test_any_message_of_the_dialect_is_survived(stage: Stage) -> None:
     chance = np.random.default_rng(5)
     with socket.create_connection(("127.0.0.1", stage.ports[0]["tcp"])) as connection:
@@ -183,7 +157,7 @@ def test_any_message_of_the_dialect_is_survived(stage: Stage) -> None:
 def test_rubbish_and_half_messages_are_survived(stage: Stage) -> None:
     chance = np.random.default_rng(6)
     tcp, udp = stage.ports[0]["tcp"], stage.ports[0]["ground_station"]
-    whole = bytes(mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3).pack(mavlink.MAVLink(None)))
+    total = bytes(mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3).pack(mavlink.MAVLink(None)))
     with (
         socket.create_connection(("127.0.0.1", tcp)) as stream,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
@@ -192,7 +166,7 @@ def test_rubbish_and_half_messages_are_survived(stage: Stage) -> None:
             data = chance.bytes(int(chance.integers(1, 2000)))
             stream.sendall(data)
             datagrams.sendto(data, ("127.0.0.1", udp))
-            datagrams.sendto(whole[: int(chance.integers(1, len(whole)))], ("127.0.0.1", udp))
+            datagrams.sendto(total[: int(chance.integers(1, len(total)))], ("127.0.0.1", udp))
         datagrams.connect(("127.0.0.1", udp))
         client = Client(datagrams)
         client.send(mavlink.MAVLink_timesync_message(0, 4243))
@@ -277,20 +251,20 @@ def test_nothing_is_announced_before_it_can_be_used(monkeypatch: pytest.MonkeyPa
         offset = ground.getsockname()[1] - GROUND_STATION
         gate = LinkGate(Pace(1000.0))
         link = gate.links["mavlink"] = MavlinkLink(gate.inbox, 1, HOME, MavlinkConfig(port_offset=offset))
-        told: list[float] = []
+        reported: list[float] = []
         try:
             with skyloop.build(skyloop.make_scenario(PLAIN), gates=(gate,)) as simulation:
                 gate.attach(simulation.port)
-                link.on_open = lambda: told.append(simulation.now)
+                link.on_open = lambda: reported.append(simulation.now)
                 link.poll()
                 simulation.run_for(0.1)
                 with pytest.raises(TimeoutError):
                     ground.recv(4096)
                 with pytest.raises(ConnectionRefusedError):
                     socket.create_connection(("127.0.0.1", link.ports[0]["tcp"]))
-                assert not told
+                assert not reported
                 simulation.run_for(0.3)
-                assert told == [pytest.approx(0.25)]
+                assert reported == [pytest.approx(0.25)]
                 assert ground.recv(4096)
                 with socket.create_connection(("127.0.0.1", link.ports[0]["tcp"])) as connection:
                     client = Client(connection)

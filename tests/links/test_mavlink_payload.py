@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mavlink_setup import HOME, PLAIN
+from mavlink_setup import PLAIN
 from PIL import Image
 from pymavlink.dialects.v20 import common as mavlink
 from test_mavlink_flight import ARM, START, TAKEOFF, WAYPOINT, Flight, Listener
@@ -20,10 +20,8 @@ from test_mavlink_port import take_off
 
 import skyloop
 from skyloop.core.frames import rotate
-from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.vehicle import MavlinkVehicle
 from skyloop.links.mavlink.video import VideoServer
-from skyloop.links.mavlink.wire import Geography
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import LinkError
 
@@ -57,19 +55,14 @@ class Station(Listener):
 
 
 class Photographed(Flight):
-    def __init__(self, simulation: Any, folder: Path | None) -> None:
-        self.simulation = simulation
-        geography = Geography(HOME, simulation.truth().position)
-        self.system = System(simulation.port.vehicle("drone"), simulation.bus, 1, geography)
-        self.vehicle = MavlinkVehicle(self.system, folder)
-        self.desk = self.station = Station()
-        self.texts = self.desk.texts
-        self.vehicle.channels.append(self.desk)
+    def __init__(self, simulation: Simulation, folder: Path) -> None:
+        self.station = Station()
+        super().__init__(simulation, folder, self.station)
 
     def ask(self, component: int, number: int, *params: float) -> int:
         return self.station.ask(self.vehicle, component, number, *params)
 
-    def told(self, component: int, kind: str) -> Any:
+    def reported(self, component: int, kind: str) -> Any:
         """The last message of a kind, waited for."""
         self.until(lambda: (component, kind) in self.station.arrived, longest=10.0)
         return self.station.arrived[component, kind][-1]
@@ -94,36 +87,36 @@ def begun() -> Iterator[tuple[Simulation, Any]]:
 def flown(begun: tuple[Simulation, Any], tmp_path: Path) -> Iterator[Photographed]:
     simulation, start = begun
     simulation.restore(start)
-    made = Photographed(simulation, tmp_path)
-    yield made
-    made.vehicle.log.close()
+    built = Photographed(simulation, tmp_path)
+    yield built
+    built.vehicle.log.close()
 
 
 def test_each_camera_is_a_component_that_tells_what_it_is(flown: Photographed) -> None:
     flown.until(lambda: (CAMERA + 1, "HEARTBEAT") in flown.station.arrived)
-    assert flown.told(CAMERA, "HEARTBEAT").type == mavlink.MAV_TYPE_CAMERA
+    assert flown.reported(CAMERA, "HEARTBEAT").type == mavlink.MAV_TYPE_CAMERA
     for kind in ("CAMERA_INFORMATION", "CAMERA_SETTINGS", "STORAGE_INFORMATION", "CAMERA_CAPTURE_STATUS"):
         assert flown.ask(CAMERA, REQUEST, getattr(mavlink, f"MAVLINK_MSG_ID_{kind}")) == 0
-        assert flown.told(CAMERA, kind)
-    first = flown.told(CAMERA, "CAMERA_INFORMATION")
+        assert flown.reported(CAMERA, kind)
+    first = flown.reported(CAMERA, "CAMERA_INFORMATION")
     assert (first.resolution_h, first.resolution_v, first.gimbal_device_id) == (64, 48, 1)
     assert first.flags & mavlink.CAMERA_CAP_FLAGS_CAPTURE_IMAGE
     assert not first.flags & mavlink.CAMERA_CAP_FLAGS_HAS_VIDEO_STREAM  # nobody serves it here
     assert flown.ask(CAMERA + 1, 521) == 0  # the old way
-    assert flown.told(CAMERA + 1, "CAMERA_INFORMATION").gimbal_device_id == 0
+    assert flown.reported(CAMERA + 1, "CAMERA_INFORMATION").gimbal_device_id == 0
     assert flown.ask(CAMERA, REQUEST, mavlink.MAVLINK_MSG_ID_VIDEO_STREAM_INFORMATION) == 3
-    assert flown.ask(CAMERA, MODE, 0, 1) == 0 and flown.told(CAMERA, "CAMERA_SETTINGS").mode_id == 1
+    assert flown.ask(CAMERA, MODE, 0, 1) == 0 and flown.reported(CAMERA, "CAMERA_SETTINGS").mode_id == 1
     assert flown.ask(CAMERA, MODE, 0, 9) == 2
     assert flown.ask(CAMERA, 2500) == 3  # video is not recorded
-    assert flown.told(CAMERA, "CAMERA_CAPTURE_STATUS").image_count == 0
+    assert flown.reported(CAMERA, "CAMERA_CAPTURE_STATUS").image_count == 0
 
 
 def test_pictures_are_kept_and_told_of(flown: Photographed, tmp_path: Path) -> None:
     assert flown.ask(CAMERA, CAPTURE, 0, 0, 1) == 0
     flown.until(lambda: (CAMERA, "CAMERA_IMAGE_CAPTURED") in flown.station.arrived, longest=1.0)
-    told = flown.told(CAMERA, "CAMERA_IMAGE_CAPTURED")
-    path = tmp_path / told.file_url
-    assert (told.image_index, told.capture_result, path.name) == (0, 1, "00001.png")
+    reported = flown.reported(CAMERA, "CAMERA_IMAGE_CAPTURED")
+    path = tmp_path / reported.file_url
+    assert (reported.image_index, reported.capture_result, path.name) == (0, 1, "00001.png")
     np.testing.assert_array_equal(np.array(Image.open(path)), flown.simulation.latest("drone/front").colour)
     # three more, half a second apart
     assert flown.ask(CAMERA, CAPTURE, 0, 0.5, 3) == 0
@@ -137,7 +130,7 @@ def test_pictures_are_kept_and_told_of(flown: Photographed, tmp_path: Path) -> N
     flown.simulation.run_for(1.0)
     assert len(list(path.parent.iterdir())) == 8
     assert flown.ask(CAMERA, REQUEST, mavlink.MAVLINK_MSG_ID_CAMERA_IMAGE_CAPTURED, 2) == 0
-    assert flown.told(CAMERA, "CAMERA_IMAGE_CAPTURED").image_index == 2
+    assert flown.reported(CAMERA, "CAMERA_IMAGE_CAPTURED").image_index == 2
     assert flown.ask(CAMERA, REQUEST, mavlink.MAVLINK_MSG_ID_CAMERA_IMAGE_CAPTURED, 77) == 2
     # a command to the autopilot is for the first camera
     assert flown.ask(AUTOPILOT, CAPTURE, 0, 0, 1) == 0
@@ -154,7 +147,7 @@ def test_a_gimbal_turns_its_camera(flown: Photographed) -> None:
     assert flown.looks() == pytest.approx((0.0, 60.0), abs=0.1)
     for kind in ("GIMBAL_MANAGER_INFORMATION", "GIMBAL_DEVICE_INFORMATION", "GIMBAL_MANAGER_STATUS"):
         assert flown.ask(AUTOPILOT, REQUEST, getattr(mavlink, f"MAVLINK_MSG_ID_{kind}")) == 0
-        assert flown.told(AUTOPILOT, kind).gimbal_device_id == 1
+        assert flown.reported(AUTOPILOT, kind).gimbal_device_id == 1
     assert flown.ask(AUTOPILOT, PITCHYAW, -30, 20, math.nan, math.nan, 0, 0, 1) == 0
     assert flown.looks() == pytest.approx((-30.0, 80.0), abs=0.1)
     # locked: 90° is east, whatever the vehicle's heading
@@ -162,8 +155,8 @@ def test_a_gimbal_turns_its_camera(flown: Photographed) -> None:
     assert flown.looks()[0] == pytest.approx(-90.0, abs=0.1)
     assert flown.ask(AUTOPILOT, PITCHYAW, -10, 90, math.nan, math.nan, 16, 0, 0) == 0
     assert flown.looks() == pytest.approx((-10.0, 90.0), abs=0.1)
-    flown.until(lambda: flown.told(AUTOPILOT, "GIMBAL_DEVICE_ATTITUDE_STATUS").flags & 16)
-    w, x, y, z = flown.told(AUTOPILOT, "GIMBAL_DEVICE_ATTITUDE_STATUS").q
+    flown.until(lambda: flown.reported(AUTOPILOT, "GIMBAL_DEVICE_ATTITUDE_STATUS").flags & 16)
+    w, x, y, z = flown.reported(AUTOPILOT, "GIMBAL_DEVICE_ATTITUDE_STATUS").q
     assert math.degrees(math.asin(2 * (w * y - z * x))) == pytest.approx(-10.0, abs=0.1)
     assert math.degrees(math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))) == pytest.approx(90.0, abs=0.1)
     # 5 degrees a second upwards, by message
@@ -180,7 +173,7 @@ def test_a_gimbal_follows_a_place_and_is_in_one_hand(flown: Photographed) -> Non
     take_off(flown)
     east = flown.system.geography.global_int([20.0, 0.0, 0.0])
     assert flown.ask(AUTOPILOT, CONFIGURE, -2, -2, -1, -1, 0, 0, 1) == 0
-    status = flown.told(AUTOPILOT, "GIMBAL_MANAGER_STATUS")
+    status = flown.reported(AUTOPILOT, "GIMBAL_MANAGER_STATUS")
     assert (status.primary_control_sysid, status.primary_control_compid) == (255, 190)
     flown.station.say(
         flown.vehicle, mavlink.MAVLink_command_int_message(1, 1, 0, LOOK_AT, 0, 0, 0, 0, 0, 0, *east[:2], east[2])
@@ -229,9 +222,9 @@ def test_pictures_can_be_watched(flown: Photographed) -> None:
     try:
         flown.vehicle.payload.cameras[CAMERA].video_uri = server.uri("drone/front")
         assert flown.ask(CAMERA, REQUEST, mavlink.MAVLINK_MSG_ID_VIDEO_STREAM_INFORMATION) == 0
-        told = flown.told(CAMERA, "VIDEO_STREAM_INFORMATION")
-        assert (told.resolution_h, told.resolution_v, told.framerate, told.hfov) == (64, 48, 10.0, 90)
-        with urllib.request.urlopen(told.uri, timeout=10) as watched:
+        reported = flown.reported(CAMERA, "VIDEO_STREAM_INFORMATION")
+        assert (reported.resolution_h, reported.resolution_v, reported.framerate, reported.hfov) == (64, 48, 10.0, 90)
+        with urllib.request.urlopen(reported.uri, timeout=10) as watched:
             for _ in range(3):
                 flown.simulation.run_for(0.1)
                 head: dict[str, str] = {}

@@ -73,10 +73,10 @@ def test_limits_failsafes_and_home_are_in_a_snapshot() -> None:
 def test_a_hard_crash_reaches_ground_stations_as_an_alert() -> None:
     with flight() as flown:
         severities: dict[str, int] = {}
-        told = flown.desk.send
+        reported = flown.desk.send
 
         def send(message: Any, component: int = 1) -> None:
-            told(message, component)
+            reported(message, component)
             if message.get_type() == "STATUSTEXT":
                 severities[flown.texts[-1].split(":")[0]] = message.severity
 

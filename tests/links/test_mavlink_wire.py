@@ -188,12 +188,12 @@ def test_integers_travel_as_bytes() -> None:
 
 
 def messages() -> list[bytes]:
-    made = [
+    built = [
         mavlink.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3),
         mavlink.MAVLink_command_long_message(1, 1, 400, 0, 1, 0, 0, 0, 0, 0, 0),
         local(0xFF8, x=3, y=5, z=-7),
     ]
-    return [bytes(message.pack(PACKER)) for message in made]
+    return [bytes(message.pack(PACKER)) for message in built]
 
 
 @given(cuts=st.lists(st.integers(1, 20), min_size=1, max_size=60), rubbish=st.binary(max_size=40))

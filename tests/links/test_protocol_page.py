@@ -36,11 +36,15 @@ def test_a_client_written_from_the_page_flies() -> None:
         assert done.returncode == 0, done.stderr
         (pilot,) = rig.link.summary()["pilots"]
         assert rig.link.timeline.violations == 0
-    told = json.loads(done.stdout)
-    assert told["knows"] == [], "it may use nothing of ours"
-    assert told["moved"][0] > 0.3 and abs(told["moved"][1]) < 0.1 and told["height"] == pytest.approx(1.0, abs=0.2)
-    assert told["force"] == pytest.approx(9.8, abs=1.5) and 0 <= told["t_ns"] - told["imu_ns"] < 100_000_000
-    assert told["charge"] < 1.0 and told["energy"] > 0.0
+    reported = json.loads(done.stdout)
+    assert reported["knows"] == [], "it may use nothing of ours"
+    assert (
+        reported["moved"][0] > 0.3
+        and abs(reported["moved"][1]) < 0.1
+        and reported["height"] == pytest.approx(1.0, abs=0.2)
+    )
+    assert reported["force"] == pytest.approx(9.8, abs=1.5) and 0 <= reported["t_ns"] - reported["imu_ns"] < 100_000_000
+    assert reported["charge"] < 1.0 and reported["energy"] > 0.0
     assert pilot["tasks"]["rise"]["missed"] == 1, "it takes more than the second that was declared"
 
 
@@ -55,12 +59,12 @@ def test_the_records_of_the_page_have_these_fields(name: str) -> None:
     text = LISTED[name]
     named = [word for word in re.findall(r"`(\w+)`", text) if word not in ("yaw_rate",) or word in fields]
     assert list(dict.fromkeys(named)) == list(fields)
-    told = {}
+    reported = {}
     for words, value in DEFAULT.findall(text):
         for word in re.findall(r"`(\w+)`", words):
-            told[word] = None if value == "nil" else value.strip('"') if value.startswith('"') else float(value)
+            reported[word] = None if value == "nil" else value.strip('"') if value.startswith('"') else float(value)
     for field in fields.values():
         optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-        assert (field.name in told) is optional, field.name
+        assert (field.name in reported) is optional, field.name
         if field.default is not dataclasses.MISSING:
-            assert told[field.name] == field.default
+            assert reported[field.name] == field.default

@@ -221,17 +221,17 @@ def test_fuzz_neither_kills_nor_hangs() -> None:
     with Bench(scenario()) as bench:
         rng = np.random.default_rng(5)
         hello = common.MAVLink(None, 1, 1)
-        whole = common.MAVLink_hil_actuator_controls_message(4000, [math.nan] * 16, 129, 1).pack(hello)
+        total = common.MAVLink_hil_actuator_controls_message(4000, [math.nan] * 16, 129, 1).pack(hello)
         odd = common.MAVLink_command_long_message(0, 0, 511, 0, math.inf, math.nan, 0, 0, 0, 0, 0).pack(hello)
 
         def noisy(peer: Peer, message: Any) -> None:
             if message.get_type() != "HIL_SENSOR":
                 return
             rubbish = rng.integers(0, 256, rng.integers(0, 200), dtype=np.uint8).tobytes()
-            broken = bytearray(whole)
+            broken = bytearray(total)
             broken[int(rng.integers(len(broken)))] ^= int(rng.integers(1, 256))
             with suppress(OSError):
-                peer.socket.sendall(rubbish + bytes(broken) + odd + whole)
+                peer.socket.sendall(rubbish + bytes(broken) + odd + total)
             peer.actuate(message.time_usec, [math.nan, math.inf, -math.inf, 1e30], armed=True)
 
         bench.peer(noisy)

@@ -41,24 +41,24 @@ def axes() -> LocalAxes:
 
 
 def upper(values: Any) -> np.ndarray:
-    whole = np.zeros((6, 6))
-    whole[np.triu_indices(6)] = values
-    return whole + np.triu(whole, 1).T
+    total = np.zeros((6, 6))
+    total[np.triu_indices(6)] = values
+    return total + np.triu(total, 1).T
 
 
 def test_fields_in_axes_that_begin_at_the_start() -> None:
-    told = estimate(1_234_567_890)
-    message = decoded(Wire().odometry(1_234_567, told, axes(), 7))
+    reported = estimate(1_234_567_890)
+    message = decoded(Wire().odometry(1_234_567, reported, axes(), 7))
     assert (message.get_msgId(), message.frame_id, message.child_frame_id) == (331, 20, 12)
     assert (message.time_usec, message.reset_counter, message.estimator_type, message.quality) == (1_234_567, 7, 3, 100)
-    away = told.position - START
+    away = reported.position - START
     assert (message.x, message.y, message.z) == pytest.approx((away @ FORWARD, away @ RIGHT, away @ DOWN), abs=1e-5)
     local_from_world = np.stack([FORWARD, RIGHT, DOWN])
     world_from_frd = Rotation.from_quat(np.roll(TILTED, -1)).as_matrix() @ np.diag([1.0, -1.0, -1.0])
     w, x, y, z = message.q
     seen = Rotation.from_quat([x, y, z, w]).as_matrix()
     assert seen == pytest.approx(local_from_world @ world_from_frd, abs=1e-6) and w > 0.0
-    assert [message.vx, message.vy, message.vz] == pytest.approx(world_from_frd.T @ told.velocity_world, abs=1e-6)
+    assert [message.vx, message.vy, message.vz] == pytest.approx(world_from_frd.T @ reported.velocity_world, abs=1e-6)
     assert (message.rollspeed, message.pitchspeed, message.yawspeed) == pytest.approx((0.01, -0.02, -0.03))
 
 
@@ -66,19 +66,24 @@ def test_covariances_are_those_of_what_is_sent() -> None:
     """Against a sample: estimates are drawn, sent, and their fields compared."""
     small = 1e-4
     root = small * np.linalg.cholesky(np.asarray(estimate().covariance)[:9, :9])
-    told, rng, sample = estimate(), np.random.default_rng(2), []
+    reported, rng, sample = estimate(), np.random.default_rng(2), []
     world_from_body = Rotation.from_quat(np.roll(TILTED, -1))
     sd, wire = np.full(3, 1.0), Wire()
     for _ in range(1000):
         off = root @ rng.normal(size=9)
         turn = Rotation.from_rotvec(off[6:]) * world_from_body
-        motion = told.position + off[:3], told.velocity_world + off[3:6], np.roll(turn.as_quat(), 1), np.zeros(3)
+        motion = (
+            reported.position + off[:3],
+            reported.velocity_world + off[3:6],
+            np.roll(turn.as_quat(), 1),
+            np.zeros(3),
+        )
         drawn = decoded(wire.odometry(0, Estimate(0, *motion, sd, sd, sd, True), axes()))
         w, x, y, z = drawn.q
         yaw, pitch, roll = Rotation.from_quat([x, y, z, w]).as_euler("ZYX")
         sample.append([drawn.x, drawn.y, drawn.z, roll, pitch, yaw, drawn.vx, drawn.vy, drawn.vz])
     seen = np.cov(np.array(sample).T) / small**2
-    message = decoded(Wire().odometry(0, told, axes()))
+    message = decoded(Wire().odometry(0, reported, axes()))
     pose, velocity = upper(message.pose_covariance), upper(message.velocity_covariance)
     size = np.sqrt(np.diag(seen))
     assert pose / np.outer(size[:6], size[:6]) == pytest.approx(seen[:6, :6] / np.outer(size[:6], size[:6]), abs=0.12)
@@ -97,7 +102,7 @@ def test_an_estimate_with_sigmas_only_and_a_nose_that_points_up() -> None:
     assert pose[2, 2] == pytest.approx(0.09) and pose[:3, 3:] == pytest.approx(0.0)
 
 
-def told(t_ns: int, valid: bool = True) -> Message:
+def reported(t_ns: int, valid: bool = True) -> Message:
     return Message("drone/vio", 0, t_ns, t_ns, estimate(t_ns, valid=valid))
 
 
@@ -106,15 +111,15 @@ def test_what_is_not_valid_is_not_sent_and_what_comes_after_it_counts_as_a_reset
     ms = 1_000_000
     sent = []
     for t in range(0, 400, 4):
-        feed.put(told(t * ms, valid=20 <= t < 100 or t >= 200))
+        feed.put(reported(t * ms, valid=20 <= t < 100 or t >= 200))
         if (taken := feed.take()) is not None:
             sent.append((taken.t_ns // ms, feed.resets))
     # 50 Hz out of 250 Hz; the start is no reset
     assert sent == [(t, 0) for t in range(20, 100, 20)] + [(t, 1) for t in range(200, 400, 20)]
     assert feed.take() is None, "none is sent twice"
-    feed.put(told(100 * ms))
+    feed.put(reported(100 * ms))
     assert feed.take() is None, "one that is older than the last"
-    feed.put(told(100 * ms))
+    feed.put(reported(100 * ms))
     assert feed.take(set_back=True) is not None and feed.resets == 2
 
 

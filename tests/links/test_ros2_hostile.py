@@ -137,9 +137,9 @@ def test_wrong_types_on_our_topics(it: Flown, node: Node) -> None:
 
 @pytest.mark.processes
 def test_a_flood_is_bounded(it: Flown, node: Node) -> None:
-    assert node.told(flood="/drone/cmd_vel", type="geometry_msgs/msg/Twist", count=4000) == "ok"
+    assert node.reported(flood="/drone/cmd_vel", type="geometry_msgs/msg/Twist", count=4000) == "ok"
     assert it.gate.inbox.qsize() <= MOST_WAITING
-    assert node.told(flood="/drone/goal_pose", type="geometry_msgs/msg/PoseStamped", count=1500) == "ok"
+    assert node.reported(flood="/drone/goal_pose", type="geometry_msgs/msg/PoseStamped", count=1500) == "ok"
     assert it.gate.inbox.qsize() <= MOST_WAITING
     lives(it, node)
 

@@ -28,19 +28,19 @@ def flight(node: Node) -> tuple[Any, dict[str, Any]]:
         places = []
         it.simulation.bus.on("truth/drone", lambda message: places.append(message.data.position.copy()))
         it.simulation.port.vehicle().send(Arm(), TakeOff(1.0), by="test")
-        assert node.told(echo="/truth/drone/odometry", type="nav_msgs/msg/Odometry", to=ANSWERS) == "ok"
+        assert node.reported(echo="/truth/drone/odometry", type="nav_msgs/msg/Odometry", to=ANSWERS) == "ok"
         it.run(1.5)
         summary = it.link.summary()
-        assert node.told(stop=True) == "ok"
+        assert node.reported(stop=True) == "ok"
     return np.array(places), summary
 
 
 @pytest.mark.processes
 def test_ros2_lockstep_gives_the_same_flight_twice(node: Node) -> None:
     """Whatever the scheduler does between the two processes."""
-    (first, told), (second, _) = flight(node), flight(node)
+    (first, reported), (second, _) = flight(node), flight(node)
     assert np.array_equal(first, second) and len(first) > 70
-    assert told["lockstep"]["answers"] >= 74
+    assert reported["lockstep"]["answers"] >= 74
     # it went east, ever faster, and a little south
     assert first[-1][0] > 0.3 and first[-1][1] < -0.05
 
@@ -124,14 +124,14 @@ def plain(message: Any) -> Any:
 def test_ros2_bag_of_a_node_equals_our_export(node: Node, tmp_path: Path) -> None:
     sent: list[Message] = []
     with flown([{"name": "drone", "position": [1.0, -2.0], "yaw_deg": 70.0, "sensors": SENSORS}]) as it:
-        assert node.told(record=str(tmp_path / "theirs"), topics=BAGGED) == "ok"
+        assert node.reported(record=str(tmp_path / "theirs"), topics=BAGGED) == "ok"
         it.wanted(*BAGGED)
         it.simulation.bus.on_every(sent.append)
         it.simulation.port.vehicle().send(Arm(), TakeOff(), by="test")
         it.run(1.0)
         recording = Recording(tmp_path, dict(it.simulation.bus.infos), {"vehicle": "drone"})
         it.comes(lambda: False, 0.3)
-        assert node.told(stop=True) == "ok"
+        assert node.reported(stop=True) == "ok"
     ours = Mcap(recording)
     ours.add([message for message in sent if isinstance(message, Message)])
     ours.finish()

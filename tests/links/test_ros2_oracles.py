@@ -144,8 +144,8 @@ def test_the_action_of_steps(it: Flown, node: FastNode) -> None:
     assert call(it, node, "/simulate_steps/_action/send_goal", f"{action}_SendGoal", asked)["accepted"]
     done = call(it, node, "/simulate_steps/_action/get_result", f"{action}_GetResult", {"goal_id": goal})
     assert done["status"] == 4 and it.simulation.clock.now_ns == before + 4_000_000
-    told = [one["feedback"]["completed_steps"] for one in node.take("/simulate_steps/_action/feedback", 4)]
-    assert told == [1, 2, 3, 4]
+    reported = [one["feedback"]["completed_steps"] for one in node.take("/simulate_steps/_action/feedback", 4)]
+    assert reported == [1, 2, 3, 4]
     state = {"state": {"state": 1}}
     assert call(it, node, "/set_simulation_state", f"{SI}/SetSimulationState", state)["result"]["result"] == 1
 
@@ -154,10 +154,10 @@ def test_the_action_of_steps(it: Flown, node: FastNode) -> None:
 def test_the_graph_reaches_fast_dds(it: Flown, node: FastNode) -> None:
     """Its reader is one of Humble: without a type's hash, with identities of 24 bytes."""
     node.read("ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", "latched")
-    told = node.take_bytes("ros_discovery_info")[-1]
+    reported = node.take_bytes("ros_discovery_info")[-1]
     server = it.link.participant.server
-    assert b"skyloop\0" in told
-    assert all(gid + bytes(8) in told for gid in [*server.readers, *server.writers])
+    assert b"skyloop\0" in reported
+    assert all(gid + bytes(8) in reported for gid in [*server.readers, *server.writers])
 
 
 @pytest.mark.needs("libfastrtps.so", "g++")

@@ -48,9 +48,9 @@ READER, WRITER = b"\x00\x00\x05\x04", b"\x00\x00\x05\x03"
 
 
 def test_what_fast_dds_sends_is_read() -> None:
-    (told,) = wire.received(FAST_WRITER, MINE).parts
-    assert isinstance(told, wire.Data) and told.writer == b"\x00\x00\x03\xc2" and told.number == 1
-    about = pl.endpoint_from(told.payload)
+    (reported,) = wire.received(FAST_WRITER, MINE).parts
+    assert isinstance(reported, wire.Data) and reported.writer == b"\x00\x00\x03\xc2" and reported.number == 1
+    about = pl.endpoint_from(reported.payload)
     kind = "std_srvs::srv::dds_::SetBool_Request_"
     assert (about.topic, about.kind, about.reliable) == ("rq/drone/armRequest", kind, True)
     assert about.guid == THEIRS + b"\x00\x00\x01\x03" and about.addresses == (("127.0.0.1", 26915),)
@@ -131,9 +131,9 @@ class Network:
             self.put(list(self.writer.due(self.now)))
             while self.way:
                 address, datagram = self.way.pop()
-                told = wire.received(datagram, address_prefix(address))
-                for part in told.parts:
-                    self.hear(address, told.prefix, part)
+                reported = wire.received(datagram, address_prefix(address))
+                for part in reported.parts:
+                    self.hear(address, reported.prefix, part)
 
     def hear(self, address: tuple[str, int], prefix: bytes, part: wire.Submessage) -> None:
         if isinstance(part, wire.AckNack | wire.NackFragments):
@@ -154,9 +154,9 @@ def address_prefix(address: tuple[str, int]) -> bytes:
 
 def network(seed: int, loss: float, *, keeps: bool, readers: int = 2) -> Network:
     writer = ReliableWriter(MINE, WRITER, keeps=keeps)
-    made = [ReliableReader(address_prefix(("r", k)), READER) for k in range(readers)]
-    net = Network(writer, made, seed, loss)
-    for k, reader in enumerate(made):
+    built = [ReliableReader(address_prefix(("r", k)), READER) for k in range(readers)]
+    net = Network(writer, built, seed, loss)
+    for k, reader in enumerate(built):
         reader.match(MINE + WRITER, (("w", 0),))
         net.put(writer.match(address_prefix(("r", k)) + READER, (("r", k),), 0.0))
     return net
@@ -230,13 +230,13 @@ def test_any_bytes_are_read_or_refused() -> None:
         if chance.random() < 0.3:
             del data[chance.randrange(len(data)) :]
         try:
-            told = wire.received(bytes(data), MINE)
-            for part in told.parts:
-                guid = told.prefix + part.writer
+            reported = wire.received(bytes(data), MINE)
+            for part in reported.parts:
+                guid = reported.prefix + part.writer
                 if isinstance(part, wire.Data):
                     for sample in reader.data(guid, part):
                         pl.gone(sample.inline, sample.order, sample.payload)
-                        question_of(told.vendor, guid, sample)
+                        question_of(reported.vendor, guid, sample)
                         pl.endpoint_from(sample.payload)
                         pl.participant_from(sample.payload)
                 elif isinstance(part, wire.Heartbeat):
@@ -244,7 +244,7 @@ def test_any_bytes_are_read_or_refused() -> None:
                 elif isinstance(part, wire.Gap):
                     reader.gap(guid, part)
                 else:
-                    writer.acknowledged(told.prefix + part.reader, part, 0.0)
+                    writer.acknowledged(reported.prefix + part.reader, part, 0.0)
         except ValueError:
             refused += 1
     assert 500 < refused < 6000
@@ -258,11 +258,11 @@ def test_memory_is_bounded() -> None:
     guid = THEIRS + bytes(4)
     for k in range(2, 2000):
         reader.data(guid, wire.Data(READER, bytes(4), k, b"", "<", bytes(100)))
-        whole = 900_000
-        reader.data(guid, wire.DataFragment(READER, bytes(4), 10**6 + k, b"", "<", bytes(60_000), 1, 1, 60_000, whole))
+        total = 900_000
+        reader.data(guid, wire.DataFragment(READER, bytes(4), 10**6 + k, b"", "<", bytes(60_000), 1, 1, 60_000, total))
     held = reader.writers[guid]
     assert len(held.held) == reliability.MOST_HELD
-    assert sum(len(one.whole) for one in held.pieces.values()) <= reliability.MOST_BYTES
+    assert sum(len(one.data) for one in held.pieces.values()) <= reliability.MOST_BYTES
 
 
 def test_lists_of_addresses_are_short() -> None:

@@ -70,8 +70,8 @@ def test_steps_as_an_action(it: Flown, node: Node) -> None:
     done = it.call(node, "/simulate_steps/_action/get_result", f"{action}_GetResult", {"goal_id": goal})
     assert done["status"] == 4 and done["result"]["result"]["result"] == OK
     assert it.simulation.clock.now_ns == before + 4_000_000
-    told = [one["feedback"] for one in node.take("/simulate_steps/_action/feedback", 4)]
-    assert [(one["completed_steps"], one["remaining_steps"]) for one in told] == [(1, 3), (2, 2), (3, 1), (4, 0)]
+    reported = [one["feedback"] for one in node.take("/simulate_steps/_action/feedback", 4)]
+    assert [(one["completed_steps"], one["remaining_steps"]) for one in reported] == [(1, 3), (2, 2), (3, 1), (4, 0)]
     cancelled = it.call(node, "/simulate_steps/_action/cancel_goal", "action_msgs/srv/CancelGoal")
     assert cancelled["return_code"] == 1
 
@@ -116,8 +116,8 @@ def test_things_come_and_go(it: Flown, node: Node) -> None:
     shape = it.simulation.editor.shapes()[0]
     pose = {"header": {}, "pose": {"position": {"x": 7.0, "y": 8.0, "z": 1.5}, "orientation": {"w": 1.0}}}
     asked = {"name": "crate", "entity_resource": {"uri": shape}, "initial_pose": pose}
-    made = call(it, node, "SpawnEntity", asked)
-    assert code(made) == OK and made["entity_name"] == "crate"
+    built = call(it, node, "SpawnEntity", asked)
+    assert code(built) == OK and built["entity_name"] == "crate"
     place = call(it, node, "GetEntityState", {"entity": "crate"})["state"]["pose"]["position"]
     assert xyz(place) == pytest.approx([7.0, 8.0, 1.5])
     assert code(call(it, node, "SpawnEntity", asked)) == 101
@@ -156,9 +156,9 @@ def test_several_things_at_once(it: Flown, node: Node) -> None:
         {"name": "two", "entity_resource": {"uri": "ufo"}},
         {"name": "one", "entity_resource": {"uri": shapes[-1]}, "allow_renaming": True},
     ]
-    made = call(it, node, "SpawnEntities", {"spawn_requests": asked})
-    assert code(made) == 150
-    assert [(code(one), one["entity_name"]) for one in made["results"]] == [(OK, "one"), (103, ""), (OK, "one_1")]
+    built = call(it, node, "SpawnEntities", {"spawn_requests": asked})
+    assert code(built) == 150
+    assert [(code(one), one["entity_name"]) for one in built["results"]] == [(OK, "one"), (103, ""), (OK, "one_1")]
     place = call(it, node, "GetEntityState", {"entity": "one"})["state"]["pose"]["position"]
     assert xyz(place) == pytest.approx([3.0, 9.0, 2.5])
     assert code(call(it, node, "SpawnEntities", {"spawn_requests": asked[1:2]})) == 150

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from skyloop.links.ros2.dds_types import dds_name, idl_class
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
-from skyloop.recording.ros2.frames import header
+from skyloop.recording.ros2.tf_frames import header
 from skyloop.recording.ros2.types import STORE, decode, encode, nav_msgs, type_hash
 from skyloop_client.errors import LinkError
 
-OURS = sorted(kind for kind, made in STORE.types.items() if made.__module__ == "rosbags.usertypes")
+OURS = sorted(kind for kind, built in STORE.types.items() if built.__module__ == "rosbags.usertypes")
 """Those of our own `types.idl`."""
 DIGEST = "5c698f3039a10f53ef987f7601f51815ef2de445fe8feeb8bcd65a418cbc362a"
 
@@ -41,9 +41,9 @@ def test_names_on_the_wire() -> None:
 
 @pytest.mark.parametrize("kind", [*OURS, "diagnostic_msgs/msg/DiagnosticArray", "nav_msgs/msg/Odometry"])
 def test_cyclone_takes_every_type(kind: str) -> None:
-    made = idl_class(kind)
-    made.__idl__.populate()
-    assert made.__idl__.idl_transformed_typename == dds_name(kind)
+    built = idl_class(kind)
+    built.__idl__.populate()
+    assert built.__idl__.idl_transformed_typename == dds_name(kind)
 
 
 TAKEN = [

@@ -181,18 +181,18 @@ def test_only_this_machine_and_only_those_who_ask_get_memory() -> None:
 def test_memory_of_somebody_else_is_not_opened(tmp_path: Path) -> None:
     """The same path may lead elsewhere where the client runs on another machine."""
     memory = SharedBlocks(1 << 20)
-    told = memory.for_hello
-    assert opened(told) is not None
+    reported = memory.for_hello
+    assert opened(reported) is not None
     other = SharedBlocks(1 << 20)
     (tmp_path / "short").write_bytes(b"x")
     os.mkfifo(tmp_path / "pipe")
     for wrong in (
-        {**told, "path": other.for_hello["path"]},
-        {**told, "bytes": 1 << 21},
-        {**told, "path": str(tmp_path / "pipe")},
-        {**told, "path": str(tmp_path / "short")},
-        {**told, "path": "/proc/1/fd/77"},
-        {"path": told["path"]},
+        {**reported, "path": other.for_hello["path"]},
+        {**reported, "bytes": 1 << 21},
+        {**reported, "path": str(tmp_path / "pipe")},
+        {**reported, "path": str(tmp_path / "short")},
+        {**reported, "path": "/proc/1/fd/77"},
+        {"path": reported["path"]},
         None,
         "x",
     ):

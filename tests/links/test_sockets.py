@@ -104,9 +104,9 @@ def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
     link_gate = LinkGate()
     line = SerialLine(link_gate.inbox, os.ttyname(other))
     link = link_gate.links["px4"] = Px4(line, "drone", GeoPoint(47.0, -122.0, 0.0), Px4Options(lockstep="none"))
-    made = make_scenario({"truth_rate_hz": 10, "vehicles": [{"sensors": IMU}]})
+    built = make_scenario({"truth_rate_hz": 10, "vehicles": [{"sensors": IMU}]})
     board = Board(end)
-    with build(made, gates=(link_gate,)) as sim:
+    with build(built, gates=(link_gate,)) as sim:
         link_gate.attach(sim.port)
         sim.run_until(0.5)
         assert link.allows_realtime

@@ -18,10 +18,10 @@ import pytest
 
 from link_rig import eventually
 from skyloop import cli
-from skyloop.apps.run import run_scenario
 from skyloop.links.loop import targets
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import EmulatedBoard, LocalProcess, Remote, ThrottledProcess, compiled, make_target
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 from skyloop_client.errors import LinkError, SetupError
 
@@ -163,8 +163,8 @@ def test_a_board_is_built_again_when_a_header_has_changed(tmp_path: Path, monkey
     source.write_text('#include "tiny.hpp"\nint main() { return answer; }\n')
     header.write_text("constexpr int answer = 1;\n")
     first = compiled(source, board=True)
-    made = first.stat().st_mtime_ns
-    assert compiled(source, board=True) == first and first.stat().st_mtime_ns == made
+    built = first.stat().st_mtime_ns
+    assert compiled(source, board=True) == first and first.stat().st_mtime_ns == built
     header.write_text("constexpr int answer = 2;\n")
     second = compiled(source, board=True)
     assert second != first
@@ -185,11 +185,11 @@ def test_without_the_tools_the_packages_are_named(tmp_path: Path, monkeypatch: p
 
 
 def test_a_person_is_told_what_to_start_on_the_remote_machine() -> None:
-    told: list[str] = []
-    target = make_target("remote", ["./sut", "two words"], tell=told.append)
+    reported: list[str] = []
+    target = make_target("remote", ["./sut", "two words"], tell=reported.append)
     assert target is not None
     target.start("10.0.0.2:4700", None)
-    assert told == ["on the target run: SKYLOOP_ADDRESS=10.0.0.2:4700 ./sut 'two words'"]
+    assert reported == ["on the target run: SKYLOOP_ADDRESS=10.0.0.2:4700 ./sut 'two words'"]
     assert target.ended() is None
     target.stop()
 
@@ -251,8 +251,8 @@ def test_ssh_starts_the_sut_and_carries_the_link_back(tmp_path: Path, monkeypatc
 
 
 def test_targets_by_name() -> None:
-    made = {name: make_target(name, ["sut"]) for name in ("local", "frozen", "throttled:0.2", "remote:pi@board")}
-    assert {name: type(target) for name, target in made.items()} == {
+    built = {name: make_target(name, ["sut"]) for name in ("local", "frozen", "throttled:0.2", "remote:pi@board")}
+    assert {name: type(target) for name, target in built.items()} == {
         "local": LocalProcess, "frozen": LocalProcess, "throttled:0.2": ThrottledProcess, "remote:pi@board": Remote,
     }  # fmt: skip
     assert make_target("local", []) is None
@@ -298,15 +298,15 @@ def _loop(words: list[str], folder: Path, monkeypatch: Any, capsys: Any, code: i
 
 
 def test_a_person_is_told_an_address_that_another_machine_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    remote = Remote(["./sut"], tell=told.append)
+    reported: list[str] = []
+    remote = Remote(["./sut"], tell=reported.append)
     monkeypatch.setattr(socket.socket, "getsockname", lambda _: ("198.51.100.7", 40_000))
     remote.start("0.0.0.0:4700", None)
-    assert told == ["on the target run: SKYLOOP_ADDRESS=198.51.100.7:4700 ./sut"]
-    told.clear()
+    assert reported == ["on the target run: SKYLOOP_ADDRESS=198.51.100.7:4700 ./sut"]
+    reported.clear()
     remote.start("127.0.0.1:4700", None)
-    assert told[0] == "on the target run: SKYLOOP_ADDRESS=127.0.0.1:4700 ./sut"
-    assert told[1] == "only this machine can reach 127.0.0.1:4700; for another one add --listen 0.0.0.0:4700"
+    assert reported[0] == "on the target run: SKYLOOP_ADDRESS=127.0.0.1:4700 ./sut"
+    assert reported[1] == "only this machine can reach 127.0.0.1:4700; for another one add --listen 0.0.0.0:4700"
 
     def cut_off(*_: object) -> None:
         raise OSError("no network")
@@ -333,7 +333,7 @@ def test_only_a_bare_remote_target_opens_the_link_to_others(
         opened.append(links[0].address[0])
         raise LinkError("seen enough")
 
-    monkeypatch.setattr("skyloop.apps.run.run_scenario", run)
+    monkeypatch.setattr("skyloop.run.run_scenario", run)
     monkeypatch.setattr(sys, "argv", ["skyloop", "loop", "hover", "--sut", "./sut", *arguments])
     with pytest.raises(SystemExit):
         cli.main()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
+from scipy.spatial.transform import Rotation
 
 import skyloop
 from skyloop.core.frames import GeoPoint, quat_from_euler
@@ -41,17 +42,7 @@ STATE = VehicleState(
 """3 m east, 7 m north, 11 m above its origin; heading 60°, nose 10° down, right side 20° down."""
 
 
-def turned(angle: float, axis: int) -> Any:
-    """A right-handed turn about axis 0, 1 or 2."""
-    c, s = math.cos(angle), math.sin(angle)
-    made = np.eye(3)
-    i, j = [(1, 2), (2, 0), (0, 1)][axis]
-    made[i, i] = made[j, j] = c
-    made[i, j], made[j, i] = -s, s
-    return made
-
-
-NED_FROM_FRD = turned(math.radians(60), 2) @ turned(math.radians(-10), 1) @ turned(math.radians(20), 0)
+NED_FROM_FRD = Rotation.from_euler("ZYX", [60.0, -10.0, 20.0], degrees=True).as_matrix()
 
 
 class Placed:
@@ -77,12 +68,8 @@ def of() -> Iterator[telemetry.Telemetry]:
         yield MavlinkVehicle(system).telemetry
 
 
-def matrix(w: float, x: float, y: float, z: float) -> Any:
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+def matrix(quat_wxyz: Any) -> Any:
+    return Rotation.from_quat(quat_wxyz, scalar_first=True).as_matrix()
 
 
 def test_attitude(of: telemetry.Telemetry) -> None:
@@ -91,7 +78,7 @@ def test_attitude(of: telemetry.Telemetry) -> None:
     np.testing.assert_allclose(angles, [20.0, -10.0, 60.0], atol=1e-9)
     assert (message.rollspeed, message.pitchspeed, message.yawspeed) == pytest.approx((0.1, -0.2, -0.3))
     quat = telemetry.attitude_quaternion(of)
-    np.testing.assert_allclose(matrix(quat.q1, quat.q2, quat.q3, quat.q4), NED_FROM_FRD, atol=1e-9)
+    np.testing.assert_allclose(matrix((quat.q1, quat.q2, quat.q3, quat.q4)), NED_FROM_FRD, atol=1e-9)
     assert (quat.rollspeed, quat.pitchspeed, quat.yawspeed) == pytest.approx((0.1, -0.2, -0.3))
 
 
@@ -117,7 +104,7 @@ def test_odometry(of: telemetry.Telemetry) -> None:
     message = telemetry.odometry(of)
     assert (message.frame_id, message.child_frame_id) == (1, 12)
     assert (message.x, message.y, message.z) == pytest.approx((7.0, 3.0, -11.0))
-    np.testing.assert_allclose(matrix(*message.q), NED_FROM_FRD, atol=1e-9)
+    np.testing.assert_allclose(matrix(message.q), NED_FROM_FRD, atol=1e-9)
     np.testing.assert_allclose([message.vx, message.vy, message.vz], NED_FROM_FRD.T @ [-2.5, 1.5, -3.5], atol=1e-9)
 
 

@@ -15,12 +15,12 @@ ET, ST = (0xF0, 0xA5, 0x9C), (0x1F, 0x4E, 0x8C)
 
 def rows(computed_ms: float, count: int = 60) -> list[Interaction]:
     """Questions every 100 ms, in real time."""
-    made = []
+    built = []
     for k in range(count):
         asked = 100 * k * MS
         et = asked + round(computed_ms * MS)
-        made.append(Interaction("drone", k, et, asked, et, asked + 100 * MS, asked, asked + 90 * MS, 0, 100))
-    return made
+        built.append(Interaction("drone", k, et, asked, et, asked + 100 * MS, asked, asked + 90 * MS, 0, 100))
+    return built
 
 
 def painted(path: Path, colour: tuple[int, int, int]) -> int:

@@ -13,10 +13,10 @@ import pytest
 from odometry_pilot import on_odometry
 from px4_peer import Peer
 
-from skyloop.apps.run import run_scenario
 from skyloop.cli import main
 from skyloop.links.autopilots.configs import Px4Config
 from skyloop.recording.journal import read_group
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
 SHORT = "vehicles.drone.pilot.trajectory.points=[[0,0,1],[1.2,0.6,1],[0,0,1]]"
@@ -28,10 +28,10 @@ def rows(path: Path) -> list[list[str]]:
 
 @pytest.mark.slow("odometry from stereo images")
 def test_room_vio_flies_on_an_estimator_outside_at_half_the_speed(tmp_path: Path, capsys: Any) -> None:
-    told = ["loop", "room-vio", "--estimator", "vio", "--speed", "0.5", "--set", "duration=9", "--set", SHORT]
-    told += ["--set", "vehicles.drone.pilot.takeoff_altitude=1", "--out", str(tmp_path / "run"), "--json"]
+    reported = ["loop", "room-vio", "--estimator", "vio", "--speed", "0.5", "--set", "duration=9", "--set", SHORT]
+    reported += ["--set", "vehicles.drone.pilot.takeoff_altitude=1", "--out", str(tmp_path / "run"), "--json"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["skyloop", *told])
+        patch.setattr("sys.argv", ["skyloop", *reported])
         with suppress(SystemExit):
             main()
     summary = json.loads(capsys.readouterr().out)

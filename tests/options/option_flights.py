@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,25 +156,63 @@ def _flown(script: Script, changes: str) -> Flight:
     return Flight([message.data for message in messages["truth/drone"]], messages)
 
 
+Measure = Callable[[Any], float]
+"""What an option changes: a number of a flight."""
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One option: its changed value, and a number that must rise (or fall) by at least `least`."""
 
     value: Any
     script: Script
-    measure: Callable[[Flight], float]
+    measure: Measure
     least: float
     """Signed: negative when the number must fall."""
 
 
 def check(case: Case, path: str) -> None:
-    before = float(case.measure(fly(case.script)))
-    after = float(case.measure(fly(case.script, {path: case.value})))
-    change = after - before
-    assert change * np.sign(case.least) >= abs(case.least), (
-        f"{path} = {case.value}: {case.measure.__name__} went from {before:.6g} to {after:.6g}, "
-        f"expected a change of at least {case.least:+g}"
-    )
+    before, after = (case.measure(fly(case.script, changes)) for changes in ({}, {path: case.value}))
+    check_change(f"{path} = {case.value}", before, after, case.least)
+
+
+def check_change(option: str, before: float, after: float, least: float) -> None:
+    change = float(after - before)
+    assert change * np.sign(least) >= abs(least), f"{option}: from {before:.6g} to {after:.6g}, not {least:+g}"
+
+
+def numbered(cases: Mapping[str, Sequence[object]]) -> list[tuple[str, int]]:
+    """Each option with the number of each of its cases, for pytest."""
+    return [(option, number) for option, tried in cases.items() for number in range(len(tried))]
+
+
+def end(name: str, axis: int | None = None) -> Measure:
+    """The last value; without an axis the mean over all of them."""
+    return at(np.inf, name, axis)
+
+
+def at(t: float, name: str, axis: int | None = None) -> Measure:
+    """The value at `t` s."""
+
+    def value(flight: Flight) -> float:
+        row = np.atleast_1d(getattr(flight, name)[min(flight.at(t), len(flight.t) - 1)])
+        return float(row.mean() if axis is None else row[axis])
+
+    return value
+
+
+def most(name: str, axis: int | None = None, *, sign: int = 1) -> Measure:
+    """The largest value; with sign -1 the largest of the negatives."""
+    return lambda flight: float((sign * getattr(flight, name)[(...,) if axis is None else np.s_[:, axis]]).max())
+
+
+def battery_end(name: str) -> Measure:
+    return lambda flight: float(getattr(flight.battery[-1], name))
+
+
+def top_speed(flight: Flight) -> float:
+    """m/s over ground."""
+    return float(np.linalg.norm(flight.velocity[:, :2], axis=1).max())
 
 
 def fields_of(model: type[BaseModel], *without: str) -> set[str]:

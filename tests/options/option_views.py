@@ -78,10 +78,6 @@ def seen(flight: Flight, name: str, config: dict[str, Any]) -> Seen:
     )
 
 
-def cases(pairs: dict[str, list[Pair]]) -> list[tuple[str, int]]:
-    return [(option, number) for option, tried in pairs.items() for number in range(len(tried))]
-
-
 def check_pair(plain: dict[str, Any], pairs: dict[str, list[Pair]], option: str, number: int, script: Script) -> None:
     """One flight, made once per process, serves all pairs."""
     sensors = sensors_of(plain, pairs)
@@ -110,8 +106,5 @@ def brighter(before: Seen, after: Seen) -> float:
     return float(after.image.mean() - before.image.mean())
 
 
-COMMON = {
-    "rate_hz": [Pair(8.0, more_samples, 3)],
-    "latency": [Pair(0.05, later, 0.05)],
-}
+COMMON = {"rate_hz": [Pair(8.0, more_samples, 3)], "latency": [Pair(0.05, later, 0.05)]}
 """Of every sensor."""

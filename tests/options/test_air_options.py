@@ -20,6 +20,8 @@ from option_flights import (
     fly,
     hold,
     joined,
+    most,
+    numbered,
 )
 
 from skyloop.sim.scenario import DragChoice
@@ -86,7 +88,7 @@ def test_every_drag_option_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("place", [DRONE, AIRFRAME], ids=["scenario", "airframe"])
-@pytest.mark.parametrize(("name", "number"), [(name, k) for name, cases in DRAG.items() for k in range(len(cases))])
+@pytest.mark.parametrize(("name", "number"), numbered(DRAG))
 def test_drag(place: str, name: str, number: int) -> None:
     check(DRAG[name][number], f"{place}drag.{name}")
 
@@ -129,9 +131,7 @@ DRYDEN = HOVER.but({"wind": {"kind": "dryden"}}, seconds=6.0)
 FIELD = HOVER.but({"wind": {"kind": "field", "source": "option_plugins.py:SwirlingWind"}})
 WIND: dict[Any, dict[str, Case]] = {
     Calm: {},
-    ConstantWind: {
-        "velocity": Case([5.0, 0.0, 0.0], CONSTANT, mean_wind_east, 3.9),
-    },
+    ConstantWind: {"velocity": Case([5.0, 0.0, 0.0], CONSTANT, mean_wind_east, 3.9)},
     DrydenWind: {
         "mean": Case([5.0, 0.0, 0.0], DRYDEN, mean_wind_east, 3.0),
         "w20_kt": Case(45.0, DRYDEN, wind_spread, 0.3),
@@ -150,18 +150,13 @@ def test_every_wind_option_has_a_case() -> None:
         assert set(cases) == fields_of(model, "kind")
 
 
-@pytest.mark.parametrize(
-    ("model", "name"),
-    [(model, name) for model, cases in WIND.items() for name in cases],
-)
+@pytest.mark.parametrize(("model", "name"), [(model, name) for model, cases in WIND.items() for name in cases])
 def test_wind(model: Any, name: str) -> None:
     check(WIND[model][name], f"wind.{name}")
 
 
 @pytest.mark.parametrize(
-    ("script", "drift"),
-    [(CONSTANT, 0.01), (DRYDEN, 0.03), (FIELD, 0.03)],
-    ids=["constant", "dryden", "field"],
+    ("script", "drift"), [(CONSTANT, 0.01), (DRYDEN, 0.03), (FIELD, 0.03)], ids=["constant", "dryden", "field"]
 )
 def test_every_wind_moves_what_calm_leaves_alone(script: Script, drift: float) -> None:
     calm = fly(script, {"wind": {"kind": "calm"}})
@@ -174,18 +169,8 @@ def test_every_wind_moves_what_calm_leaves_alone(script: Script, drift: float) -
 
 PUSH = {"start": 1.0, "end": 1.5, "force": [4.0, 0.0, 0.0], "torque": [0.0, 0.0, 0.1]}
 PUSHED = Script(
-    ((0.0, Arm()), (0.0, hold(0, 0, 5, np.pi / 2))),
-    3.0,
-    {**ALOFT, DRONE + "yaw_deg": 90.0, DRONE + "wrenches": [PUSH]},
+    ((0.0, Arm()), (0.0, hold(0, 0, 5, np.pi / 2))), 3.0, {**ALOFT, DRONE + "yaw_deg": 90.0, DRONE + "wrenches": [PUSH]}
 )
-
-
-def drift_east(flight: Flight) -> float:
-    return float(flight.position[:, 0].max())
-
-
-def drift_north(flight: Flight) -> float:
-    return float(flight.position[:, 1].max())
 
 
 def turn(flight: Flight) -> float:
@@ -198,10 +183,10 @@ def time_of_push(flight: Flight) -> float:
 
 PUSHES = {
     "start": Case(1.4, PUSHED, time_of_push, 0.3),
-    "end": Case(2.5, PUSHED, drift_east, 0.05),
-    "force": Case([8.0, 0.0, 0.0], PUSHED, drift_east, 0.05),
+    "end": Case(2.5, PUSHED, most("position", 0), 0.05),
+    "force": Case([8.0, 0.0, 0.0], PUSHED, most("position", 0), 0.05),
     "torque": Case([0.0, 0.0, 0.3], PUSHED, turn, 0.1),
-    "frame": Case("body", PUSHED, drift_north, 0.05),
+    "frame": Case("body", PUSHED, most("position", 1), 0.05),
 }
 
 

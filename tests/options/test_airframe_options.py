@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
@@ -16,18 +17,22 @@ from option_flights import (
     Case,
     Flight,
     Script,
+    at,
+    battery_end,
     check,
+    end,
     fields_of,
     fly,
     hold,
     joined,
+    most,
     repeated,
 )
 
-from skyloop.sim.scenario import Vehicle
+from skyloop.sim.scenario import AIRFRAMES, Vehicle
 from skyloop.vehicle.airframe import Airframe, Battery, ContactConfig, Motor, Rotor
 from skyloop_client.errors import ScenarioError
-from skyloop_client.messages import Arm, Motors, Velocity
+from skyloop_client.messages import Arm, Land, Motors, TakeOff, Velocity
 
 
 def throttle(*shares: float) -> Script:
@@ -35,6 +40,7 @@ def throttle(*shares: float) -> Script:
     return Script(joined([(0.0, Arm())], repeated(Motors(np.array(shares)), 0.0, 0.4)), 0.4, ALOFT)
 
 
+CHARGE = battery_end("state_of_charge")
 LEVEL = throttle(0.7, 0.7, 0.7, 0.7)
 ROLLING = throttle(0.6, 0.7, 0.7, 0.6)
 """Left rotors stronger: rolls right."""
@@ -44,9 +50,7 @@ IDLE = Script(((0.5, Arm()),), 1.0)
 REST = Script((), 1.5)
 DROP = Script((), 1.5, {DRONE + "position": [0.0, 0.0, 0.6]})
 CUT = Script(
-    joined([(0.0, Arm())], repeated(Motors(np.full(4, 0.8)), 0.0, 0.3), [(0.3, Motors(np.zeros(4)))]),
-    0.4,
-    ALOFT,
+    joined([(0.0, Arm())], repeated(Motors(np.full(4, 0.8)), 0.0, 0.3), [(0.3, Motors(np.zeros(4)))]), 0.4, ALOFT
 )
 SHOVED = Script((), 2.0, {DRONE + "wrenches": [{"start": 0.5, "end": 1.0, "force": [9.0, 0.0, 0.0]}]})
 TOPPLED = Script((), 3.0, {DRONE + "wrenches": [{"start": 0.2, "end": 0.7, "torque": [4.0, 0.0, 0.0]}]})
@@ -58,30 +62,9 @@ AT_A_WALL = Script(
 )
 
 
-def hover_rotor_speed(flight: Flight) -> float:
-    return float(flight.rotor_speeds[-1].mean())
-
-
-def rebound(flight: Flight) -> float:
-    """m/s away from the wall, at most."""
-    return float(-flight.velocity[:, 0].min())
-
-
 def front_share(flight: Flight) -> float:
     """Thrust of the front rotors over that of all."""
     return float(flight.thrust[-1, [0, 2]].sum() / flight.thrust[-1].sum())
-
-
-def final_rates(flight: Flight) -> Any:
-    return flight.rates[-1]
-
-
-def roll_rate(flight: Flight) -> float:
-    return float(flight.rates[flight.at(0.2), 0])
-
-
-def yaw_rate(flight: Flight) -> float:
-    return float(flight.rates[flight.at(0.2), 2])
 
 
 def yaw_kick(flight: Flight) -> float:
@@ -89,59 +72,14 @@ def yaw_kick(flight: Flight) -> float:
     return float(abs(flight.rates[flight.at(0.04), 2]))
 
 
-def early_rotor_speed(flight: Flight) -> float:
-    return float(flight.rotor_speeds[flight.at(0.02)].mean())
-
-
-def late_rotor_speed(flight: Flight) -> float:
-    """20 ms after the throttle was cut."""
-    return float(flight.rotor_speeds[flight.at(0.32)].mean())
-
-
-def final_rotor_speed(flight: Flight) -> float:
-    return float(flight.rotor_speeds[-1].mean())
-
-
-def climb(flight: Flight) -> float:
-    return float(flight.velocity[-1, 2])
-
-
-def current(flight: Flight) -> float:
-    return flight.battery[-1].current
-
-
-def voltage(flight: Flight) -> float:
-    return flight.battery[-1].voltage
-
-
-def charge(flight: Flight) -> float:
-    return flight.battery[-1].state_of_charge
-
-
 def sag(flight: Flight) -> float:
     return flight.battery[1].voltage - flight.battery[-1].voltage
-
-
-def height_at_rest(flight: Flight) -> float:
-    return float(flight.position[-1, 2])
 
 
 def bounce(flight: Flight) -> float:
     """m, the highest rebound after the first touch."""
     touch = int(np.argmax(flight.velocity[:, 2] > 0.0))
     return float(flight.position[touch:, 2].max())
-
-
-def slide(flight: Flight) -> float:
-    return float(flight.position[-1, 0])
-
-
-def steady_error(flight: Flight) -> float:
-    return float(np.linalg.norm(flight.position[-1] - [0, 0, 5]))
-
-
-def height_when_toppled(flight: Flight) -> float:
-    return float(flight.position[-1, 2])
 
 
 def wider(factor: float) -> list[dict[str, Any]]:
@@ -157,44 +95,44 @@ BIG_BODY = [[x, y, 0.3] for x, y, _ in IRIS["contact"]["body"]]
 
 OPTIONS: dict[type, dict[str, Case]] = {
     Airframe: {
-        "mass": Case(2.0, HOVER, hover_rotor_speed, 50.0),
-        "inertia": Case([0.06, 0.06, 0.1], ROLLING, roll_rate, -1.0),
+        "mass": Case(2.0, HOVER, end("rotor_speeds"), 50.0),
+        "inertia": Case([0.06, 0.06, 0.1], ROLLING, at(0.2, "rates", 0), -1.0),
         "centre_of_mass": Case([0.03, 0.0, 0.0], HOVER, front_share, 0.05),
         "controller": Case("simpleflight", STEP, lambda flight: float(flight.tilt.max()), -0.05),
     },
     Rotor: {
-        "position": Case(wider(1.5), ROLLING, roll_rate, 1.0),
-        "spin": Case(MIRRORED, YAWING, yaw_rate, 1.0),
+        "position": Case(wider(1.5), ROLLING, at(0.2, "rates", 0), 1.0),
+        "spin": Case(MIRRORED, YAWING, at(0.2, "rates", 2), 1.0),
     },
     Motor: {
-        "thrust_coefficient": Case(8e-6, HOVER, hover_rotor_speed, -50.0),
-        "torque_ratio": Case(0.12, YAWING, yaw_rate, -0.5),
-        "max_speed": Case(1300.0, LEVEL, climb, 1.0),
-        "idle_speed": Case(200.0, IDLE, final_rotor_speed, 99.0),
-        "tau_up": Case(0.05, LEVEL, early_rotor_speed, -200.0),
-        "tau_down": Case(0.1, CUT, late_rotor_speed, 200.0),
-        "radius": Case(0.2, HOVER, current, -2.0),
+        "thrust_coefficient": Case(8e-6, HOVER, end("rotor_speeds"), -50.0),
+        "torque_ratio": Case(0.12, YAWING, at(0.2, "rates", 2), -0.5),
+        "max_speed": Case(1300.0, LEVEL, end("velocity", 2), 1.0),
+        "idle_speed": Case(200.0, IDLE, end("rotor_speeds"), 99.0),
+        "tau_up": Case(0.05, LEVEL, at(0.02, "rotor_speeds"), -200.0),
+        "tau_down": Case(0.1, CUT, at(0.32, "rotor_speeds"), 200.0),
+        "radius": Case(0.2, HOVER, battery_end("current"), -2.0),
         "inertia": Case(5e-4, YAWING, yaw_kick, 0.5),
-        "lag": Case("thrust", LEVEL, early_rotor_speed, 20.0),
-        "throttle": Case("thrust", LEVEL, climb, 1.0),
+        "lag": Case("thrust", LEVEL, at(0.02, "rotor_speeds"), 20.0),
+        "throttle": Case("thrust", LEVEL, end("velocity", 2), 1.0),
     },
     Battery: {
-        "cells": Case(4, HOVER, voltage, 4.0),
-        "capacity_ah": Case(1.0, HOVER, charge, -0.005),
-        "resistance": Case(0.1, HOVER, voltage, -0.5),
-        "cell_full": Case(4.35, HOVER, voltage, 0.4),
-        "cell_empty": Case(2.0, HOVER.but({DRONE + "charge": 0.5}), voltage, -1.5),
-        "efficiency": Case(0.8, HOVER, current, -3.0),
-        "hotel_power": Case(100.0, HOVER, current, 5.0),
+        "cells": Case(4, HOVER, battery_end("voltage"), 4.0),
+        "capacity_ah": Case(1.0, HOVER, CHARGE, -0.005),
+        "resistance": Case(0.1, HOVER, battery_end("voltage"), -0.5),
+        "cell_full": Case(4.35, HOVER, battery_end("voltage"), 0.4),
+        "cell_empty": Case(2.0, HOVER.but({DRONE + "charge": 0.5}), battery_end("voltage"), -1.5),
+        "efficiency": Case(0.8, HOVER, battery_end("current"), -3.0),
+        "hotel_power": Case(100.0, HOVER, battery_end("current"), 5.0),
     },
     ContactConfig: {
-        "legs": Case(LONG_LEGS, REST, height_at_rest, 0.17),
-        "body": Case(BIG_BODY, TOPPLED, height_when_toppled, 0.05),
-        "friction": Case(0.1, SHOVED, slide, 0.1),
-        "sink": Case(0.01, REST, height_at_rest, -0.008),
+        "legs": Case(LONG_LEGS, REST, end("position", 2), 0.17),
+        "body": Case(BIG_BODY, TOPPLED, end("position", 2), 0.05),
+        "friction": Case(0.1, SHOVED, end("position", 0), 0.1),
+        "sink": Case(0.01, REST, end("position", 2), -0.008),
         "damping_ratio": Case(0.1, DROP, bounce, 0.05),
-        "restitution": Case(0.9, AT_A_WALL, rebound, 0.5),
-        "crash_speed": Case(0.5, AT_A_WALL, hover_rotor_speed, -300.0),
+        "restitution": Case(0.9, AT_A_WALL, most("velocity", 0, sign=-1), 0.5),
+        "crash_speed": Case(0.5, AT_A_WALL, end("rotor_speeds"), -300.0),
     },
 }
 PLACES = {Airframe: "", Rotor: "rotors", Motor: "motor.", Battery: "battery.", ContactConfig: "contact."}
@@ -233,20 +171,20 @@ def test_a_battery_that_is_switched_off_never_sags() -> None:
     with_battery, without = fly(HOVER), fly(HOVER, {DRONE + "battery": False})
     assert sag(with_battery) > 0.1
     assert sag(without) == 0.0
-    assert charge(without) == 1.0 > charge(with_battery)
+    assert CHARGE(without) == 1.0 > CHARGE(with_battery)
     full = IRIS["battery"]["cells"] * IRIS["battery"].get("cell_full", 4.2)
     assert [record.voltage for record in without.battery] == pytest.approx([full] * len(without.battery))
 
 
 def test_an_airframe_may_have_no_battery() -> None:
-    assert charge(fly(HOVER, {AIRFRAME + "battery": None})) == 1.0
+    assert CHARGE(fly(HOVER, {AIRFRAME + "battery": None})) == 1.0
 
 
 def test_a_half_charged_battery_gives_less_thrust() -> None:
     full_throttle = throttle(1.0, 1.0, 1.0, 1.0)
     half = fly(full_throttle, {DRONE + "charge": 0.5})
-    assert charge(half) == pytest.approx(0.5, abs=0.01)
-    assert climb(half) < climb(fly(full_throttle)) - 0.5
+    assert CHARGE(half) == pytest.approx(0.5, abs=0.01)
+    assert end("velocity", 2)(half) < end("velocity", 2)(fly(full_throttle)) - 0.5
 
 
 def test_a_slow_controller_follows_worse() -> None:
@@ -257,10 +195,7 @@ def test_a_slow_controller_follows_worse() -> None:
 
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_a_controller_of_ones_own_is_obeyed(share: float) -> None:
-    changes = {
-        DRONE + "controller": "option_plugins.py:HoverThrottle",
-        DRONE + "controller_options": {"share": share},
-    }
+    changes = {DRONE + "controller": "option_plugins.py:HoverThrottle", DRONE + "controller_options": {"share": share}}
     speed = fly(HOVER, changes).rotor_speeds[-1]
     np.testing.assert_allclose(speed, share * IRIS["motor"]["max_speed"], rtol=1e-3)
 
@@ -285,3 +220,27 @@ def test_each_controller_flies_several_airframes(airframe: str, controller: str)
 def test_the_two_controllers_fly_differently() -> None:
     first, second = (fly(STEP, {DRONE + "controller": controller}) for controller in CONTROLLERS)
     assert np.abs(first.position - second.position).max() > 0.1
+
+
+# ---- the airframes that ship
+
+UP_AND_DOWN = Script(((0.2, Arm()), (0.4, TakeOff(1.5)), (6.0, Land())), 12.0)
+
+
+@pytest.mark.parametrize("airframe", list(AIRFRAMES))
+def test_it_takes_off_hovers_and_lands(airframe: str) -> None:
+    flight = fly(UP_AND_DOWN, {DRONE + "airframe": airframe})
+    hovering = (flight.t > 5.0) & (flight.t < 6.0)
+    start = flight.position[0]
+    assert np.linalg.norm(flight.position[hovering] - start - [0, 0, 1.5], axis=1).max() < 0.15
+    assert flight.event_time("took off") < 6.0 < flight.event_time("landed")
+    assert not flight.status[-1].armed
+    assert np.linalg.norm(flight.position[-1] - start) < 0.15
+    assert flight.tilt[-1] < 0.02
+
+
+def test_no_two_airframes_fly_alike() -> None:
+    flights = {name: fly(UP_AND_DOWN, {DRONE + "airframe": name}) for name in list(AIRFRAMES)}
+    for one, other in combinations(flights, 2):
+        difference = np.abs(flights[one].rotor_speeds - flights[other].rotor_speeds)[flights[one].at(2.0) :].max()
+        assert difference > 1.0, (one, other)

@@ -7,20 +7,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from option_flights import DRONE, fields_of, fly
-from option_views import (
-    COMMON,
-    DASH,
-    EVERY,
-    Pair,
-    Seen,
-    brighter,
-    cases,
-    check_pair,
-    difference,
-    seen,
-    sensors_of,
-)
+from option_flights import DRONE, fields_of, fly, numbered
+from option_views import COMMON, DASH, EVERY, Pair, Seen, brighter, check_pair, difference, seen, sensors_of
 
 from skyloop.sensors.camera import PRESETS, CameraConfig, Quality, Truth
 from skyloop.sensors.sensor import MountConfig
@@ -130,7 +118,7 @@ def test_every_option_of_a_camera_has_a_case() -> None:
     assert gimbals == ("none", *(pair.value for pair in CAMERA["gimbal"]))
 
 
-@pytest.mark.parametrize(("option", "number"), cases(CAMERA))
+@pytest.mark.parametrize(("option", "number"), numbered(CAMERA))
 def test_camera(option: str, number: int) -> None:
     check_pair(PLAIN, CAMERA, option, number, DASH)
 

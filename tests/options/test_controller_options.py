@@ -16,7 +16,10 @@ from option_flights import (
     fly,
     hold,
     joined,
+    most,
+    numbered,
     repeated,
+    top_speed,
 )
 
 from skyloop.sim.assembly import load_airframe
@@ -99,25 +102,6 @@ def spin(axis: int) -> Script:
     return Script(joined([(0.0, Arm())], repeated(Rates(rates, 15.0), 0.0, 0.6, 0.1)), 0.6, ALOFT)
 
 
-def peak_rate(axis: int):
-    def rate(flight: Flight) -> float:
-        return float(flight.rates[:, axis].max())
-
-    return rate
-
-
-def top_speed(flight: Flight) -> float:
-    return float(np.linalg.norm(flight.velocity[:, :2], axis=1).max())
-
-
-def climb_rate(flight: Flight) -> float:
-    return float(flight.velocity[:, 2].max())
-
-
-def sink_rate(flight: Flight) -> float:
-    return float(-flight.velocity[:, 2].min())
-
-
 def steepest(flight: Flight) -> float:
     return float(flight.tilt[flight.t > 0.5].max())
 
@@ -125,14 +109,14 @@ def steepest(flight: Flight) -> float:
 LIMITS = {
     "speed": [Case(4.0, DASH, top_speed, -5.0)],
     "cruise_speed": [Case(2.0, TRIP, top_speed, -2.0)],
-    "climb": [Case(1.0, RISE, climb_rate, -1.0)],
-    "descent": [Case(1.0, SINK, sink_rate, -0.8)],
+    "climb": [Case(1.0, RISE, most("velocity", 2), -1.0)],
+    "descent": [Case(1.0, SINK, most("velocity", 2, sign=-1), -0.8)],
     "acceleration": [Case(1.0, CROSS, top_speed, -2.0)],
     "tilt_deg": [Case(15.0, DASH, steepest, -0.3)],
     "rates_deg": [
-        Case([90.0, 360.0, 120.0], spin(0), peak_rate(0), -3.0),
-        Case([360.0, 90.0, 120.0], spin(1), peak_rate(1), -3.0),
-        Case([360.0, 360.0, 30.0], spin(2), peak_rate(2), -0.5),
+        Case([90.0, 360.0, 120.0], spin(0), most("rates", 0), -3.0),
+        Case([360.0, 90.0, 120.0], spin(1), most("rates", 1), -3.0),
+        Case([360.0, 360.0, 30.0], spin(2), most("rates", 2), -0.5),
     ],
 }
 
@@ -141,7 +125,7 @@ def test_every_limit_has_a_case() -> None:
     assert set(LIMITS) == fields_of(Limits)
 
 
-@pytest.mark.parametrize(("name", "number"), [(name, k) for name, cases in LIMITS.items() for k in range(len(cases))])
+@pytest.mark.parametrize(("name", "number"), numbered(LIMITS))
 def test_limit(name: str, number: int) -> None:
     check(LIMITS[name][number], AIRFRAME + f"limits.{name}")
 
@@ -150,9 +134,9 @@ TURN = Script(((0.0, Arm()), (0.0, hold(0, 0, 5, 3.0))), 2.0, ALOFT)
 OWN_LIMITS = {
     "speed": Case(1.0, DASH, top_speed, -1.0),
     "cruise_speed": Case(2.0, TRIP, top_speed, -0.5),
-    "climb": Case(1.0, RISE, climb_rate, -1.0),
-    "descent": Case(1.0, SINK, sink_rate, -0.8),
-    "rates_deg": Case([360.0, 360.0, 30.0], TURN, peak_rate(2), -0.2),
+    "climb": Case(1.0, RISE, most("velocity", 2), -1.0),
+    "descent": Case(1.0, SINK, most("velocity", 2, sign=-1), -0.8),
+    "rates_deg": Case([360.0, 360.0, 30.0], TURN, most("rates", 2), -0.2),
 }
 FIXED = {"tilt_deg": (15.0, DASH), "acceleration": (1.0, CROSS)}
 """SimpleFlight's own, as in AirSim and as the docstring of Limits says."""

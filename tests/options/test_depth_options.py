@@ -6,8 +6,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from option_flights import DRONE, fields_of, fly
-from option_views import COMMON, DASH, EVERY, Pair, Seen, cases, check_pair, seen
+from option_flights import DRONE, fields_of, fly, numbered
+from option_views import COMMON, DASH, EVERY, Pair, Seen, check_pair, seen
 
 from skyloop.sensors.depth_camera import PRESETS, DepthCameraConfig
 
@@ -93,7 +93,7 @@ def test_every_option_of_a_depth_camera_has_a_case() -> None:
     assert set(DEPTH) == fields_of(DepthCameraConfig, "kind", "preset")
 
 
-@pytest.mark.parametrize(("option", "number"), cases(DEPTH))
+@pytest.mark.parametrize(("option", "number"), numbered(DEPTH))
 def test_depth_camera(option: str, number: int) -> None:
     check_pair(PLAIN, DEPTH, option, number, DASH)
 

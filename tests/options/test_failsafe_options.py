@@ -6,17 +6,13 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from option_flights import ALOFT, DRONE, Case, Flight, Script, check, fields_of, fly, joined, repeated
+from option_flights import ALOFT, DRONE, Case, Flight, Script, at, check, end, fields_of, fly, joined, most, repeated
 
 from skyloop.vehicle.failsafes import Failsafes
 from skyloop_client.messages import Arm, Goal, Hover, Land, TakeOff, Velocity
 
 EAST = Velocity(np.array([2.0, 0.0, 0.0]))
-LOW_BATTERY = Script(
-    ((0.0, Arm()), (0.0, Goal(np.array([6.0, 0.0, 5.0])))),
-    12.0,
-    {**ALOFT, DRONE + "charge": 0.1525},
-)
+LOW_BATTERY = Script(((0.0, Arm()), (0.0, Goal(np.array([6.0, 0.0, 5.0])))), 12.0, {**ALOFT, DRONE + "charge": 0.1525})
 SILENCE = Script(joined([(0.0, Arm())], repeated(EAST, 0.0, 1.0)), 9.0, ALOFT)
 LANDING = Script(((0.0, Arm()), (0.0, Hover()), (0.5, Land())), 4.0, ALOFT)
 BLIND = Script(
@@ -48,27 +44,15 @@ def time_of_lost_estimate(flight: Flight) -> float:
     return flight.event_time("failsafe", "estimate lost")
 
 
-def sink_rate(flight: Flight) -> float:
-    return float(-flight.velocity[flight.at(3.0), 2])
-
-
-def highest(flight: Flight) -> float:
-    return float(flight.position[:, 2].max())
-
-
-def final_east(flight: Flight) -> float:
-    return float(flight.position[-1, 0])
-
-
 HOME = LOW_BATTERY.but({DRONE + "failsafes.battery_action": "home"})
 FAILSAFES = {
     "battery_low": Case(0.1, LOW_BATTERY, time_of_low_battery, 50.0),
-    "battery_action": Case("home", LOW_BATTERY, final_east, -0.5),
+    "battery_action": Case("home", LOW_BATTERY, end("position", 0), -0.5),
     "setpoint_timeout": Case(1.5, SILENCE, time_of_lost_setpoint, 0.9),
     "setpoint_land_after": Case(2.0, SILENCE, time_of_landing_after_loss, -2.9),
     "estimate_timeout": Case(1.0, BLIND, time_of_lost_estimate, 0.6),
-    "descent_speed": Case(1.4, LANDING, sink_rate, 0.5),
-    "home_altitude": Case(8.0, HOME.but({DRONE + "position": [0.0, 0.0, 2.0]}), highest, 2.5),
+    "descent_speed": Case(1.4, LANDING, at(3.0, "velocity", 2), -0.5),
+    "home_altitude": Case(8.0, HOME.but({DRONE + "position": [0.0, 0.0, 2.0]}), most("position", 2), 2.5),
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from option_flights import fields_of
+from option_flights import check_change, fields_of
 
 from landing_rig import Drop
 from marker_pictures import as_pixels, picture
@@ -142,7 +142,7 @@ def test_option_of_the_control(name: str) -> None:
     base = {key: conditions.pop(key) for key in [*conditions] if key in CONTROL}
     conditions.setdefault("end", 120.0)
     before, after = (measure(Drop({**base, **changed}, **conditions)) for changed in ({}, {name: value}))
-    assert (after - before) * np.sign(least) >= abs(least), f"{name}: from {before:.4g} to {after:.4g}"
+    check_change(name, before, after, least)
 
 
 class Desk:

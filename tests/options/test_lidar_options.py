@@ -6,8 +6,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from option_flights import Script, fields_of, fly
-from option_views import COMMON, DASH, VEHICLES, WORLD, Pair, Seen, cases, check_pair, more_samples
+from option_flights import Script, fields_of, fly, numbered
+from option_views import COMMON, DASH, VEHICLES, WORLD, Pair, Seen, check_pair, more_samples
 
 from skyloop.sensors.lidar import PRESETS, LidarConfig
 from skyloop_client.messages import LidarScan
@@ -117,10 +117,7 @@ ONE_BEAM = {
 LIDAR: dict[str, list[Pair]] = {
     **COMMON,
     "rate_hz": [Pair(10.0, more_samples, 2)],
-    "mount": [
-        Pair({"position": [0.0, 0.0, 2.0]}, change, 0.5),
-        Pair({"rotation_deg": [0.0, 40.0, 0.0]}, change, 0.5),
-    ],
+    "mount": [Pair({"position": [0.0, 0.0, 2.0]}, change, 0.5), Pair({"rotation_deg": [0.0, 40.0, 0.0]}, change, 0.5)],
     "faults": [Pair([{"kind": "bias", "value": 0.5}], nearest, 0.49)],
     "pattern": [Pair("rosette", fills_a_cone, 5.0, ONE_BEAM)],
     "channels": [Pair(32, rings, 16)],
@@ -144,7 +141,7 @@ def test_every_option_of_a_lidar_has_a_case() -> None:
     assert set(LIDAR) == fields_of(LidarConfig, "kind", "preset")
 
 
-@pytest.mark.parametrize(("option", "number"), cases(LIDAR))
+@pytest.mark.parametrize(("option", "number"), numbered(LIDAR))
 def test_lidar(option: str, number: int) -> None:
     check_pair(PLAIN, LIDAR, option, number, WET)
 

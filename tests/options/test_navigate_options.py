@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from option_flights import fields_of
+from option_flights import check_change, fields_of
 
 from goal_flights import Flown, scenario
 from skyloop_autonomy.pilots.navigate import NavigatePilotConfig
@@ -227,4 +227,4 @@ def test_option(group: str, name: str) -> None:
         here = here.setdefault(key, {})
     here[name] = value
     before, after = (measure(flown(json.dumps(told, sort_keys=True))) for told in (conditions, changed))
-    assert (after - before) * np.sign(least) >= abs(least), f"{name}: from {before:.4g} to {after:.4g}"
+    check_change(name, before, after, least)

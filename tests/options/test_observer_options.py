@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from option_flights import fields_of, fly
+from option_flights import fields_of, fly, numbered
 from option_views import DASH, EVERY
 
-from skyloop.sensors.observer import ObserverConfig
+from skyloop.sensors.external_camera import ObserverConfig
 
 pytestmark = pytest.mark.renders
 
@@ -52,7 +52,6 @@ OBSERVER: dict[str, list[tuple[dict[str, Any], Any, Callable[[Images, Images], f
     "up": [(CHASE, 4.0, apart, 3.0), (ORBIT, 4.0, apart, 3.0)],
     "period": [(ORBIT, 0.9, apart, 3.0)],
 }
-CASES = [(option, number) for option, tried in OBSERVER.items() for number in range(len(tried))]
 
 
 def test_every_option_of_an_observer_has_a_case() -> None:
@@ -60,10 +59,10 @@ def test_every_option_of_an_observer_has_a_case() -> None:
     assert set(get_args(ObserverConfig.model_fields["mode"].annotation)) == {"fixed", "chase", "orbit"}
 
 
-@pytest.mark.parametrize(("option", "number"), CASES)
+@pytest.mark.parametrize(("option", "number"), numbered(OBSERVER))
 def test_observer(option: str, number: int) -> None:
     observers: dict[str, Any] = {}
-    for name, k in CASES:
+    for name, k in numbered(OBSERVER):
         given, value, _, _ = OBSERVER[name][k]
         observers |= {f"{name}_{k}_before": given, f"{name}_{k}_after": {**given, name: value}}
     flight = fly(DASH, {"observers": observers})

@@ -6,8 +6,8 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from option_flights import DRONE, fields_of, fly
-from option_views import COMMON, DASH, EVERY, Pair, Seen, cases, check_pair
+from option_flights import DRONE, fields_of, fly, numbered
+from option_views import COMMON, DASH, EVERY, Pair, Seen, check_pair
 
 from skyloop.sensors.optical_flow import PRESETS, OpticalFlowConfig
 
@@ -62,7 +62,7 @@ def test_every_option_of_an_optical_flow_sensor_has_a_case() -> None:
     assert set(FLOW) == fields_of(OpticalFlowConfig, "kind", "preset")
 
 
-@pytest.mark.parametrize(("option", "number"), cases(FLOW))
+@pytest.mark.parametrize(("option", "number"), numbered(FLOW))
 def test_optical_flow(option: str, number: int) -> None:
     check_pair(PLAIN, FLOW, option, number, DASH)
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from option_flights import ALOFT, DRONE, Flight, Script, fields_of, fly
+from option_flights import ALOFT, DRONE, Flight, Script, check_change, end, fields_of, fly, most, top_speed
 
 from skyloop.vehicle.pilots.pilots import PILOTS
 from skyloop.vehicle.trajectories.trajectories import TrajectoryConfig
@@ -18,36 +18,8 @@ FIELD = Script((), 9.0, ALOFT)
 LONG = FIELD.but(seconds=18.0)
 
 
-def highest(flight: Flight) -> float:
-    return float(flight.position[:, 2].max())
-
-
 def time_landed(flight: Flight) -> float:
     return min(flight.event_time("landed"), 99.0)
-
-
-def final_east(flight: Flight) -> float:
-    return float(flight.position[-1, 0])
-
-
-def final_height(flight: Flight) -> float:
-    return float(flight.position[-1, 2])
-
-
-def farthest_east(flight: Flight) -> float:
-    return float(flight.position[:, 0].max())
-
-
-def farthest_north(flight: Flight) -> float:
-    return float(flight.position[:, 1].max())
-
-
-def final_yaw(flight: Flight) -> float:
-    return float(flight.yaw[-1])
-
-
-def top_speed(flight: Flight) -> float:
-    return float(np.linalg.norm(flight.velocity[:, :2], axis=1).max())
 
 
 def way(flight: Flight) -> float:
@@ -76,23 +48,23 @@ TRIP = {"waypoints": [[2, 0, 5.3], [2, 3, 5.3]], "takeoff_altitude": 0.3}
 PILOT_NUMBERS: dict[str, dict[str, Number]] = {
     "hover": {
         "rate_hz": ({"duration": 0.33}, 1.0, time_landed, 0.3),
-        "altitude": ({}, 3.0, final_height, 0.9),
-        "duration": ({}, 1.0, final_height, -4.0),
+        "altitude": ({}, 3.0, end("position", 2), 0.9),
+        "duration": ({}, 1.0, end("position", 2), -4.0),
     },
     "trajectory": {
         "rate_hz": ({"trajectory": LINE}, 4.0, roughness, 1e-4),
-        "trajectory": ({"trajectory": LINE}, {**LINE, "points": [[0, 0, 5.3], [0, 4, 5.3]]}, farthest_north, 3.5),
-        "takeoff_altitude": ({"trajectory": LINE}, 4.0, highest, 1.5),
+        "trajectory": ({"trajectory": LINE}, {**LINE, "points": [[0, 0, 5.3], [0, 4, 5.3]]}, most("position", 1), 3.5),
+        "takeoff_altitude": ({"trajectory": LINE}, 4.0, most("position", 2), 1.5),
         "stand": ({"trajectory": LINE}, 3.0, time_of_top_speed, 2.5),
-        "land": ({"trajectory": LINE}, False, final_height, 3.0),
+        "land": ({"trajectory": LINE}, False, end("position", 2), 3.0),
     },
     "waypoints": {
         "rate_hz": (TRIP, 0.7, time_landed, 0.5),
-        "waypoints": (TRIP, [[4, 0, 5.3]], farthest_east, 1.5),
-        "takeoff_altitude": (TRIP, 4.0, highest, 2.0),
+        "waypoints": (TRIP, [[4, 0, 5.3]], most("position", 0), 1.5),
+        "takeoff_altitude": (TRIP, 4.0, most("position", 2), 2.0),
         "acceptance_radius": (TRIP, 1.5, time_landed, -0.2),
-        "yaw": (TRIP, 1.5, final_yaw, 1.4),
-        "land": (TRIP, False, final_height, 3.0),
+        "yaw": (TRIP, 1.5, end("yaw"), 1.4),
+        "land": (TRIP, False, end("position", 2), 3.0),
         "home": (TRIP, True, lambda flight: -float(np.linalg.norm(flight.position[-1, :2])), 2.0),
     },
 }  # fmt: skip
@@ -111,11 +83,9 @@ def test_pilot(kind: str, name: str) -> None:
     conditions, value, measure, least = PILOT_NUMBERS[kind][name]
     takeoff = {"altitude" if kind == "hover" else "takeoff_altitude": 0.3 if kind != "hover" else 2.0}
     script = FIELD.but(seconds=14.0 if name != "home" else 20.0)
-    before, after = (
-        measure(fly(script, {PILOT: {"kind": kind, **takeoff, **conditions, **changed}}))
-        for changed in ({}, {name: value})
-    )
-    assert (after - before) * np.sign(least) >= abs(least), f"from {before:.4g} to {after:.4g}"
+    pilot = {"kind": kind, **takeoff, **conditions}
+    before, after = (measure(fly(script, {PILOT: {**pilot, **changed}})) for changed in ({}, {name: value}))
+    check_change(f"{kind}.{name}", before, after, least)
 
 
 def test_a_pilot_may_be_given_by_name_alone() -> None:
@@ -136,47 +106,47 @@ TIMED = {"waypoints": SNAP["waypoints"], "segment_times": [2.0, 2.0]}
 
 TRAJECTORY_NUMBERS: dict[str, dict[str, Number]] = {
     "circle": {
-        "centre": (CIRCLE, [2, 0, 5.3], farthest_east, 3.5),
-        "radius": (CIRCLE, 3.0, farthest_north, 0.8),
+        "centre": (CIRCLE, [2, 0, 5.3], most("position", 0), 3.5),
+        "radius": (CIRCLE, 3.0, most("position", 1), 0.8),
         "speed": (CIRCLE, 1.0, top_speed, -0.8),
         "laps": (CIRCLE, 2.0, way, 10.0),
         "ramp": (CIRCLE, 4.0, time_of_top_speed, 1.0),
-        "yaw": (CIRCLE, 0.0, final_yaw, -1.0),
-        "start_angle": (CIRCLE, 1.5, final_east, -1.0),
+        "yaw": (CIRCLE, 0.0, end("yaw"), -1.0),
+        "start_angle": (CIRCLE, 1.5, end("position", 0), -1.0),
     },
     "lemniscate": {
-        "centre": (EIGHT, [2, 0, 5.3], farthest_east, 1.8),
-        "minimum_radius": (EIGHT, 1.2, farthest_east, 1.0),
+        "centre": (EIGHT, [2, 0, 5.3], most("position", 0), 1.8),
+        "minimum_radius": (EIGHT, 1.2, most("position", 0), 1.0),
         "speed": (EIGHT, 1.0, top_speed, -0.8),
         "laps": (EIGHT, 2.0, way, 8.0),
         "ramp": (EIGHT, 4.0, time_of_top_speed, 1.0),
         "yaw": (EIGHT, 0.0, peak_turn, -0.5),
-        "axis_angle": (EIGHT, 1.57, farthest_north, 1.0),
+        "axis_angle": (EIGHT, 1.57, most("position", 1), 1.0),
     },
     "square": {
-        "corner": (SQUARE, [1, 0, 5.3], farthest_east, 0.9),
-        "side": (SQUARE, 4.0, farthest_east, 0.9),
+        "corner": (SQUARE, [1, 0, 5.3], most("position", 0), 0.9),
+        "side": (SQUARE, 4.0, most("position", 0), 0.9),
         "speed": (SQUARE, 1.0, top_speed, -0.5),
         "laps": (SQUARE, 2, way, 5.0),
-        "first_heading": (SQUARE, 1.57, farthest_east, -2.0),
+        "first_heading": (SQUARE, 1.57, most("position", 0), -2.0),
         "acceleration": (SQUARE, 1.0, top_speed, -0.4),
         "yaw": (TURNING, 0.0, peak_turn, -0.5),
         "turn_rate": (TURNING, 0.4, peak_turn, -0.4),
     },
     "legs": {
-        "points": (LEGS, [ORIGIN, [3, 0, 5.3]], farthest_north, -2.8),
+        "points": (LEGS, [ORIGIN, [3, 0, 5.3]], most("position", 1), -2.8),
         "speed": (LEGS, 1.0, top_speed, -0.5),
         "legs": (LEGS, 3, way, 2.8),
         "acceleration": (LEGS, 1.0, top_speed, -0.4),
-        "yaw": (LEGS, 0.0, final_yaw, -1.4),
+        "yaw": (LEGS, 0.0, end("yaw"), -1.4),
         "turn_rate": (LEGS, 0.4, peak_turn, -0.4),
     },
     "waypoints": {
-        "waypoints": (SNAP, [ORIGIN, [2, 3, 5.3], [5, 0, 5.3]], farthest_north, 0.8),
+        "waypoints": (SNAP, [ORIGIN, [2, 3, 5.3], [5, 0, 5.3]], most("position", 1), 0.8),
         "speed": (SNAP, 1.0, top_speed, -0.8),
         "segment_times": (TIMED, [4.0, 4.0], top_speed, -0.8),
         "acceleration": ({**SNAP, "speed": 6.0}, 1.0, top_speed, -0.8),
-        "yaws": (SNAP, [0.0, 1.0, 2.0], final_yaw, 1.5),
+        "yaws": (SNAP, [0.0, 1.0, 2.0], end("yaw"), 1.5),
         "optimise_times": (
             {**SNAP, "waypoints": [ORIGIN, [1, 1, 5.3], [6, -2, 5.3], [6.5, 0, 5.3]]}, True, way, -1.0,
         ),
@@ -203,5 +173,4 @@ def test_trajectory(kind: str, name: str) -> None:
         pilot = {"kind": "trajectory", "takeoff_altitude": 0.3, "trajectory": trajectory, "land": False}
         return measure(fly(LONG if name in LONGER else FIELD, {PILOT: pilot}))
 
-    change = measured(**{name: value}) - measured()
-    assert change * np.sign(least) >= abs(least), f"{getattr(measure, '__name__', name)} changed by {change:+.4f}"
+    check_change(f"{kind}.{name}", measured(), measured(**{name: value}), least)

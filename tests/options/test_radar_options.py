@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from option_flights import fields_of
-from option_views import DASH, EVERY, Pair, Seen, cases, check_pair, more_samples
+from option_flights import fields_of, numbered
+from option_views import DASH, EVERY, Pair, Seen, check_pair, more_samples
 
 from skyloop.sensors.radar import radar
 from skyloop.sensors.radar.config import (
@@ -165,10 +165,7 @@ RADAR: dict[str, list[Pair]] = {
         Pair(None, later, 0.5 * (15 * 390.975e-6 + 63 / 64 * 390.975e-6) - 1e-9, {"latency": 0.0}),
     ],
     "preset": [Pair(REAL, ridge, 0.3)],
-    "mount": [
-        Pair({"position": [0.0, 0.0, 1.0]}, change, 0.3),
-        Pair({"rotation_deg": [0.0, 40.0, 0.0]}, change, 0.3),
-    ],
+    "mount": [Pair({"position": [0.0, 0.0, 1.0]}, change, 0.3), Pair({"rotation_deg": [0.0, 40.0, 0.0]}, change, 0.3)],
     "faults": [Pair([{"kind": "bias", "value": 0.5}], error, 0.499)],
     "width": [Pair(128, change, 0.05)],
     "height": [Pair(96, change, 0.05)],
@@ -225,7 +222,7 @@ def kind_of(model: Any) -> str:
     return str(model.model_fields["kind"].default)
 
 
-@pytest.mark.parametrize(("option", "number"), cases(RADAR))
+@pytest.mark.parametrize(("option", "number"), numbered(RADAR))
 def test_radar(option: str, number: int) -> None:
     check_pair(PLAIN, RADAR, option, number, LAB)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from option_flights import DRONE, Script, fields_of, fly
+from option_flights import DRONE, Script, check_change, fields_of, fly, numbered
 
 from radar_reference import DETAILS, RX, TABLE_2, TX, place, reference_volts
 from skyloop.sensors.radar.processing import ProcessingConfig, RadarProcessor, TrackingConfig
@@ -176,11 +176,6 @@ class Change:
     given: dict[str, Any] | None = None
 
 
-def check(before: Found, after: Found, change: Change, option: str) -> None:
-    was, now = change.measure(before), change.measure(after)
-    assert (now - was) * np.sign(change.least) >= abs(change.least), f"{option}: from {was:.4g} to {now:.4g}"
-
-
 ORDERED = {"cfar": "ordered_statistic"}
 RUNNING = {"mti": "running"}
 PROCESSING: dict[str, list[Change]] = {
@@ -220,23 +215,20 @@ def test_every_option_has_a_case() -> None:
     assert set(TRACKING) == fields_of(TrackingConfig)
 
 
-def numbered(changes: dict[str, list[Change]]) -> list[tuple[str, int]]:
-    return [(option, k) for option, tried in changes.items() for k in range(len(tried))]
-
-
 @pytest.mark.parametrize(("option", "number"), numbered(PROCESSING))
 def test_processing(option: str, number: int) -> None:
     change = PROCESSING[option][number]
     given = change.given or {}
-    check(processed(**given), processed(**given, **{option: change.value}), change, option)
+    before, after = (change.measure(processed(**given, **more)) for more in ({}, {option: change.value}))
+    check_change(option, before, after, change.least)
 
 
 @pytest.mark.parametrize(("option", "number"), numbered(TRACKING))
 def test_tracking(option: str, number: int) -> None:
     change = TRACKING[option][number]
     given = change.given or {}
-    before, after = ({"tracking": {**given, **more}} for more in ({}, {option: change.value}))
-    check(processed(**before), processed(**after), change, option)
+    before, after = (change.measure(processed(tracking={**given, **m})) for m in ({}, {option: change.value}))
+    check_change(option, before, after, change.least)
 
 
 SMALL = {"kind": "radar", "rate_hz": 5, "width": 64, "height": 48, "n_chirps": 16}

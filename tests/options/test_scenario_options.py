@@ -7,11 +7,11 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from option_flights import ALOFT, DRONE, HOVER, STEP, Case, Flight, Script, check, fields_of, fly, start
+from option_flights import ALOFT, DRONE, HOVER, STEP, Case, Flight, Script, check, end, fields_of, fly, numbered, start
 
 import skyloop
-from skyloop.apps.run import run_scenario
 from skyloop.core.clock import FreeRunning, RealTime
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import PacingConfig, Scenario, UserPilot, UserSensor, make_scenario
 from skyloop.world.earth import EarthConfig
 from skyloop_client.messages import Arm, Velocity
@@ -45,21 +45,14 @@ def declination(flight: Flight) -> float:
     return float(np.arctan2(field[0], field[1]))
 
 
-def hover_rotor_speed(flight: Flight) -> float:
-    return float(flight.rotor_speeds[-1].mean())
-
-
 def fall(flight: Flight) -> float:
     return float(flight.position[0, 2] - flight.position[-1, 2])
 
 
 EARTH = {
-    "latitude_deg": [
-        Case(10.0, EQUIPPED, latitude, -37.0),
-        Case(-40.0, EQUIPPED, dip, 1.0),
-    ],
+    "latitude_deg": [Case(10.0, EQUIPPED, latitude, -37.0), Case(-40.0, EQUIPPED, dip, 1.0)],
     "longitude_deg": [Case(8.0, EQUIPPED, longitude, 130.0), Case(8.0, EQUIPPED, declination, -0.1)],
-    "altitude": [Case(3000.0, EQUIPPED, hover_rotor_speed, 50.0)],
+    "altitude": [Case(3000.0, EQUIPPED, end("rotor_speeds"), 50.0)],
     "gravity": [Case(3.71, FALL, fall, -0.5), Case("normal", FALL, fall, 1e-5)],
     "year": [Case(2029.9, EQUIPPED, declination, -1e-3)],
 }
@@ -69,13 +62,9 @@ def test_every_option_of_the_earth_has_a_case() -> None:
     assert set(EARTH) == fields_of(EarthConfig)
 
 
-@pytest.mark.parametrize(("name", "number"), [(name, k) for name, cases in EARTH.items() for k in range(len(cases))])
+@pytest.mark.parametrize(("name", "number"), numbered(EARTH))
 def test_earth(name: str, number: int) -> None:
     check(EARTH[name][number], f"earth.{name}")
-
-
-def standing_height(flight: Flight) -> float:
-    return float(flight.position[-1, 2])
 
 
 # ---- seed, rates, pacing, duration
@@ -170,9 +159,9 @@ def time_armed(flight: Flight) -> float:
 
 CLIMB = Script((), 4.0, {DRONE + "pilot": {"kind": "option_plugins.py:Climber"}})
 OWN_PILOT = {
-    "kind": Case("option_plugins.py:stay", CLIMB, standing_height, -0.5),
+    "kind": Case("option_plugins.py:stay", CLIMB, end("position", 2), -0.5),
     "rate_hz": Case(0.5, CLIMB, time_armed, 1.9),
-    "options": Case({"altitude": 2.0}, CLIMB, standing_height, 0.8),
+    "options": Case({"altitude": 2.0}, CLIMB, end("position", 2), 0.8),
 }
 
 

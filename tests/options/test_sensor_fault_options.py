@@ -96,22 +96,6 @@ def test_every_number_of_a_bias(name: str, value: Any) -> None:
         assert np.abs(force - reading("imu", before, "specific_force")[1]).max() == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("kind", ["spike", "dropout"])
-def test_probability(kind: str) -> None:
-    value = {"value": 5.0} if kind == "spike" else {}
-    rare, often = (reading("imu", with_fault("imu", kind=kind, probability=p, **value))[1] for p in (0.1, 0.9))
-    if kind == "dropout":
-        assert len(often) < len(rare) - 20
-    else:
-        assert (np.abs(often) > 2.5).sum() > (np.abs(rare) > 2.5).sum() + 50
-
-
-def test_delay() -> None:
-    for delay in (0.1, 0.4):
-        flight = with_fault("barometer", kind="delay", delay=delay)
-        assert max(m.arrival_ns - m.t_ns for m in flight.messages["drone/it"]) == round(delay * 1e9)
-
-
 @pytest.mark.parametrize("end", [2.0, None])
 def test_outage(end: float | None) -> None:
     outages = [{"start": 1.0, "end": end}]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from option_flights import ALOFT, DRONE, Flight, Script, fields_of, fly
+from option_flights import ALOFT, DRONE, Flight, Script, fields_of, fly, numbered
 
 from skyloop.rendering.client import Renderer
 from skyloop.world.model import Model
@@ -96,9 +96,7 @@ def test_every_option_of_the_weather_has_a_case() -> None:
     assert set(WEATHER) == fields_of(WeatherConfig)
 
 
-@pytest.mark.parametrize(
-    ("option", "number"), [(name, k) for name, checks in WEATHER.items() for k in range(len(checks))]
-)
+@pytest.mark.parametrize(("option", "number"), numbered(WEATHER))
 def test_weather(looked: Callable[..., Flight], option: str, number: int) -> None:
     value, measure, least = WEATHER[option][number]
     found = measure(looked(), looked(**{f"weather__{option}": value}))

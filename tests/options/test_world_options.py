@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from option_flights import DRONE, HERE, Flight, Script, fields_of, fly
+from option_flights import DRONE, HERE, Flight, Script, check_change, end, fields_of, fly
 
 from skyloop.sim.scenario import make_scenario
 from skyloop.world.imported import Imported
@@ -56,7 +56,7 @@ def changed(name: str) -> World:
 
 def number_of(*classes: str) -> Callable[[World], float]:
     wanted = {CLASS_ID[name] for name in classes}
-    return lambda world: sum(thing.class_id in wanted for thing in world.model.things)
+    return lambda world: sum(instance.class_id in wanted for instance in world.model.objects)
 
 
 def walkers(world: World) -> float:
@@ -72,12 +72,12 @@ def height_at(x: float, y: float) -> Callable[[World], float]:
 
 
 def pose_of(model: Model, name: str) -> np.ndarray:
-    thing = next(thing for thing in model.things if thing.name == name)
-    return np.asarray(model.standing_poses[thing.rows[0]])
+    instance = next(instance for instance in model.objects if instance.name == name)
+    return np.asarray(model.standing_poses[instance.rows[0]])
 
 
 def spread(is_a: str) -> Callable[[World], float]:
-    """m from the origin to the farthest thing of a class."""
+    """m from the origin to the farthest object of a class."""
 
     def farthest(world: World) -> float:
         model = world.model
@@ -94,7 +94,7 @@ def walk(world: World) -> float:
 
 
 def named(start: str) -> Callable[[World], float]:
-    return lambda world: sum(thing.name.startswith(start) for thing in world.model.things)
+    return lambda world: sum(instance.name.startswith(start) for instance in world.model.objects)
 
 
 def trees_per_hectare(world: World) -> float:
@@ -148,11 +148,7 @@ WORLD_OPTIONS: dict[str, dict[str, tuple[Any, Callable[[World], float], float]]]
     "forest": {"density": (200.0, trees_per_hectare, -250.0), "size": (60.0, spread("tree"), -25.0)},
     "urban": {"people": (3, number_of("person"), -13), "cars": (1, number_of("car"), -7)},
     "urban-walls": {},
-    "warehouse": {
-        "people": (0, other_people, -3),
-        "fill": (0.1, number_of("pallet"), -50),
-        "walkers": (2, walkers, 2),
-    },
+    "warehouse": {"people": (0, other_people, -3), "fill": (0.1, number_of("pallet"), -50), "walkers": (2, walkers, 2)},
 }
 """By world and option: its changed value, what it changes, and by how much at least."""
 
@@ -171,15 +167,10 @@ def test_every_option_of_every_world_has_a_case() -> None:
 )
 def test_world_option(name: str, option: str) -> None:
     _, measure, least = WORLD_OPTIONS[name][option]
-    before, after = measure(stood_upon(name)[0]), measure(changed(name))
-    assert (after - before) * np.sign(least) >= abs(least), f"from {before:.6g} to {after:.6g}"
+    check_change(f"{name}.{option}", measure(stood_upon(name)[0]), measure(changed(name)), least)
 
 
 # ---- where one stands
-
-
-def standing_height(flight: Flight) -> float:
-    return float(flight.position[-1, 2])
 
 
 @pytest.mark.parametrize("world", [*WORLDS, "option_plugins.py:Plateau"])
@@ -189,12 +180,12 @@ def test_every_world_is_stood_upon(world: str) -> None:
     assert flight.tilt.max() < np.radians(2.0)
     ground = 3.0 if world.endswith("Plateau") else 0.0
     assert height_at(0.0, 0.0)(built) == pytest.approx(ground, abs=0.01)
-    assert standing_height(flight) == pytest.approx(ground + LEGS, abs=0.01)
+    assert end("position", 2)(flight) == pytest.approx(ground + LEGS, abs=0.01)
 
 
 def test_hills_follow_the_seed_and_are_stood_upon_elsewhere() -> None:
     far = Script((), 1.0, {"world": {"name": "hills", "options": {"extent": 60.0}}, DRONE + "position": [40.0, 10.0]})
-    heights = [standing_height(fly(far, {"seed": seed})) for seed in (1, 2)]
+    heights = [end("position", 2)(fly(far, {"seed": seed})) for seed in (1, 2)]
     assert abs(heights[0] - heights[1]) > 0.2
     assert heights[0] == pytest.approx(height_at(40.0, 10.0)(stood_upon("hills")[0]) + LEGS, abs=0.1)
 
@@ -217,7 +208,7 @@ f 4 3 2 1
 
 
 def top(world: World) -> float:
-    """m, of the file's things."""
+    """m, of the file's objects."""
     return float(corners(world)[:, 2].max())
 
 
@@ -227,14 +218,14 @@ def reach(world: World) -> float:
 
 def corners(world: World) -> np.ndarray:
     model = world.model
-    row = next(thing for thing in model.things if thing.name == "Crate_1").rows[0]
+    row = next(instance for instance in model.objects if instance.name == "Crate_1").rows[0]
     pose = model.standing_poses[row]
     return np.asarray(model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3])
 
 
 def material(world: World) -> float:
     model = world.model
-    row = next(thing for thing in model.things if thing.name == "Crate_1").rows[0]
+    row = next(instance for instance in model.objects if instance.name == "Crate_1").rows[0]
     return float(model.shapes[model.part_shape[row]].lods[0].materials[0])
 
 
@@ -267,7 +258,7 @@ def test_a_file_is_stood_upon_and_met(tmp_path: Path) -> None:
     eye = {"kind": "rangefinder", "preset": "perfect"}
     script = Script((), 0.2, {DRONE + "sensors": {"eye": eye}})
     flight = fly(script, {"world": {"file": str(tmp_path / "my.obj")}})
-    assert standing_height(flight) == pytest.approx(LEGS, abs=1e-3)
+    assert end("position", 2)(flight) == pytest.approx(LEGS, abs=1e-3)
     # the pyramid's side leans back by half its height
     assert flight.records("eye")[-1].distance == pytest.approx(2.0 + 0.5 * LEGS, abs=2e-3)
 

@@ -32,8 +32,6 @@ from skyloop_papers.report import write_report
 from skyloop_papers.runner import reproduce_all
 from skyloop_papers.runs import Progress, RunWorkers
 
-RULES = {name: catalogue.load(name).rules for name in ("online", "e2es")}
-
 
 def cell(published: float | None, ours: float, n: int = 1, sd: float | None = None, **other: str) -> Cell:
     where: dict[str, Any] = {"table": "Table 6", "row": "SUT with the engine", "column": "", "unit": "1/s", **other}
@@ -118,52 +116,39 @@ def test_the_version_is_the_last_commit_to_the_code_and_a_hash_of_what_is_change
 
 @dataclass
 class Flights:
-    """What was flown, and whether the second experiment fails."""
+    """What was flown, and whether e2es fails."""
 
     names: list[str] = field(default_factory=list)
     broken: bool = True
 
 
-class First(Experiment[ExperimentPlan, None]):
-    paper = "airloop"
-    rules = RULES["online"]
-    resumes = False
+class Flown(Experiment[ExperimentPlan, None]):
+    plans = ExperimentPlan(), ExperimentPlan()
 
-    def __init__(self, flights: Flights) -> None:
-        self.flights = flights
-
-    def plan(self, *, quick: bool = False) -> ExperimentPlan:
-        return ExperimentPlan()
+    def __init__(self, flights: Flights, name: str, cells: list[Cell]) -> None:
+        self.flights, self.name, self.cells = flights, name, cells
+        real = catalogue.load(name)
+        self.paper, self.rules, self.resumes = real.paper, real.rules, name == "e2es"
 
     def fly(self, plan: ExperimentPlan, folder: Path, progress: Progress, workers: RunWorkers) -> None:
-        self.flights.names.append("first")
+        self.flights.names.append(self.name)
         (folder / "plot.png").write_bytes(b"")
+        if self.name == "e2es" and self.flights.broken:
+            raise LinkError("no board came")
 
     def judge(self, plan: ExperimentPlan, runs: None) -> list[Cell]:
-        return [cell(10.0, 12.0, 9, 1.0), cell(None, 5.0, row="more <of> it")]
+        return self.cells
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         return {}
 
 
-class Second(First):
-    paper = "e2es"
-    rules = RULES["e2es"]
-    resumes = True
-
-    def fly(self, plan: ExperimentPlan, folder: Path, progress: Progress, workers: RunWorkers) -> None:
-        self.flights.names.append("second")
-        if self.flights.broken:
-            raise LinkError("no board came")
-
-    def judge(self, plan: ExperimentPlan, runs: None) -> list[Cell]:
-        return [cell(0.3, 0.2, 10, 0.05, table="accuracy")]
-
-
 @pytest.fixture
 def flights(monkeypatch: pytest.MonkeyPatch) -> Flights:
     made = Flights()
-    put_in_catalogue(monkeypatch, {"online": First(made), "e2es": Second(made)})
+    online = Flown(made, "online", [cell(10.0, 12.0, 9, 1.0), cell(None, 5.0, row="more <of> it")])
+    e2es = Flown(made, "e2es", [cell(0.3, 0.2, 10, 0.05, table="accuracy")])
+    put_in_catalogue(monkeypatch, {"online": online, "e2es": e2es})
     monkeypatch.setattr(runner, "code_version", lambda: "0123456789ab")
     return made
 
@@ -180,7 +165,7 @@ def test_an_experiment_that_fails_is_named_and_tried_again(tmp_path: Path, fligh
     assert f'href="runs/{first.folder.name}/"' in page and (out / "report.pdf").read_bytes().startswith(b"%PDF")
     flights.broken = False
     again = reproduce_all(out, NAMES)
-    assert flights.names == ["first", "second", "second"], "what is finished is not flown again"
+    assert flights.names == ["online", "e2es", "e2es"], "what is finished is not flown again"
     assert [one.failed for one in again] == ["", ""] and again[0].cells == first.cells
 
 
@@ -192,7 +177,7 @@ def test_other_code_flies_again_and_mixes_nothing(
     (quick,) = reproduce_all(tmp_path, ["online"], quick=True)
     monkeypatch.setattr(runner, "code_version", lambda: "ffff")
     (after,) = reproduce_all(tmp_path, ["online"])
-    assert flights.names == ["first"] * 3
+    assert flights.names == ["online"] * 3
     assert len({before.folder, quick.folder, after.folder}) == 3
 
 
@@ -201,7 +186,7 @@ def test_a_stopped_experiment_begins_anew_and_a_damaged_result_is_no_result(tmp_
     (made.folder / "measured.json").write_text("{")
     (made.folder / "half.csv").write_text("x")
     reproduce_all(tmp_path, ["online"])
-    assert flights.names == ["first", "first"] and not (made.folder / "half.csv").exists()
+    assert flights.names == ["online", "online"] and not (made.folder / "half.csv").exists()
 
 
 def test_the_same_results_give_the_same_bytes(tmp_path: Path, flights: Flights) -> None:

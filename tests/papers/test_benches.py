@@ -93,11 +93,8 @@ def test_physics_beside_rotorpy(monkeypatch: pytest.MonkeyPatch) -> None:
     # a start that compiles nothing: the real one takes as long as the rest of the suite
     monkeypatch.setattr(physics, "START", "pass")
     found = by_key(physics.physics(**TINY))
-    assert aims(found) == {
-        "batch_steps_per_s": 4e6, "kernel_vs_rotorpy": 500.0, "loop_vs_rotorpy": 10.0, "first_start_s": 20.0,
-        "later_start_s": 3.0,
-    }  # fmt: skip
-    assert set(found) - set(aims(found)) == {
+    assert set(found) == {
+        "batch_steps_per_s", "kernel_vs_rotorpy", "loop_vs_rotorpy", "first_start_s", "later_start_s",
         "batch_with_controller_steps_per_s", "kernel_step_ns", "rotorpy_step_us", "loop_imu_250hz_vs_rotorpy",
         "loop_realtime_factor", "loop_imu_250hz_realtime_factor", "rotorpy_realtime_factor",
     }  # fmt: skip

@@ -20,11 +20,11 @@ from skyloop_papers.detection.experiment import (
     TRAINING,
     WAYS,
     DetectionPlan,
+    draw_curves,
     job_name,
     loop_jobs,
 )
-from skyloop_papers.detection.loop import Frames, loop_cell, scenario_of
-from skyloop_papers.detection.plots import draw_curves
+from skyloop_papers.detection.loop import loop_cell, scenario_of
 from skyloop_papers.detection.scores import recalls
 
 
@@ -90,7 +90,7 @@ def test_persons_are_counted_by_condition() -> None:
 
 
 def test_the_scenario_has_the_camera_and_the_detector_only() -> None:
-    scenario = scenario_of("network", {"runtime": "torch"}, window=True, seconds=3.0)
+    scenario = scenario_of({"runtime": "torch"}, window=True, seconds=3.0)
     (vehicle,) = scenario.vehicles
     assert set(vehicle.sensors) == {"front"} and set(vehicle.estimators) == {"detect"}
     assert vehicle.estimators["detect"].options == {
@@ -103,9 +103,9 @@ def test_the_scenario_has_the_camera_and_the_detector_only() -> None:
 def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = []
 
-    def flown(detector: str, options: object, *, display: str | None, seconds: float) -> Frames:
-        asked.append((detector, options, display, seconds))
-        return Frames(50, 2.5 if display else 2.0, 10.0)
+    def flown(options: object, *, display: str | None, seconds: float) -> dict[str, float]:
+        asked.append((options, display, seconds))
+        return {"frames": 50, "per_second": 20.0 if display else 25.0, "per_second_of_all": 5.0}
 
     monkeypatch.setattr(detection_loop, "frames_in_the_loop", flown)
     monkeypatch.setenv("DISPLAY", ":99")
@@ -115,7 +115,7 @@ def test_the_four_cells_stand_beside_those_of_the_paper(monkeypatch: pytest.Monk
         ("in the loop: torch, window", 4.31, 20.0), ("in the loop: torch, no window", 4.6, 25.0),
         ("in the loop: optimised, window", 8.29, 20.0), ("in the loop: optimised, no window", 8.76, 25.0),
     ]  # fmt: skip
-    assert asked[0] == ("network", {"runtime": "torch"}, ":99", 10.0)
+    assert asked[0] == ({"runtime": "torch"}, ":99", 10.0)
     assert results[0].conditions["per_second_of_all"] == 5.0
 
 

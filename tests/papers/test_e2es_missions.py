@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from throws import by_name, keep_runs
 
 from skyloop_client.messages import Event, EventKind, VoxelMap
 from skyloop_papers.e2es_missions import experiment as e2es_missions
 from skyloop_papers.e2es_missions import flight as e2es_mission_flight
-from skyloop_papers.e2es_missions.flight import cause_of, draw_map, fly_mission
-from skyloop_papers.e2es_missions.plan import MissionsPlan
-from skyloop_papers.experiment import Cell
-from skyloop_papers.runner import folder_of_runs, reproduce
-from skyloop_papers.runs import keep
+from skyloop_papers.e2es_missions.flight import MissionsPlan, cause_of, draw_map, fly_mission
+from skyloop_papers.runner import reproduce
 
 REACHED = {"state": "reached", "goal": [1.0, 2.0, 1.5], "t": 20.0, "reason": ""}
 GOOD: dict[str, Any] = {
@@ -33,15 +31,8 @@ MISSION: dict[str, Any] = {
 
 
 def write_runs(folder: Path, **changed: dict[str, Any]) -> None:
-    """A folder in which every mission was flown."""
-    with folder_of_runs(folder, SMALL):
-        pass
-    for job in e2es_missions.EXPERIMENT.jobs(SMALL, folder):
-        keep(job.kept, changed.get(job.name.replace("-", "_"), MISSION))
-
-
-def cells(results: list[Cell]) -> dict[str, Cell]:
-    return {result.name: result for result in results}
+    jobs = e2es_missions.EXPERIMENT.jobs(SMALL, folder)
+    keep_runs(folder, SMALL, jobs, lambda job: changed.get(job.name.replace("-", "_"), MISSION))
 
 
 def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) -> None:
@@ -50,7 +41,7 @@ def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) ->
     lines: list[str] = []
     results = reproduce(e2es_missions.EXPERIMENT, folder=tmp_path, plan=SMALL, progress=lines.append)
     assert lines == [], "nothing is flown again"
-    found = cells(results)
+    found = by_name(results)
     assert (found["room: all goals reached"].ours, found["room: all goals reached"].n) == (1, 2)
     assert (found["room: collisions"].ours, found["house: collisions"].ours) == (1, 0)
     assert found["with walkers: all goals reached"].ours == 1
@@ -64,7 +55,7 @@ def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) ->
     assert "| rendering | 60 % |" in shown["times"]
 
 
-def witness(*events: Event, landed: bool = True) -> Any:
+def observer(*events: Event, landed: bool = True) -> Any:
     return SimpleNamespace(events=events, is_on_the_ground=landed)
 
 
@@ -78,14 +69,14 @@ def witness(*events: Event, landed: bool = True) -> Any:
     ],
 )
 def test_what_makes_a_mission_fail(changed: dict[str, Any], cause: str) -> None:
-    assert cause in cause_of(witness(), {**GOOD, **changed}, 2)
+    assert cause in cause_of(observer(), {**GOOD, **changed}, 2)
 
 
 def test_a_collision_and_a_flight_without_landing_fail() -> None:
-    assert cause_of(witness(), GOOD, 2) == ""
+    assert cause_of(observer(), GOOD, 2) == ""
     hit = Event(3_000_000_000, EventKind.CRASH, "into a wall")
-    assert cause_of(witness(hit), GOOD, 2) == "crash into a wall at 3.0 s"
-    assert cause_of(witness(landed=False), GOOD, 2) == "not on the ground at the end"
+    assert cause_of(observer(hit), GOOD, 2) == "crash into a wall at 3.0 s"
+    assert cause_of(observer(landed=False), GOOD, 2) == "not on the ground at the end"
 
 
 def test_a_map_is_drawn_beside_its_world(tmp_path: Path) -> None:

@@ -143,9 +143,11 @@ def test_runs_that_are_too_many_not_there_or_of_other_results_are_refused(
 
 @pytest.mark.parametrize("name", [name for name in catalogue.listed() if catalogue.load(name).not_run_by_run])
 def test_an_experiment_of_times_is_refused_with_the_reason(name: str, capsys: Any) -> None:
-    assert execute(["reproduce", name, "--again", "1"]) == 1
-    said = capsys.readouterr().err
-    assert catalogue.load(name).not_run_by_run in " ".join(said.split()) and "--update-docs" in said
+    """Neither flown again nor on another machine."""
+    for option, value, advice in (("--again", "1", "--update-docs"), ("--address", "head:6379", "leave it out")):
+        assert execute(["reproduce", name, option, value]) == 1
+        said = " ".join(capsys.readouterr().err.split())
+        assert catalogue.load(name).not_run_by_run in said and advice in said
 
 
 def test_what_is_compared() -> None:

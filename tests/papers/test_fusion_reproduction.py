@@ -7,8 +7,16 @@ from typing import Any
 
 import pytest
 
-from skyloop_papers.fusion.experiment import EXPERIMENT, draw_figures, job_name, pooled
-from skyloop_papers.fusion.flights import SENSORS, FusionPlan, fusion_scenario, stream_of
+from skyloop_papers.fusion.experiment import (
+    EXPERIMENT,
+    SENSORS,
+    FusionPlan,
+    draw_figures,
+    fusion_scenario,
+    job_name,
+    pooled,
+    stream_of,
+)
 
 SMALL = FusionPlan((1, 2))
 

@@ -16,18 +16,24 @@ from skyloop.sim.scenario import Scenario
 from skyloop.world.weather import weather_at
 from skyloop_client.messages import Event, EventKind
 from skyloop_papers.landing import flight as landing_flight
-from skyloop_papers.landing.experiment import EXPERIMENT, job_name, pictures_of_failures
+from skyloop_papers.landing.experiment import (
+    EXPERIMENT,
+    draw_errors,
+    draw_failures,
+    draw_starts,
+    job_name,
+    pictures_of_failures,
+)
 from skyloop_papers.landing.flight import (
     ABLATION,
     CONDITIONS,
+    LandingObserver,
     LandingPlan,
-    LandingWitness,
     land,
     land_on_board,
     landing_scenario,
     scored,
 )
-from skyloop_papers.landing.plots import draw_errors, draw_failures, draw_starts
 
 Place = tuple[float, float, float]
 SMALL = LandingPlan((1, 2, 3, 4), ("python", "qemu"), (5, 6), ("dusk",), (7,), ("ours",), (65.0,), (8,), 30)
@@ -117,12 +123,12 @@ def judged(
     truth = SimpleNamespace(position=np.array(place), quat_wxyz=quat)
     port = SimpleNamespace(truth=truth, status=SimpleNamespace(landed="landed" in kinds))
     simulation: Any = SimpleNamespace(port=SimpleNamespace(vehicle=lambda name: port))
-    witness: Any = LandingWitness.__new__(LandingWitness)
-    witness.events = [Event(round(1e9 * (20 + k)), EventKind(kind), "") for k, kind in enumerate(kinds)]
-    witness.gave_up = False
-    witness.status, witness.image = SimpleNamespace(stage=stage, reason="no square with a rectangle"), None
-    witness.track = [[5.0, 6.0, 0.0, 8.0], [12.0, 7.0, 0.0, 8.0], [19.0, *place]]
-    return scored(simulation, scenario, witness, 11.0, tmp_path)
+    observer: Any = LandingObserver.__new__(LandingObserver)
+    observer.events = [Event(round(1e9 * (20 + k)), EventKind(kind), "") for k, kind in enumerate(kinds)]
+    observer.gave_up = False
+    observer.status, observer.image = SimpleNamespace(stage=stage, reason="no square with a rectangle"), None
+    observer.track = [[5.0, 6.0, 0.0, 8.0], [12.0, 7.0, 0.0, 8.0], [19.0, *place]]
+    return scored(simulation, scenario, observer, 11.0, tmp_path)
 
 
 def test_errors_are_in_the_axes_of_the_marker(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import platform
@@ -19,8 +20,9 @@ import throws
 
 from skyloop.campaigns.pools import LocalPool, local_pool
 from skyloop.cli.verbs import execute
-from skyloop_client.errors import SetupError, SkyloopError
-from skyloop_papers import catalogue, runs
+from skyloop_client.errors import RunFolderError, SetupError, SkyloopError
+from skyloop_papers import runs
+from skyloop_papers.runner import reproduce
 from skyloop_papers.runs import Job, all_runs
 
 PARENT = """
@@ -29,11 +31,11 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_missing_runs import endless
 from skyloop.campaigns.pools import local_pool
-from skyloop_papers.runs import Job, make_missing
+from skyloop_papers.runs import Job, all_runs
 if __name__ == "__main__":
     folder = Path({folder!r})
     jobs = [Job(str(k), folder / f"{{k}}.json", endless, (str(folder / f"{{k}}.pid"),)) for k in range(2)]
-    make_missing(jobs, local_pool(2), print, str)
+    all_runs(jobs, local_pool(2), print, str)
 """
 PATIENCE_S = 60.0
 
@@ -182,10 +184,14 @@ def test_the_command_s_address_and_cores_reach_the_pool(
         assert execute(["reproduce", "throws", *words]) == 1 and "a cluster has its own" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [name for name in catalogue.listed() if catalogue.load(name).not_run_by_run])
-def test_what_measures_this_machine_does_not_leave_it(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute(["reproduce", name, "--address", "head:6379"]) == 1
-    said = " ".join(capsys.readouterr().err.split())
-    assert said.endswith(
-        f"--address: {name} is not flown run by run: {catalogue.load(name).not_run_by_run}; leave it out"
-    )
+@pytest.mark.processes
+def test_results_are_written_three_times_and_a_folder_belongs_to_one_plan(tmp_path: Path) -> None:
+    experiment = throws.Throws()
+    cells = reproduce(experiment, folder=tmp_path)
+    written = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert written == experiment.plain(cells) and {row["paper"] for row in written} == {"airloop"}
+    with (tmp_path / "results.csv").open(newline="", encoding="utf-8") as file:
+        assert [float(row["ours"]) for row in csv.DictReader(file)] == [cell.ours for cell in cells]
+    assert "| text | throw-1 |  | 0.1019 | m | 1 |  | not published |" in (tmp_path / "results.md").read_text()
+    with pytest.raises(RunFolderError, match="another plan"):
+        reproduce(experiment, folder=tmp_path, plan=throws.ThrowsPlan((7.0,)))

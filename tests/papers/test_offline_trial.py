@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +35,7 @@ def test_all_cells_of_table_5_beside_the_papers(asked: list[dict[str, Any]], tmp
     assert cells["cinematic, without radar, with storage"].published == 15.17
     assert cells["cinematic, without radar, with storage"].ours == 200.0
     assert len(results) == 20 * (1 + len(STAGES))
-    assert json.loads((tmp_path / "results.json").read_text())[0]["published"] == 7.51
-    written = (tmp_path / "results.md").read_text()
-    assert "| Table 5 | low, without radar, without storage | 25.5 | 20 | 1/s | 1 |" in written
-
     blocks = offline.EXPERIMENT.page(results)
-    page = (Path(__file__).parents[2] / "docs" / "reproductions" / "offline.md").read_text(encoding="utf-8")
-    # "state" is made for every page alike
-    assert {*blocks, "state"} == {name for _, name in re.findall(r"results: (offline) ([a-z]+)", page)}
     assert "All 20 recordings are of one command, in one go: 500 frames each" in " ".join(blocks["sitting"].split())
     assert "| radar, without storage | 10.0 (7.51) |" in blocks["measured"]
     again = offline.EXPERIMENT.page(reproduce(offline.EXPERIMENT, folder=tmp_path))

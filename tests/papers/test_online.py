@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,6 @@ from skyloop_papers.online import experiment as online
 from skyloop_papers.runner import reproduce
 from skyloop_papers.two_machines import why_not_apart
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reproductions" / "online.md").read_text(encoding="utf-8")
 FRAMES, RUNS = 6, 2
 SIZES = online.OnlinePlan(frames=FRAMES, runs=RUNS, world="flat", radar=(False,))
 
@@ -61,8 +58,6 @@ def test_the_times_of_all_frames_add_up(results: list[Cell], folder: Path) -> No
     percentiles = list(csv.DictReader((folder / "percentiles.csv").read_text().splitlines()))
     assert [row["percentile"] for row in percentiles] == ["50", "90", "99"] * 4
     assert (folder / "online.png").stat().st_size > 10_000
-    assert "SUT with the engine, CUT remote, a port each, without radar | 8.44 |" in (folder / "results.md").read_text()
-    assert len(json.loads((folder / "results.json").read_text())) == len(results)
 
 
 @pytest.mark.slow("starts an engine, a board and links for each configuration")
@@ -72,8 +67,6 @@ def test_the_page_can_be_made_of_the_results(
     monkeypatch.setattr(online, "flown", None)  # what was flown is not flown again
     assert reproduce(online.EXPERIMENT, folder=folder, plan=SIZES) == results
     blocks = online.EXPERIMENT.page(results)
-    # every page has its state from elsewhere
-    assert {*blocks, "state"} == {name for _, name in re.findall(r"results: (online) ([a-z]+)", PAGE)}
     assert f"{RUNS} runs of {FRAMES} frames each" in blocks["conditions"]
     assert blocks["rates"].count("\n") == 2 + len(online.CONFIGURATIONS)
     assert "![mean times per frame](../images/online.png)" in blocks["share"] and "%" in blocks["share"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skyloop_papers import pages
+from skyloop_papers import catalogue, pages, tables
 from skyloop_papers.catalogue import listed as experiments
 from skyloop_papers.experiment import Cell
 from skyloop_papers.mission import experiment as mission_experiment
@@ -25,6 +25,11 @@ def test_a_page_says_what_its_results_say(name: str) -> None:
     assert pages.names_in(text) == {name}
     assert text == pages.rendered(text)
     assert pages.out_of_date(name) == []
+    published = pages.read(name) if name in experiments() else None
+    if published is not None:
+        # "state" is written for every page alike
+        blocks = {*catalogue.load(name).page(published.cells), "state"}
+        assert blocks == {match[3] for match in pages.BLOCK.finditer(text)}
 
 
 def test_every_reproduction_has_a_page_and_every_results_file_a_command() -> None:
@@ -61,7 +66,7 @@ def test_a_number_changed_in_a_page_is_found(mission: Path) -> None:
 
 def test_a_constant_changed_in_the_code_is_found(mission: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mission_experiment, "SPEED", 5.0)
-    assert "of another protocol: run `skyloop reproduce mission" in pages.out_of_date("mission")[0]
+    assert "of another plan: run `skyloop reproduce mission" in pages.out_of_date("mission")[0]
     path = pages.results_file("mission")
     plain = json.loads(path.read_text(encoding="utf-8"))
     assert plain["protocol"]["speed"] == 4.0
@@ -98,3 +103,28 @@ def test_results_are_of_the_machine_and_code_that_began_them(
     assert changed == [mission]
     text = mission.read_text(encoding="utf-8")
     assert "Measured at commit `0123456789ab` on 999 cores" in " ".join(text.split()) and "with a GPU" in text
+
+
+# ---- tables of cells
+
+
+def test_a_form_shows_fields_and_conditions_and_leaves_out_what_is_unknown() -> None:
+    cell = Cell("Table 1", "here", "time", None, 2.5, "s", 3, None, {"worst": 4.0, "aim": None, "lost": "never"})
+    assert [tables.shown(cell, form) for form in (".2f", "{ours:g} of {n}", "{name}", "{lost:.2f}", "")] == [
+        "2.50", "2.5 of 3", "here: time", "never", "",
+    ]  # fmt: skip
+    assert tables.shown(cell, "{ours:g}[ ± {sd:g}] (worst {worst:.1f}[, aim {aim:g}])") == "2.5 (worst 4.0)"
+    assert tables.shown(cell, "{ours:g}, paper {published:g}") == tables.shown(None, ".2f") == ""
+    assert tables.shown(cell, lambda one: one.unit) == "s"
+
+
+def test_tables_of_cells_by_row_by_figure_and_line_by_line() -> None:
+    cells = [Cell("t", row, column, None, ours, "m") for row, column, ours in (("a", "x", 1.0), ("b", "y", 2.0))]
+    found = tables.Cells(cells)
+    figures: tables.Figures = {"the x": ("x", ".1f"), "the y": ("y", "g")}
+    assert found.by_row("", ["a", "b", "c"], figures, right=None).splitlines()[2:] == ["| a | 1.0 |  |", "| b |  | 2 |"]
+    by_figure = found.by_figure("of", figures, {"first": "a", "second": "b"})
+    assert by_figure.splitlines() == [
+        "| of | first | second |", "|---|---:|---:|", "| the x | 1.0 |  |", "| the y |  | 2 |",
+    ]  # fmt: skip
+    assert tables.lines(cells, {"": "{row}", " ": "g"}).splitlines()[0] == "|  |  |"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ from skyloop_client.errors import ScenarioError
 from skyloop_papers import pages
 from skyloop_papers.experiment import Cell
 from skyloop_papers.radar.antennas import phase_steps
-from skyloop_papers.radar.experiment import EXPERIMENT, RadarRecording, table_3
+from skyloop_papers.radar.experiment import EXPERIMENT, RadarRecording
 from skyloop_papers.radar.noise import NoiseCurve
-from skyloop_papers.radar.plan import TABLE_3
 from skyloop_papers.radar.recording import compare_recording
 from skyloop_papers.radar.setup import RadarSetup, Walk
-from skyloop_papers.radar.walks import WALKS, record
+from skyloop_papers.radar.walks import record
 from skyloop_papers.runner import reproduce
 
 PICTURES = ["antennas.png", "micro-doppler.png", "noise.png", "range-doppler.png", "walks.png"]
@@ -73,8 +71,6 @@ def test_the_quick_form(tmp_path: Path) -> None:
     _antennas_point_at_the_person(results)
     _walkers_are_found_and_only_leakage_tells_the_presets_apart(results)
     _beams_gait_and_noise(results)
-    assert len(json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))) == len(results)
-    assert "| Table 3 | v_max | 3.15 |" in (tmp_path / "results.md").read_text(encoding="utf-8")
     for name in PICTURES:
         with Image.open(tmp_path / name) as picture:
             assert np.asarray(picture.convert("L")).std() > 5.0
@@ -86,21 +82,6 @@ def bursts() -> np.ndarray:
     walk = Walk("away", 1.0, 7.0, 0.8)
     with RadarSetup([walk]) as setup:
         return np.stack([scan.volts for scan in record(setup, walk, np.arange(1.0, 5.0, 1.0)).scans["real"]])
-
-
-def test_table_3_within_two_percent() -> None:
-    assert [result.name for result in table_3()] == list(TABLE_3)
-    for result in table_3():
-        assert result.ours == pytest.approx(result.published, rel=0.02)
-
-
-def test_walks_fill_a_hundred_frames_and_are_never_sampled_as_they_start_or_stop() -> None:
-    for walk in WALKS[:2]:
-        assert walk.ends < 99 / 7
-        assert sum(walk.moves_at(k / 7) for k in range(100)) == 84
-    for walk in WALKS:
-        for instant in (walk.begins, walk.ends):
-            assert abs(instant * 7 - round(instant * 7)) > 0.05
 
 
 @pytest.mark.renders

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from throws import by_name, keep_runs
 
 import skyloop
 from skyloop.core.frames import quat_from_rotvec, quat_multiply
 from skyloop.links.loop.in_process import InProcess
-from skyloop_client.errors import LinkError, RunFolderError
+from skyloop_client.errors import LinkError
 from skyloop_client.tasks.sync_hil import Ascend
-from skyloop_papers.runner import folder_of_runs, reproduce
+from skyloop_papers.runner import reproduce
+from skyloop_papers.runs import Job
 from skyloop_papers.sync_hil.claims import claims, equal, holm, larger, power, signed_rank
 from skyloop_papers.sync_hil.experiment import EXPERIMENT, table_cells
 from skyloop_papers.sync_hil.flights import SyncRun, fly, runs_of
@@ -189,7 +191,7 @@ def test_unfinished_runs_count_in_claims_and_tables() -> None:
     less_precise, seems_better, as_long = claims({"Table IV": rows}, CLAIMS, LEVEL)
     assert less_precise.held and seems_better.held and not as_long.held
     assert "none of 12 finished" in less_precise.seen
-    by_cell = {result.name: result for result in table_cells("Table IV", rows, 0.002)}
+    by_cell = by_name(table_cells("Table IV", rows, 0.002))
     assert by_cell["target: finished"].ours == 0.0
     assert by_cell["host: position error (m)"].published == 0.027
     assert by_cell["host: position error (m)"].conditions["finished"] == 12
@@ -220,23 +222,23 @@ def test_the_closed_path_reckons_on_the_autopilots_estimate() -> None:
 # ---- what is kept
 
 
-def fill(folder: Path, plan: SyncPlan, missing: str = "") -> None:
-    """A folder as if all had been flown."""
-    with folder_of_runs(folder, plan):
-        pass
-    for run in runs_of(plan):
-        score = {
-            "sensor-characterisation": {"acquiring a sample (s)": 0.05},
-            "relative-position": {
-                "angle error (deg)": 0.3, "distance error (m)": 0.1, "time (s)": 0.6, "computing (s)": 0.00121320
-            },
-            "face-anchor": {"oscillations": 1.0, "time (s)": 2.0 + run.k},
-            "move-forward": {"position error (m)": 0.1, "along (m)": 0.1, "across (m)": 0.0, "time (s)": 60.0},
-            "closed-path": {"position error (m)": 0.1, "estimate error (m)": 0.1, "time (s)": 27.0},
-        }[run.table.task]  # fmt: skip
-        if run.name != missing:
-            (folder / "runs").mkdir(exist_ok=True)
-            (folder / "runs" / f"{run.name}.json").write_text(json.dumps(score))
+def fill(folder: Path, plan: SyncPlan) -> None:
+    scores = {
+        "sensor-characterisation": {"acquiring a sample (s)": 0.05},
+        "relative-position": {
+            "angle error (deg)": 0.3, "distance error (m)": 0.1, "time (s)": 0.6, "computing (s)": 0.00121320
+        },
+        "face-anchor": {"oscillations": 1.0},
+        "move-forward": {"position error (m)": 0.1, "along (m)": 0.1, "across (m)": 0.0, "time (s)": 60.0},
+        "closed-path": {"position error (m)": 0.1, "estimate error (m)": 0.1, "time (s)": 27.0},
+    }  # fmt: skip
+
+    def score_of(job: Job) -> dict[str, float]:
+        run: Any = job.arguments[0]
+        time = {} if run.stream else {"time (s)": 2.0 + run.k}
+        return {**time, **scores[run.table.task]}
+
+    keep_runs(folder, plan, [Job.of(folder, run.name, fly, run) for run in runs_of(plan)], score_of)
 
 
 def test_what_is_flown_is_not_flown_again_and_gives_the_tables(tmp_path: Path) -> None:
@@ -249,8 +251,6 @@ def test_what_is_flown_is_not_flown_again_and_gives_the_tables(tmp_path: Path) -
     assert sum(result.table == "claims" for result in results) == 10
     held = {result.conditions["number"] for result in results if result.table == "claims" and result.ours}
     assert held == {7, 8, 9, 10}
-    with pytest.raises(RunFolderError, match="another protocol"):
-        reproduce(EXPERIMENT, folder=tmp_path, plan=SyncPlan(slow_simulator=0.2))
 
 
 # ---- real runs

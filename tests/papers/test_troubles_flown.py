@@ -14,7 +14,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 from skyloop_autonomy.evaluation.navigation_troubles import TROUBLES, Door, trouble_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_papers.e2es_missions.navigation_troubles import close, fly_trouble, open_door, table
+from skyloop_papers.e2es_missions.navigation_troubles import close, fly_trouble, open_door, troubles_table
 
 
 @pytest.mark.parametrize("name", TROUBLES)
@@ -56,7 +56,7 @@ def test_a_door_is_found_and_closed() -> None:
 
 def test_the_table_has_a_line_per_trouble() -> None:
     row = {"about": "no depth image", "did": "landed", "least_clearance_m": 0.625, "collisions": 0}
-    assert table({"dead": row}).splitlines()[2] == "| dead | no depth image | landed | 0.62 | 0 |"
+    assert troubles_table({"dead": row}).splitlines()[2] == "| dead | no depth image | landed | 0.62 | 0 |"
 
 
 @pytest.mark.renders

@@ -1,10 +1,10 @@
-"""A fast experiment in place of a paper's: balls that are thrown, each in a process of its own."""
+"""A fast experiment in place of a paper's, balls that are thrown, each in a process of its own; and runs made up."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import pytest
 
 from skyloop_papers import catalogue
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, RunByRun
-from skyloop_papers.runs import Job, Run
+from skyloop_papers.runner import folder_of_runs
+from skyloop_papers.runs import Job, Run, keep
 
 GRAVITY = "THROWS_GRAVITY"
 """In the environment: another gravity stands for other code."""
@@ -32,9 +33,7 @@ def throw(speed: float) -> Run:
 
 class Throws(RunByRun[ThrowsPlan]):
     paper = "airloop"
-
-    def plan(self, *, quick: bool = False) -> ThrowsPlan:
-        return ThrowsPlan()
+    plans = ThrowsPlan(), ThrowsPlan()
 
     def jobs(self, plan: ThrowsPlan, folder: Path) -> list[Job]:
         jobs = [Job(f"throw-{v:g}", folder / "runs" / f"throw-{v:g}.json", throw, (v,)) for v in plan.speeds]
@@ -54,3 +53,18 @@ def put_in_catalogue(monkeypatch: pytest.MonkeyPatch, experiments: dict[str, Exp
     """Experiments in place of the papers'."""
     monkeypatch.setattr(catalogue, "listed", lambda: {name: f"the {name} experiment" for name in experiments})
     monkeypatch.setattr(catalogue, "load", experiments.__getitem__)
+
+
+# ---- runs and cells of any experiment
+
+
+def keep_runs(folder: Path, plan: ExperimentPlan, jobs: Iterable[Job], run_of: Callable[[Job], Run]) -> None:
+    """A folder as if all had been flown."""
+    with folder_of_runs(folder, plan):
+        pass
+    for job in jobs:
+        keep(job.kept, run_of(job))
+
+
+def by_name(cells: Iterable[Cell]) -> dict[str, Cell]:
+    return {cell.name: cell for cell in cells}

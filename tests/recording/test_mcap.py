@@ -131,8 +131,7 @@ def test_pictures_are_the_very_pixels(bag: Bag, sent: Any) -> None:
         assert np.array_equal(pixels_of(image), message.data.colour)
     for (_, image), message in zip(bag["/drone/cam0/image_raw"], sent["drone/cam0"], strict=True):
         assert image.encoding == "mono8"
-        luma = message.data.colour @ np.array([0.299, 0.587, 0.114])
-        assert np.abs(pixels_of(image) - luma).max() <= 1.0
+        assert np.array_equal(pixels_of(image), message.data.colour)
     for (_, image), message in zip(bag["/drone/depth0/image_raw"], sent["drone/depth0"], strict=True):
         assert image.encoding == "32FC1"
         depth = pixels_of(image)
@@ -282,23 +281,11 @@ def test_mcap_finds_schemas_as_foxglove_knows_them(written: Recording) -> None:
         assert count == summary.statistics.message_count
 
 
-def test_the_file_alone_reads_like_the_folder(written: Recording, bag: Bag) -> None:
-    with AnyReader([written.folder / "ros2" / "ros2_0.mcap"]) as reader:
-        counts = {topic: info.msgcount for topic, info in reader.topics.items()}
-    assert counts == {topic: len(messages) for topic, messages in bag.items()}
-
-
 def test_the_same_recording_gives_the_same_bytes(written: Recording, tmp_path: Path) -> None:
     again = write_bag(written, tmp_path / "again")
     for name in ("ros2_0.mcap", "metadata.yaml"):
         assert (again.folder / "ros2" / name).read_bytes() == (written.folder / "ros2" / name).read_bytes()
     assert sorted(path.name for path in (again.folder / "ros2").iterdir()) == ["metadata.yaml", "ros2_0.mcap"]
-
-
-def test_where_it_cannot_write_it_says_so(recording: Recording, tmp_path: Path) -> None:
-    (tmp_path / "ros2").write_text("in the way")
-    with pytest.raises(DatasetError, match=r"cannot write '.*ros2_0.mcap': File exists"):
-        Mcap(dataclasses.replace(recording, folder=tmp_path))
 
 
 def test_a_full_disk_leaves_no_half_bag(recording: Recording, tmp_path: Path) -> None:

@@ -238,7 +238,6 @@ def break_line(path: Path, line: int, text: str) -> None:
     ("name", "line", "text", "says"),
     [
         ("imu0", 5, "1403636579,abc", r"imu0/data.csv' line 5: 2 cells, not 7"),
-        ("imu0", 5, f"{START_NS + 15_000_000},1,2,x3,4,5,6", r"imu0/data.csv' line 5: could not convert .*'x3'"),
         ("imu0", 5, f"{START_NS + 15_000_000},1,2,nan,4,5,6", r"imu0/data.csv' line 5: a number is not finite"),
         ("imu0", 5, f"{START_NS},1,2,3,4,5,6", r"imu0/data.csv' line 5: stamp \d+ does not come after"),
         ("imu0", 5, "1.4e18,1,2,3,4,5,6", r"imu0/data.csv' line 5: '1.4e18' is not a stamp"),
@@ -257,9 +256,7 @@ def test_a_broken_line_is_named(sequence: Path, name: str, line: int, text: str,
     ("name", "content", "says"),
     [
         ("cam0/sensor.yaml", None, r"cam0/sensor.yaml' is missing"),
-        ("imu0/data.csv", None, r"imu0/data.csv' is missing"),
         ("imu0/sensor.yaml", "{", r"imu0/sensor.yaml' cannot be read"),
-        ("imu0/sensor.yaml", "T_BS: {data: [1, 2]}", r"imu0/sensor.yaml' cannot be read"),
         ("imu0/sensor.yaml", "rate_hz: -5", r"imu0/sensor.yaml' cannot be read: .*positive"),
         ("imu0/sensor.yaml", "gyroscope_noise_density: much", r"imu0/sensor.yaml' misstates a noise"),
         ("cam0/sensor.yaml", "resolution: [8, 6]", r"cam0/sensor.yaml' lacks or misstates .*intrinsics"),

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from published_things import records
 from skyloop.core.bus import Bus
 from skyloop.recording.run_folder import RunFolder
 from skyloop.recording.run_reader import read_run
-from skyloop_client import messages
+from skyloop_client import codec, messages
 from skyloop_client.codec import RECORDS
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import Contact, Event, EventKind, Message
-from skyloop_client.streams import StreamInfo
+from skyloop_client.streams import Rate, StreamInfo
 
 THREE, FOUR = np.array([1.0, -2.5, 3e-7]), np.array([1.0, 0.0, 0.0, 0.0])
 CLASSES = (
@@ -99,3 +101,36 @@ def test_a_folder_that_is_broken_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "streams.json").write_text("{}")
     with pytest.raises(RunFolderError, match="no rows to play"):
         read_run(tmp_path)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A record of a plugin."""
+
+    t_ns: int
+    centre: NDArray[np.float64]
+    """(3,) m."""
+    ranges: NDArray[np.float64]
+    """(n,) m."""
+    pixels: NDArray[np.uint8]
+    """(h, w)."""
+
+
+def test_arrays_of_any_size_in_a_record_of_a_plugin_are_kept(tmp_path: Path) -> None:
+    codec.register(Sweep)
+    bus, rate = Bus(), Rate(10)
+    folder = RunFolder(tmp_path / "run", {}, {})
+    bus.advertise(StreamInfo("drone/sweep", "Sweep", rate, "drone"))
+    folder.record(bus)
+    sent = [Sweep(k, np.arange(3.0), np.arange(float(k)), np.full((2, k), k, np.uint8)) for k in range(1, 4)]
+    for record in sent:
+        bus.publish(Message("drone/sweep", record.t_ns, record.t_ns, record.t_ns, record))
+    folder.finish({})
+    lines = (tmp_path / "run/streams/drone/sweep.csv").read_text().splitlines()
+    assert lines[0] == "index,arrival_ns,t_ns,centre_0,centre_1,centre_2,ranges_shape,pixels_shape"
+    assert lines[2].endswith("0.0,1.0,2.0,2,2x2")
+    stream = read_run(tmp_path / "run").streams["drone/sweep"]
+    for k, record in enumerate(sent):
+        found = stream.at(k).data
+        np.testing.assert_array_equal(found.ranges, record.ranges)
+        np.testing.assert_array_equal(found.pixels, record.pixels)

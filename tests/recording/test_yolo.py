@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import shutil
-
 import globox
 import pytest
 import yaml
@@ -20,7 +18,6 @@ from label_recording import (
 )
 
 from skyloop.recording.formats.label_images import SPLITS, split
-from skyloop.recording.recording import open_recording
 
 
 def read_split(yolo, name):
@@ -30,25 +27,6 @@ def read_split(yolo, name):
     labels = yolo / "labels" / images.name
     read = globox.AnnotationSet.from_yolo_v5(labels, image_folder=images)
     return {int(a.image_id.removesuffix(".jpg")): a for a in read}, data["names"]
-
-
-@pytest.mark.renders
-def test_boxes_of_a_flight(recording, tmp_path):
-    folder = tmp_path / "dataset"
-    shutil.copytree(recording.folder, folder)
-    yolo = write_format(open_recording(folder), "yolo")
-    truths = {message.t_ns: message.data for message in recording.messages(["truth/drone/rgb0"])}
-    for name in SPLITS:
-        read, names = read_split(yolo, name)
-        for t_ns, annotation in read.items():
-            truth = truths.pop(t_ns)
-            assert annotation.image_size == (320, 240)
-            (box,) = annotation.boxes
-            assert names[int(box.label)] == "person"
-            left, top, right, bottom = box_of(truth.instances == truth.labels[0].instance)
-            edges = (box.xmin, box.ymin, box.xmax, box.ymax)
-            assert edges == pytest.approx((left, top, right + 1, bottom + 1), abs=1e-4)
-    assert not truths
 
 
 def test_painted_things(tmp_path):

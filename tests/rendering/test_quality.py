@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -144,3 +145,14 @@ def test_relief_shows_from_high_on(renderer: Renderer) -> None:
     )
     assert difference(flat, relief) > 0.5
     np.testing.assert_array_equal(flat.surface, relief.surface)
+
+
+@pytest.mark.parametrize("quality", ["low", "medium", "high", "epic", "cinematic"])
+def test_a_part_of_a_view_alone_has_the_same_bytes(renderer: Renderer, quality: str) -> None:
+    asked = ViewRequest(Pinhole.from_fov(96, 72, 1.4), looking((-9, -7, 4), (10, 5, 1)), quality)
+    (whole,) = renderer.render([asked], weather())
+    (painted,) = renderer.render([replace(asked, surface=False)], weather())
+    (ranged,) = renderer.render([replace(asked, colour=False)], weather())
+    assert painted.surface.size == ranged.colour.size == 0
+    np.testing.assert_array_equal(painted.colour, whole.colour)
+    np.testing.assert_array_equal(ranged.surface, whole.surface)

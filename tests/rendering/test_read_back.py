@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -56,7 +58,7 @@ class Pictures:
 def test_pixels_are_where_the_client_looks_for_them(ctx: moderngl.Context, buffered: bool) -> None:
     pictures, shared = Pictures(ctx), bytearray(MEMORY)
     expected = pictures.fill(1)
-    way = BufferedReadBack(ctx) if buffered else DirectReadBack()
+    way: Any = BufferedReadBack(ctx) if buffered else DirectReadBack()
     way.finish(way.begin(pictures.painted), shared)
     assert bytes(shared) == expected
 
@@ -139,3 +141,25 @@ def test_without_buffers_pixels_are_taken_before_they_are_painted_over() -> None
 def test_an_error_is_answered_in_its_place(most_ahead: int) -> None:
     said = answers_to(Diary(most_ahead), [1, 13, 2])
     assert said == [{"done": 1}, {"error": "ValueError: out of paint"}, {"done": 1}]
+
+
+NICENESS = """
+import os
+from skyloop.rendering.process import take_short_turns
+os.nice({first})
+take_short_turns(10)
+print(os.nice(0))
+"""
+
+
+@pytest.mark.renders
+@pytest.mark.parametrize(("first", "then"), [(0, 10), (5, 15), (15, 19)])
+def test_its_niceness_is_added_to_that_of_its_parent(first: int, then: int) -> None:
+    command = [sys.executable, "-c", NICENESS.format(first=first)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(said.stdout) == min(then + own_niceness(), 19)
+
+
+def own_niceness() -> int:
+    """What this process was started with."""
+    return int(subprocess.run(["nice"], capture_output=True, text=True, check=True).stdout)

@@ -105,7 +105,7 @@ def test_movers_are_where_each_instant_has_them(renderer: Renderer, model: Model
 
 def test_hidden_rows_are_looked_through(renderer: Renderer, model: Model) -> None:
     number = number_of(model, "passing")
-    row = model.things[number].rows[0]
+    row = model.objects[number].rows[0]
     shown, hidden, without = renderer.render(
         [
             request((0.0, 0.0, 3.0), (1.0, 0.0, 3.0), t=1.5),
@@ -134,16 +134,16 @@ def test_nothing_visible_is_culled(renderer: Renderer, model: Model, eye: Any, t
     start = np.broadcast_to(asked.pose.position, along.shape)
     hits = RayTracer(model).cast(start, along / size[:, None], 1e4, model.motion(round(t * 1e9)))
     rows = hits.row.reshape(view.instances.shape)
-    things = np.where(rows < 0, 0, model.part_object[rows])
-    alike = things == view.instances
+    objects = np.where(rows < 0, 0, model.part_object[rows])
+    alike = objects == view.instances
     assert alike.mean() > 0.99
     depth = (hits.distance / size).reshape(rows.shape)
-    both = alike & (things > 0) & (depth < 30.0)
+    both = alike & (objects > 0) & (depth < 30.0)
     error = np.abs(view.depth[both] - depth[both])
-    # a stack's blocks have edges inside one thing's outline
+    # a stack's blocks have edges inside one object's outline
     assert np.mean(error < 1e-3) > 0.995
-    assert len(np.unique(things)) > 12
-    numbers, pixels = np.unique(things, return_counts=True)
+    assert len(np.unique(objects)) > 12
+    numbers, pixels = np.unique(objects, return_counts=True)
     assert set(numbers[pixels > 4].tolist()) <= set(np.unique(view.instances).tolist())
 
 
@@ -374,53 +374,46 @@ def test_what_is_smaller_than_pixels_is_left_out_at_low_quality_only(renderer: R
         assert (view.instances[60, 80] == number) == seen
 
 
-def test_a_renderer_that_is_stopped_is_told_of_and_ended(
-    model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Also while somebody does other things until it answers, as the links do."""
-    blind = Renderer(model)
+@pytest.fixture
+def stopped(model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[Renderer]:
+    """A renderer that stands still; the log has said so and that it was ended."""
+    renderer = Renderer(model)
     try:
-        blind.wait_ready()
+        renderer.wait_ready()
         monkeypatch.setattr(client, "LOOK_S", 0.02)
-        os.kill(blind.process_id, signal.SIGSTOP)
-        looks = []
-
-        def meanwhile(ready: Callable[[], bool]) -> None:
-            while not ready():
-                looks.append("round")
-                time.sleep(0.01)
-
-        blind.meanwhile = meanwhile
-        with pytest.raises(RendererError, match="gave no answer for"):
-            blind.render([AHEAD], SKY)
-        assert looks
-        assert not is_running(blind.process_id)
+        os.kill(renderer.process_id, signal.SIGSTOP)
+        yield renderer
+        assert not is_running(renderer.process_id)
     finally:
-        blind.close()
-    said = [record.getMessage() for record in caplog.records]
+        renderer.close()
+    said = [record.getMessage() for record in caplog.get_records("call")]
     assert "has given no picture for" in said[0] and "there are no pictures any more" in said[-1]
+
+
+def test_a_renderer_that_is_stopped_is_reported_and_ended(stopped: Renderer) -> None:
+    """Also while the client does other work until it answers, as the links do."""
+    looks = []
+
+    def meanwhile(ready: Callable[[], bool]) -> None:
+        while not ready():
+            looks.append("round")
+            time.sleep(0.01)
+
+    stopped.meanwhile = meanwhile
+    with pytest.raises(RendererError, match="gave no answer for"):
+        stopped.render([AHEAD], SKY)
+    assert looks
 
 
 @pytest.mark.slow("waits for a renderer that stands still")
-def test_a_stopped_renderer_is_noticed_by_a_client_that_only_asks_now_and_then(
-    model: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_stopped_renderer_is_noticed_by_a_client_that_only_asks_now_and_then(stopped: Renderer) -> None:
     """As `skyloop serve` does, which flies on while images are painted."""
-    blind = Renderer(model)
-    try:
-        blind.wait_ready()
-        monkeypatch.setattr(client, "LOOK_S", 0.01)
-        os.kill(blind.process_id, signal.SIGSTOP)
-        blind.submit([AHEAD], SKY)
-        for _ in range(2000):
-            if blind.has_answered():
-                break
-            time.sleep(0.005)
-        else:
-            os.kill(blind.process_id, signal.SIGKILL)
-        with pytest.raises(RendererError, match="gave no answer for"):
-            blind.collect()
-    finally:
-        blind.close()
-    said = [record.getMessage() for record in caplog.records]
-    assert "has given no picture for" in said[0] and "there are no pictures any more" in said[-1]
+    stopped.submit([AHEAD], SKY)
+    for _ in range(2000):
+        if stopped.has_answered():
+            break
+        time.sleep(0.005)
+    else:
+        os.kill(stopped.process_id, signal.SIGKILL)
+    with pytest.raises(RendererError, match="gave no answer for"):
+        stopped.collect()

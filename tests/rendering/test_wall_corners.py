@@ -73,7 +73,7 @@ def test_faces_are_seen_head_on(photographed: tuple[Model, Renderer]) -> None:
     chosen = list(faces())[:12]
     views = renderer.render(requests(chosen, "low", (1.0,)), weather())
     for (name, _, normal), view in zip(chosen, views, strict=True):
-        assert model.things[view.instances[180, 320]].name == name
+        assert model.objects[view.instances[180, 320]].name == name
         assert view.depth[180, 320] == pytest.approx(1.0, abs=2e-3)
         assert view.normals[180, 320] @ normal > 0.999
 

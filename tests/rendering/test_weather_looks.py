@@ -37,7 +37,7 @@ def test_night_is_dark_but_not_black(renderer: Renderer) -> None:
         grey = view.colour.mean(axis=-1)
         assert 8.0 < np.median(grey) < 70.0
         assert grey.max() < 110.0
-        # things still stand out
+        # objects still stand out
         assert np.std(grey) > 4.0
 
 

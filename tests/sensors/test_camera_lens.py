@@ -50,10 +50,7 @@ def test_fisheye_against_its_formula() -> None:
         point = 4.0 * np.array(
             [math.sin(angle) * math.cos(around), math.sin(angle) * math.sin(around), math.cos(angle)]
         )
-        expected = [
-            lens.pinhole.fx * bent * math.cos(around) + 47.5,
-            lens.pinhole.fy * bent * math.sin(around) + 31.5,
-        ]
+        expected = [lens.pinhole.fx * bent * math.cos(around) + 47.5, lens.pinhole.fy * bent * math.sin(around) + 31.5]
         assert lens.project(point[None])[0] == pytest.approx(expected, abs=1e-9)
 
 

@@ -132,7 +132,7 @@ def test_a_scaled_and_turned_standing_thing() -> None:
     model = Model()
     model.place(shape(box((1.0, 2.0, 3.0))), (5.0, 6.0, 7.0), yaw=0.7, scale=2.0, is_a="car")
     model.freeze()
-    centre, size, yaw = box_in_space(model, model.things[1].rows, [model.standing_poses[0]])
+    centre, size, yaw = box_in_space(model, model.objects[1].rows, [model.standing_poses[0]])
     assert centre == pytest.approx([5.0, 6.0, 7.0])
     assert size == pytest.approx([2.0, 4.0, 6.0], abs=1e-5)
     assert yaw == pytest.approx(0.7)

@@ -123,11 +123,6 @@ def test_intensity_is_reflectance_times_cosine_at_any_range(material: str, dista
     assert np.ptp(cosine) > 0.4
 
 
-def test_intensity_off() -> None:
-    assert (scan(lidar(intensity=False), room()).intensities == 0.0).all()
-    assert (scan(lidar(), room()).intensities > 0.1).all()
-
-
 def test_dark_oblique_and_far_surfaces_are_lost() -> None:
     """Seen where ρ·cos ≥ min_reflectance·(r / max_range)²."""
     sensor = narrow(min_reflectance=0.6, max_range=100.0)

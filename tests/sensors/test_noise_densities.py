@@ -1,21 +1,32 @@
-"""Hundreds of IMU-hours, sampled by the kernel that flies, analysed by Allan variance."""
+"""Hundreds of IMU-hours, sampled by the code that flies, analysed by Allan variance."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from scipy import stats
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
-from skyloop.sensors.imu import PRESETS, Imu, ImuConfig, axis_table, sample_many
+from skyloop.sensors.imu import PRESETS, Imu, ImuConfig, axis_table, corrupt
 from skyloop.sensors.noise import markov_step, walk_step
 from skyloop_client.messages import Array
 
 HOUR = 3600
 G = 9.80665
+
+
+@numba.njit(error_model="numpy")
+def sample_many(axes, keys, first_index, truth, biases, out):
+    """Writes `out` (n, samples, 6) for n IMUs with one `truth` (6,), rates then forces; advances `biases` (n, 6)."""
+    normals = np.empty(12)
+    for sensor in range(keys.shape[0]):
+        for k in range(out.shape[1]):
+            out[sensor, k] = truth
+            corrupt(axes, keys[sensor], first_index + np.uint64(k), biases[sensor], normals, out[sensor, k])
 
 
 def keys_of(count: int) -> Array:

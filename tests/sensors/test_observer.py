@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from skyloop.core.frames import matrix_from_quat, quat_from_euler
-from skyloop.sensors.observer import Observer, ObserverConfig
+from skyloop.sensors.external_camera import Observer, ObserverConfig
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import VehicleState
 
@@ -65,13 +63,6 @@ def test_orbit_is_a_function_of_time() -> None:
 def test_straight_down_has_north_up() -> None:
     request = Observer(ObserverConfig(mode="orbit", back=0.0, up=5.0)).request(None, 10**9)
     assert axes(request) == pytest.approx(np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]]))
-
-
-def test_lens_and_quality() -> None:
-    config = ObserverConfig(mode="orbit", width=200, height=100, horizontal_fov_deg=90.0, quality="high")
-    request = Observer(config).request(None, 0)
-    assert (request.lens.width, request.lens.height, request.quality) == (200, 100, "high")
-    assert request.lens.fx == pytest.approx(100.0 / math.tan(math.radians(45.0)))
 
 
 def test_what_cannot_be_is_refused() -> None:

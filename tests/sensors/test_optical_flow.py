@@ -136,13 +136,6 @@ def test_too_fast_is_not_seen(scene) -> None:
     assert flown(scene, sensor_options=options, velocity=(2.2, 0.0, 0.0))[-1].quality == 0
 
 
-def test_size_angle_and_quality_reach_the_view(scene) -> None:
-    flown(scene, 1, {"size_px": 32, "fov_deg": 60.0, "quality": "medium"})
-    lens, quality = scene.asked[0].lens, scene.asked[0].quality
-    assert (lens.width, lens.height, quality) == (32, 32, "medium")
-    assert lens.fx == pytest.approx(16.0 / math.tan(math.radians(30.0)))
-
-
 def test_noise(scene) -> None:
     noise_sd, gyro_noise_sd = 0.05, 0.02
     options = {"noise_sd": noise_sd, "gyro_noise_sd": gyro_noise_sd, "size_px": 16}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from radar_reference import RX, TABLE_2, TX, place, reference_volts
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.radar.processing import Antennas, ProcessingConfig, cramer_rao, detections
 from skyloop.sensors.radar.processing.spectra import speed_cell
 from skyloop_client.messages import RadarDetections, RadarScan

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import fdtri
 
 from radar_reference import DETAILS, RX, TABLE_2, TX, place, reference_volts
 from skyloop.sensors.radar.processing import (
@@ -108,7 +109,8 @@ def test_false_alarms_come_at_the_rate_of_the_design(kind: Any, n_rx: int) -> No
     guard, training = (2 * config.guard[0], config.guard[1]), (2 * config.training[0], config.training[1])
     alike = 2.0 * windows.correlation("hann", 64) ** 2
     independent = cfar.training_cells(guard, training) / alike
-    threshold_db = cfar.averaging_threshold_db(1e-2, n_rx, independent)
+    # the ratio of cell to averaged noise follows F(2 n_rx, 2 n_rx cells)
+    threshold_db = float(10.0 * np.log10(fdtri(2 * n_rx, 2 * n_rx * independent, 1.0 - 1e-2)))
     expected = cfar.false_alarm_rate(kind, threshold_db, n_rx, independent)
     # Rows near zero beat and Nyquist hold noise and its mirror image.
     cells = np.argwhere(np.ones((57, 64)))[::2] + np.array([4, 0])

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 import skyloop
+import skyloop.run as running
 from core_flights import Tape
-from skyloop.apps import run as running
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.scenery.actors.gait import PARTS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core_flights import NOISY_FLIGHT, Tape, hashes
-from skyloop.apps.run import run_scenario
+from skyloop.run import run_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import UserPart
 from skyloop.sim.scenario import make_scenario

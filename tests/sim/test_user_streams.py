@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import yaml
 
+import skyloop.run as running
 from core_flights import Tape, resting
 from published_things import TILTED, estimate, markers, records
-from skyloop.apps import run as running
 from skyloop.core.bus import record_bytes
 from skyloop.recording.journal import read_group
 from skyloop.sim import user_streams
@@ -87,36 +87,29 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a marker alone": (Marker("a", "box"), "a Marker cannot be published"),
     "an unknown record": ({"@": "Odour", "t_ns": 0}, "a record 'Odour' cannot be published"),
     "NaN": (Number(0, float("nan")), "Number.value is nan; give a finite number"),
-    "infinity": (Number(0, float("inf")), "Number.value is inf"),
     "NaN in an array": (replace(CLOUD, points=np.full((4, 3), np.nan, np.float32)), "PointCloud.points holds NaN"),
     "no number": (Number(0, "seven"), "Number.value is 'seven'; give a number"),  # type: ignore[arg-type]
     "a stamp in the future": (Number(11, 1.0), "Number.t_ns is 11; give whole ns from 0 to the present instant"),
-    "a stamp before the flight": (Number(-1, 1.0), "Number.t_ns is -1"),
     "no stamp": (Number(0.5, 1.0), "Number.t_ns is 0.5"),  # type: ignore[arg-type]
     "a wrong shape": (replace(GRID, origin=np.zeros(2)), "GridMap.origin has the shape (2,); give (3,)"),
     "shapes that do not fit": (replace(FOUND, scores=np.ones(3)), "(3,); give (n,), where n is 2"),
     "floats for whole numbers": (replace(GRID, cells=np.zeros((2, 2))), "GridMap.cells is an array of float64"),
     "out of range": (replace(GRID, cells=np.full((2, 2), 101)), "GridMap.cells holds 101; give -1 to 100"),
-    "an empty map": (replace(GRID, cells=np.zeros((0, 5), np.int8)), "GridMap.cells is empty"),
     "cells of no size": (replace(GRID, resolution=0.0), "GridMap.resolution is 0"),
     "a score above one": (replace(FOUND, scores=np.array([2.0, 0.0])), "Detections.scores holds 2; give 0 to 1"),
     "a class for no box": (replace(FOUND, classes=("car",)), "Detections.classes has 1 names for 2 boxes"),
     "a box inside out": (replace(FOUND, boxes_px=np.full((2, 4), [9, 9, 1, 1])), "a right edge left of the left one"),
     "a ragged list": (replace(FOUND, boxes_px=[[1, 2], [3]]), "Detections.boxes_px is ragged"),
-    "texts for numbers": (replace(FOUND, scores=["a", "b"]), "Detections.scores is a list; give numbers"),
-    "complex numbers": (replace(FOUND, scores=np.ones(2, complex)), "Detections.scores is an array of complex128"),
     "objects": (replace(FOUND, scores=np.array([None, {}])), "Detections.scores is an array of object"),
     "no unit quaternion": (replace(estimate(0), quat_wxyz=0.5 * TILTED), "Estimate.quat_wxyz is"),
     "a negative sigma": (replace(estimate(0), position_sd=np.array([1, -1, 1])), "Estimate.position_sd holds -1"),
     "a covariance of another size": (replace(estimate(0), covariance=np.eye(6)), "has the shape (6, 6)"),
-    "a negative variance": (replace(estimate(0), covariance=-np.eye(9)), "Estimate.covariance has a negative variance"),
     "a flag that is none": (replace(estimate(0), valid=1),  # type: ignore[arg-type]
         "Estimate.valid is 1; give True or False"),
     "a long text": (replace(estimate(0), reason="x" * 300), "Estimate.reason is 'xxx"),
     "a line break": (Number(0, 1.0, "m\ns"), "Number.unit holds a control character"),
     "an image of floats": (Image(0, np.zeros((4, 4))),  # type: ignore[arg-type]
         "Image.pixels is an array of float64 and shape (4, 4)"),
-    "an image of no pixels": (Image(0, np.zeros((0, 4), np.uint8)), "Image.pixels is"),
     "an unknown marker": (Markers(0, (Marker("a", "cone"),)), "Markers.markers[0].kind is 'cone'; give sphere, box"),
     "two markers of a name": (Markers(0, (Marker("a", "box"),) * 2), "two markers are named 'a'"),
     "no marker": (Markers(0, (3,)), "Markers.markers[0] is 3; give a Marker"),  # type: ignore[arg-type]
@@ -143,10 +136,7 @@ NAMES = {
     "truth/map": "streams under 'truth/' are the simulator's",
     "link/drone": "streams under 'link/' are the simulator's",
     "state": "'state' cannot name a stream",
-    "Map": "'Map' cannot name a stream",
-    "a b": "cannot name a stream",
     "../../etc": "cannot name a stream",
-    "a/b/c/d/e": "cannot name a stream",
     "": "'' cannot name a stream",
     "x" * 65: "at most 64 characters",
 }

@@ -60,7 +60,7 @@ class Meeting:
             for vehicle, stream in states.items():
                 for message in stream:
                     self.poses[vehicle, message.data.t_ns] = message.data
-        self.instance = {v: next(k for k, t in enumerate(self.model.things) if t.name == v) for v in OTHER}
+        self.instance = {v: next(k for k, t in enumerate(self.model.objects) if t.name == v) for v in OTHER}
         self.hits = {
             v: [e for e in self.data[v, "events"] if e.kind == "contact" and e.contact.instance == self.instance[o]]
             for v, o in OTHER.items()
@@ -68,7 +68,7 @@ class Meeting:
 
     def corners(self, vehicle: str, t_ns: int) -> Any:
         """(n, 3, 3) of a vehicle's full shape at a stamp."""
-        [row] = self.model.things[self.instance[vehicle]].rows
+        [row] = self.model.objects[self.instance[vehicle]].rows
         mesh, state = self.model.shapes[self.model.part_shape[row]].lods[0], self.poses[vehicle, t_ns]
         return (mesh.positions.astype(float) @ matrix_from_quat(state.quat_wxyz).T + state.position)[mesh.faces]
 

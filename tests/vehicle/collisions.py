@@ -28,10 +28,10 @@ NOSE = (0.6, 0.0, 0.0)
 PROBE = changed(crash_speed=None, body=[NOSE])
 
 
-def solids_of(*things: tuple[Any, Any]) -> Solids:
+def solids_of(*objects: tuple[Any, Any]) -> Solids:
     """Of (mesh, position) that stand."""
     model = Model()
-    for number, (mesh, position) in enumerate(things):
+    for number, (mesh, position) in enumerate(objects):
         model.place(Shape(f"shape {number}", (mesh,)), position, is_a="block", name=f"block {number}")
     model.freeze()
     return Solids(model)

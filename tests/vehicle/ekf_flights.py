@@ -13,15 +13,7 @@ from scipy.spatial.transform import Rotation
 from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.estimation.localisation import EkfLocaliser
-from skyloop_client.messages import (
-    Array,
-    BarometerSample,
-    Estimate,
-    GnssFix,
-    ImuSample,
-    MagnetometerSample,
-    Message,
-)
+from skyloop_client.messages import Array, BarometerSample, Estimate, GnssFix, ImuSample, MagnetometerSample, Message
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
 HOME = GeoPoint(22.3, 114.2, 40.0)

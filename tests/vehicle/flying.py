@@ -11,7 +11,7 @@ import yaml
 from numpy.typing import NDArray
 
 import skyloop.vehicle
-from skyloop.vehicle.airframe import Airframe, Drag
+from skyloop.vehicle.airframe import Airframe, Drag, Rotor
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import Flying, RotorFault, Wrench, pack
 from skyloop.vehicle.kernel_records import CONTROL_EXTERNAL, SET_POSITION
@@ -29,6 +29,16 @@ def read_airframe(name: str) -> Airframe:
 
 IRIS = read_airframe("iris")
 HOVER_SPEED = float(np.sqrt(IRIS.hover_thrust() / IRIS.motor.thrust_coefficient))
+
+
+def ring(n: int, **changes: Any) -> Airframe:
+    """The iris with n rotors evenly on a circle, neighbours spinning against each other."""
+    angles = 2 * np.pi * (np.arange(n) + 0.5) / n
+    rotors = [
+        Rotor(position=(0.3 * float(np.cos(a)), 0.3 * float(np.sin(a)), 0.02), spin="ccw" if i % 2 else "cw")
+        for i, a in enumerate(angles)
+    ]
+    return IRIS.model_copy(update={"rotors": rotors, **changes})
 
 
 def make_fleet(

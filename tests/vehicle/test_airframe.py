@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from flying import GRAVITY, IRIS, ask, ns, read_airframe, stand
+from flying import GRAVITY, IRIS, ask, ns, read_airframe, ring, stand
 from pydantic import ValidationError
 
 import skyloop.vehicle
-from skyloop.vehicle.airframe import Airframe, Rotor
+from skyloop.vehicle.airframe import Airframe
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import Flying, pack
 from skyloop.vehicle.kernel_records import SET_POSITION
@@ -145,15 +145,9 @@ def test_an_impossible_airframe_is_refused_by_its_cause(changes: dict[str, Any],
         Airframe(**(raw | changes))
 
 
-def _ring(n: int) -> Airframe:
-    """The iris with n rotors evenly on a circle, neighbours spinning against each other."""
-    angles = 2 * np.pi * (np.arange(n) + 0.5) / n
-    places = [(0.3 * float(np.cos(angle)), 0.3 * float(np.sin(angle)), 0.02) for angle in angles]
-    rotors = [Rotor(position=place, spin="ccw" if i % 2 else "cw") for i, place in enumerate(places)]
-    return Airframe(**(IRIS.model_dump() | {"rotors": rotors, "centre_of_mass": (0.02, -0.01, 0.005)}))
-
-
-@pytest.mark.parametrize("airframe", [IRIS, read_airframe("iris-d435"), _ring(6), _ring(8)])
+@pytest.mark.parametrize(
+    "airframe", [IRIS, read_airframe("iris-d435"), *(ring(n, centre_of_mass=(0.02, -0.01, 0.005)) for n in (6, 8))]
+)
 def test_the_mixer_gives_the_wrench_it_is_asked_for(airframe: Airframe) -> None:
     wanted = np.array([14.0, 0.3, -0.2, 0.05])
     lift = airframe.mixer() @ wanted

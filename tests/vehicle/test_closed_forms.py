@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flying import (
-    GRAVITY,
-    HOVER_SPEED,
-    IRIS,
-    fly,
-    hold_rotors,
-    initial_state,
-    make_fleet,
-    ns,
-    record,
-    set_motion,
-)
+from flying import GRAVITY, HOVER_SPEED, IRIS, fly, hold_rotors, initial_state, make_fleet, ns, record, ring, set_motion
 from scipy.integrate import solve_ivp
 
 from skyloop.core.frames import matrix_from_quat, quat_from_euler, quat_from_rotvec, rotate, rotate_inverse
-from skyloop.vehicle.airframe import Airframe, Drag, Rotor
+from skyloop.vehicle.airframe import Drag
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_records import SET_MOTORS
 from skyloop.world.atmosphere import density
@@ -208,18 +197,9 @@ def test_spinning_rotors_resist_like_a_gyroscope() -> None:
     np.testing.assert_allclose(initial_state(fleet).angular_acceleration_body, expected, rtol=1e-12)
 
 
-def _ring(n: int) -> Airframe:
-    angles = 2 * np.pi * (np.arange(n) + 0.5) / n
-    rotors = [
-        Rotor(position=(0.3 * np.cos(a), 0.3 * np.sin(a), 0.02), spin="ccw" if i % 2 else "cw")
-        for i, a in enumerate(angles)
-    ]
-    return IRIS.model_copy(update={"rotors": rotors})
-
-
 @pytest.mark.parametrize("n", [4, 6, 8, 16])
 def test_any_number_of_rotors_flies_level(n: int) -> None:
-    fleet = make_fleet(airframe=_ring(n))
+    fleet = make_fleet(airframe=ring(n))
     row = fleet.inputs[0]
     row["armed"], row["kind"] = 1, SET_MOTORS
     hover = np.sqrt(IRIS.mass * GRAVITY / n / IRIS.motor.thrust_coefficient)

@@ -1,4 +1,4 @@
-"""Flying into walls, poles and round things."""
+"""Flying into walls, poles and round objects."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_event_tells_point_normal_speed_thing_and_time() -> None:
 
 
 def test_a_thing_is_told_again_only_after_a_pause() -> None:
-    """Between two walls 2 m apart, bouncing without loss: each meeting is told, though it is the same two things."""
+    """Between two walls 2 m apart, bouncing without loss: each meeting is told, though it is the same two objects."""
     airframe = changed(crash_speed=None, body=[NOSE, (-NOSE[0], 0.0, 0.0)], restitution=1.0)
     solids = solids_of((wall(), (-1.0, 0.0, 0.0)), (wall(), (1.0, 0.0, 0.0)))
     free = 2.0 - THIN - 2.0 * NOSE[0]

@@ -78,15 +78,7 @@ def test_two_vehicles_head_on_keep_momentum(seed: int) -> None:
     fleet = two_vehicles()
     aside = rng.uniform(-0.15, 0.15, 3) * (1.0, 1.0, 0.3)
     set_motion(fleet, 0, position=(-1.0, 0.0, 0.0), velocity=(4.0, 0.0, 0.0))
-    set_motion(
-        fleet,
-        1,
-        position=(1.0, *aside[1:]),
-        velocity=(-3.0, 0.2, 0.1),
-        quat=quat_from_euler(
-            *aside,
-        ),
-    )
+    set_motion(fleet, 1, position=(1.0, *aside[1:]), velocity=(-3.0, 0.2, 0.1), quat=quat_from_euler(*aside))
     linear, angular = momentum(fleet)
     before = energy(fleet, 0) + energy(fleet, 1)
     fly(fleet, 0.6)

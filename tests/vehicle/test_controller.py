@@ -242,12 +242,7 @@ def _circle_error(derivatives: bool) -> float:
         c, s = 3 * np.cos(t), 3 * np.sin(t)
         fields: dict[str, Any] = {"position": (c, s, 0.0)}
         if derivatives:
-            fields |= {
-                "velocity": (-s, c, 0),
-                "acceleration": (-c, -s, 0),
-                "jerk": (s, -c, 0),
-                "snap": (c, s, 0),
-            }
+            fields |= {"velocity": (-s, c, 0), "acceleration": (-c, -s, 0), "jerk": (s, -c, 0), "snap": (c, s, 0)}
         ask(fleet, SET_POSITION, **fields)
         state = fly(fleet, t + 0.02)
         if t > 3 * 2 * np.pi:

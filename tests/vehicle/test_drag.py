@@ -62,52 +62,41 @@ NO_ROTOR_FORCE = np.zeros((4, 3))
 ROTOR_AIR = (AIR + np.cross(RATES, PLACES)) * [1.0, 1.0, 0.0]
 
 
-def test_no_drag() -> None:
-    _same(_wrench(Drag(model="none")), _expected(THRUSTS, NO_ROTOR_FORCE, np.zeros(3)))
+MATRIX, FACES, FRAME = np.array([0.5, 0.8, 0.2]), np.array([0.03, 0.05, 0.14]), np.array([0.02, 0.05, 0.09])
+LINEAR: dict[str, Any] = {"rotor": 0.07, "sqrt_slope": 0.3, "sqrt_offset": 0.45}
+NO_FORCE = np.zeros(3)
+MODELS: dict[str, tuple[Drag, Array, Array]] = {
+    "none": (Drag(model="none"), NO_ROTOR_FORCE, NO_FORCE),
+    "linear, eq. 5": (Drag(model="linear", linear=tuple(MATRIX)), NO_ROTOR_FORCE, -MATRIX * AIR),
+    "box": (Drag(model="box", box=tuple(FACES)), NO_ROTOR_FORCE, -FACES * np.abs(AIR) * AIR),
+    "parasitic": (
+        Drag(model="linear", linear=tuple(MATRIX), parasitic=tuple(FRAME)),
+        NO_ROTOR_FORCE,
+        -MATRIX * AIR - FRAME * np.linalg.norm(AIR) * AIR,
+    ),
+    "rotor, eq. 6": (Drag(model="rotor", rotor=0.07), -0.07 * np.sqrt(THRUSTS)[:, None] * ROTOR_AIR, NO_FORCE),
+    "rotor-linear, eq. 9": (
+        Drag(model="rotor-linear", **LINEAR), -0.07 * (0.3 * THRUSTS + 0.45)[:, None] * ROTOR_AIR, NO_FORCE
+    ),
+    "rotor-lumped, eq. 13": (
+        Drag(model="rotor-lumped", **LINEAR),
+        NO_ROTOR_FORCE,
+        -0.07 * (0.3 * THRUSTS.sum() + 4 * 0.45) * AIR * [1.0, 1.0, 0.0],
+    ),
+}  # fmt: skip
+"""Each with its force at every rotor and that on the frame."""
 
 
-def test_linear_drag_is_eq_5_in_body_axes() -> None:
-    matrix = np.array([0.5, 0.8, 0.2])
-    _same(_wrench(Drag(model="linear", linear=tuple(matrix))), _expected(THRUSTS, NO_ROTOR_FORCE, -matrix * AIR))
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_against_its_equation(name: str) -> None:
+    drag, rotor_force, frame_force = MODELS[name]
+    _same(_wrench(drag), _expected(THRUSTS, rotor_force, frame_force))
 
 
-def test_box_faces_and_their_threshold() -> None:
-    faces = np.array([0.03, 0.05, 0.14])
-    _same(
-        _wrench(Drag(model="box", box=tuple(faces))),
-        _expected(THRUSTS, NO_ROTOR_FORCE, -faces * np.abs(AIR) * AIR),
-    )
-    # AirSim's faces do not feel less than 0.1 m/s
+def test_airsims_faces_feel_nothing_below_a_tenth_of_a_metre_per_second() -> None:
     slow = VELOCITY * 0.099 / np.linalg.norm(VELOCITY)
     still = _wrench(Drag(model="none"), velocity=slow, wind=0.0)
-    _same(_wrench(Drag(model="box", box=tuple(faces)), velocity=slow, wind=0.0), still)
-
-
-def test_parasitic_drag_is_added_to_any_model() -> None:
-    frame, matrix = np.array([0.02, 0.05, 0.09]), np.array([0.5, 0.8, 0.2])
-    drag = Drag(model="linear", linear=tuple(matrix), parasitic=tuple(frame))
-    _same(
-        _wrench(drag),
-        _expected(THRUSTS, NO_ROTOR_FORCE, -matrix * AIR - frame * np.linalg.norm(AIR) * AIR),
-    )
-
-
-def test_rotor_drag_is_eq_6_at_each_rotor() -> None:
-    force = -0.07 * np.sqrt(THRUSTS)[:, None] * ROTOR_AIR
-    _same(_wrench(Drag(model="rotor", rotor=0.07)), _expected(THRUSTS, force, np.zeros(3)))
-
-
-LINEAR: dict[str, Any] = {"rotor": 0.07, "sqrt_slope": 0.3, "sqrt_offset": 0.45}
-
-
-def test_rotor_linear_drag_is_eq_9() -> None:
-    force = -0.07 * (0.3 * THRUSTS + 0.45)[:, None] * ROTOR_AIR
-    _same(_wrench(Drag(model="rotor-linear", **LINEAR)), _expected(THRUSTS, force, np.zeros(3)))
-
-
-def test_rotor_lumped_drag_is_eq_13() -> None:
-    force = -0.07 * (0.3 * THRUSTS.sum() + 4 * 0.45) * AIR * [1.0, 1.0, 0.0]
-    _same(_wrench(Drag(model="rotor-lumped", **LINEAR)), _expected(THRUSTS, NO_ROTOR_FORCE, force))
+    _same(_wrench(MODELS["box"][0], velocity=slow, wind=0.0), still)
 
 
 def test_lumping_drops_exactly_the_turn_rate_terms() -> None:
@@ -130,12 +119,7 @@ def test_fitted_line_follows_the_root_around_hover() -> None:
 @pytest.mark.parametrize("model", ["linear", "box", "rotor", "rotor-linear", "rotor-lumped"])
 def test_wind_equals_moving_the_other_way(model: str) -> None:
     drag = IRIS.drag.model_copy(
-        update={
-            "model": model,
-            "parasitic": (0.01, 0.02, 0.03),
-            "translational_lift": 0.01,
-            "axial_inflow": 1e-4,
-        }
+        update={"model": model, "parasitic": (0.01, 0.02, 0.03), "translational_lift": 0.01, "axial_inflow": 1e-4}
     )
     moving = _wrench(drag, velocity=VELOCITY, wind=np.zeros(3))
     standing = _wrench(drag, velocity=np.zeros(3), wind=-VELOCITY)

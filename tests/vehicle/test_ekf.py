@@ -4,19 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ekf_flights import (
-    COARSE,
-    FIELD,
-    GRAVITY,
-    HOME,
-    Sensors,
-    Trajectory,
-    circle,
-    fly,
-    hover,
-    rms,
-    rotation,
-)
+from ekf_flights import COARSE, FIELD, GRAVITY, HOME, Sensors, Trajectory, circle, fly, hover, rms, rotation
 from scipy.spatial.transform import Rotation
 
 from skyloop.vehicle.estimation.ekf import EkfConfig
@@ -71,11 +59,7 @@ def test_sequential_update_equals_the_batch_formula() -> None:
     rng = np.random.default_rng(7)
     spread = rng.normal(size=(N_ERROR, N_ERROR))
     prior = spread @ spread.T + np.eye(N_ERROR)
-    h, innovation, variance = (
-        rng.normal(size=(3, N_ERROR)),
-        1e-3 * rng.normal(size=3),
-        np.array([0.5, 1.0, 2.0]),
-    )
+    h, innovation, variance = (rng.normal(size=(3, N_ERROR)), 1e-3 * rng.normal(size=3), np.array([0.5, 1.0, 2.0]))
     gain = prior @ h.T @ np.linalg.inv(h @ prior @ h.T + np.diag(variance))
     nominal, covariance = np.zeros(N_NOMINAL), prior.copy()
     nominal[6] = 1.0
@@ -127,8 +111,7 @@ def test_mounts_are_undone() -> None:
         20.0,
         3,
         imu_mount=Mount(
-            np.array([0.4, -0.3, 0.2]),
-            Rotation.from_euler("ZYX", [1.9, -0.4, 2.6]).as_quat(scalar_first=True),
+            np.array([0.4, -0.3, 0.2]), Rotation.from_euler("ZYX", [1.9, -0.4, 2.6]).as_quat(scalar_first=True)
         ),
         antenna=np.array([-0.8, 0.5, 0.6]),
         magnetometer_mount=Mount(np.zeros(3), Rotation.from_euler("ZYX", [-2.2, 0.7, 0.3]).as_quat(scalar_first=True)),

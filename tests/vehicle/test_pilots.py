@@ -106,14 +106,6 @@ def test_hover_pilot_takes_off_waits_and_lands():
     assert pilot(vehicle) is None  # type: ignore[arg-type]
 
 
-def test_hover_pilot_without_duration_hovers_on():
-    pilot = HoverPilot(2.0)
-    vehicle = fly(pilot, FakeVehicle(10), seconds=30)
-    assert not pilot.done
-    assert vehicle.orders() == [Arm(), TakeOff(2.0)]
-    assert vehicle.mode == "hover"
-
-
 def test_a_sortie_cut_short_on_the_ground_is_done():
     pilot, vehicle = HoverPilot(2.0), FakeVehicle(10)
     fly(pilot, vehicle, seconds=5)
@@ -184,12 +176,7 @@ WAYPOINTS = [[5, 0, 3], [5, 5, 3], [0, 5, 2]]
 
 
 @pytest.mark.parametrize(
-    ("options", "ending"),
-    [
-        ({}, [Land()]),
-        ({"land": False}, []),
-        ({"home": True}, [GoHome(), Land()]),
-    ],
+    ("options", "ending"), [({}, [Land()]), ({"land": False}, []), ({"home": True}, [GoHome(), Land()])]
 )
 def test_waypoint_pilot_sends_goal_after_goal(options, ending):
     pilot = WaypointPilot(WAYPOINTS, 2.0, **options)

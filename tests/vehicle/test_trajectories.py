@@ -204,8 +204,7 @@ def test_optimised_times_need_less_snap_in_the_same_time():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"speed": 1.0, "segment_times": [1] * 4}, {"segment_times": [1, 2]}, {"speed": 1.0, "yaws": [0.0]}],
+    "options", [{}, {"speed": 1.0, "segment_times": [1] * 4}, {"segment_times": [1, 2]}, {"speed": 1.0, "yaws": [0.0]}]
 )
 def test_minimum_snap_refuses_contradictions(options):
     with pytest.raises(ScenarioError):

@@ -13,8 +13,8 @@ from skyloop.world.model import Model
 
 
 class Probe:
-    def __init__(self, corners: np.ndarray, things: np.ndarray) -> None:
-        self._things = things
+    def __init__(self, corners: np.ndarray, objects: np.ndarray) -> None:
+        self._things = objects
         self._scene = EmbreeScene()
         faces = np.arange(3 * len(corners), dtype=np.int32).reshape(-1, 3)
         TriangleMesh(self._scene, corners.reshape(-1, 3).astype(np.float32), faces)
@@ -42,8 +42,8 @@ class Probe:
     def tops(self, xy: ArrayLike, height: float = 100.0) -> tuple[np.ndarray, np.ndarray]:
         """(n,) height of what a ray from above meets first at (n, 2) places, and its instance number."""
         places = np.asarray(xy, float)
-        distance, thing = self.cast(np.column_stack([places, np.full(len(places), height)]), [[0.0, 0.0, -1.0]])
-        return height - distance, thing
+        distance, instance = self.cast(np.column_stack([places, np.full(len(places), height)]), [[0.0, 0.0, -1.0]])
+        return height - distance, instance
 
 
 def disc(radius: float, n: int = 400) -> np.ndarray:
@@ -54,7 +54,7 @@ def disc(radius: float, n: int = 400) -> np.ndarray:
 
 
 def visible_triangles(model: Model, eye: ArrayLike, heading: float, *, detail: float = 0.6) -> int:
-    """What a level camera 90° wide draws at quality low, by balls around the things in its view."""
+    """What a level camera 90° wide draws at quality low, by balls around the objects in its view."""
     ahead, left = np.array([np.cos(heading), np.sin(heading), 0.0]), np.array([-np.sin(heading), np.cos(heading), 0.0])
     poses = np.concatenate([model.standing_poses, model.motion(0).poses])
     balls = []

@@ -12,12 +12,12 @@ def triangles(model: Model, t_ns: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """(n, 3, 3) world corners at full detail, and (n,) instance numbers."""
     model.freeze()
     poses = np.concatenate([model.standing_poses, model.motion(t_ns).poses])
-    corners, things = [], []
+    corners, objects = [], []
     for row, pose in enumerate(poses):
         mesh = model.shapes[model.part_shape[row]].lods[0]
         corners.append((mesh.positions.astype(float) @ pose[:, :3].T + pose[:, 3])[mesh.faces])
-        things.append(np.full(len(mesh.faces), model.part_object[row]))
-    return np.concatenate(corners), np.concatenate(things)
+        objects.append(np.full(len(mesh.faces), model.part_object[row]))
+    return np.concatenate(corners), np.concatenate(objects)
 
 
 def cast(corners: np.ndarray, origins: ArrayLike, directions: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from embree_probe import Probe
 from skyloop.world.materials import MATERIAL_ID
 from skyloop.world.model import Shape
 from skyloop.world.scenery.building_parts import RECESS
-from skyloop.world.scenery.buildings import STYLES, house_colours, house_shape
+from skyloop.world.scenery.buildings import STYLES, house_shape
 from skyloop_client.errors import ScenarioError
 
 WIDTH, DEPTH = 10.0, 9.0
@@ -76,13 +76,6 @@ def test_front_faces_x_with_a_shop_and_blocks_have_balconies() -> None:
     assert town.positions[:, 0].max() > 0.5 * DEPTH + 0.3
     assert block.positions[:, 0].max() > 0.5 * DEPTH + 1.1
     assert block.positions[:, 0].min() > -0.5 * DEPTH - 0.2
-
-
-def test_the_same_chance_makes_the_same_house() -> None:
-    first, again, other = (_house("villa", seed) for seed in (3, 3, 4))
-    assert all(np.array_equal(a.positions, b.positions) for a, b in zip(first.lods, again.lods, strict=True))
-    assert not np.array_equal(first.lods[0].colours, other.lods[0].colours)
-    assert len(house_colours(np.random.default_rng(1))) == 5
 
 
 def test_unknown_style_is_refused() -> None:

@@ -123,10 +123,10 @@ def test_cars_differ_by_seed_and_repeat_with_it():
         chance = generator(seed, "street")
         for k in range(12):
             number = cars.park_car(model, chance, FLAT, (6.0 * k, 0.0), 0.0)
-            assert model.things[number].class_id == CLASS_ID["car"]
+            assert model.objects[number].class_id == CLASS_ID["car"]
         moving = cars.add_car(model, chance, FLAT, BLOCK, speed=7.0)
         model.freeze()
-        assert len(model.things[moving].rows) == 5
+        assert len(model.objects[moving].rows) == 5
         return model
 
     one, same, other = street(1), street(1), street(2)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
+from model_rows import all_triangles, positions_of, rows_of
 
 from skyloop.world.generation import generator
 from skyloop.world.materials import MATERIAL_ID
-from skyloop.world.model import Model
 from skyloop.world.scenery.foliage import LEAF_SLOT
-from skyloop.world.semantics import CLASS_ID, CLASSES
+from skyloop.world.semantics import CLASSES
 from skyloop.world.worlds.forest import Forest
-from skyloop_client.errors import ScenarioError
 
 
 @pytest.fixture(scope="module")
@@ -24,20 +22,8 @@ def forest() -> Forest:
     return world
 
 
-def rows_of(model: Model, name: str) -> np.ndarray:
-    return np.flatnonzero(model.object_class[model.part_object] == CLASS_ID[name])
-
-
-def places(model: Model, name: str) -> np.ndarray:
-    return model.standing_poses[rows_of(model, name)][:, :, 3]
-
-
-def triangles(model: Model) -> int:
-    return sum(len(model.shapes[number].lods[0].faces) for number in model.part_shape)
-
-
 def test_trees_are_as_many_as_asked_and_apart(forest: Forest) -> None:
-    trees = places(forest.model, "tree")
+    trees = positions_of(forest.model, "tree")
     assert len(trees) == 500 * 120 * 120 // 10_000
     apart = np.linalg.norm(trees[:, None, :2] - trees[:, :2], axis=2) + 100.0 * np.eye(len(trees))
     # discs that cover 0.3 of the ground: 2 sqrt(0.3 · 20 m² / π)
@@ -46,7 +32,7 @@ def test_trees_are_as_many_as_asked_and_apart(forest: Forest) -> None:
 
 def test_all_four_kinds_stand_in_groves(forest: Forest) -> None:
     rows = rows_of(forest.model, "tree")
-    kinds = np.array([forest.model.things[forest.model.part_object[row]].name.split()[0] for row in rows])
+    kinds = np.array([forest.model.objects[forest.model.part_object[row]].name.split()[0] for row in rows])
     count = Counter(kinds)
     assert set(count) == {"spruce", "pine", "beech", "birch"}
     assert min(count.values()) > 40
@@ -59,25 +45,25 @@ def test_all_four_kinds_stand_in_groves(forest: Forest) -> None:
 def test_the_middle_is_free_up_to_the_sky(forest: Forest) -> None:
     model = forest.model
     for row in range(model.n_standing):
-        if model.things[model.part_object[row]].name in ("terrain", "far terrain"):
+        if model.objects[model.part_object[row]].name in ("terrain", "far terrain"):
             continue
         pose = model.standing_poses[row]
         p = model.shapes[model.part_shape[row]].lods[0].positions @ pose[:, :3].T + pose[:, 3]
-        assert np.hypot(p[:, 0], p[:, 1]).min() > 3.0, model.things[model.part_object[row]].name
+        assert np.hypot(p[:, 0], p[:, 1]).min() > 3.0, model.objects[model.part_object[row]].name
 
 
 def test_everything_stands_on_hilly_ground(forest: Forest) -> None:
     assert 3.0 < np.ptp(forest.ground.heights) < 25.0
     assert abs(forest.ground.at(0.0, 0.0)[0]) < 1e-9
     for kind in ("tree", "bush", "rock"):
-        for x, y, z in places(forest.model, kind):
+        for x, y, z in positions_of(forest.model, kind):
             assert z == pytest.approx(forest.ground.at(x, y)[0], abs=1e-9)
             assert max(abs(x), abs(y)) < 60.0
 
 
 def test_fallen_trunks_lie_on_the_ground_between_the_trees(forest: Forest) -> None:
-    model, trees = forest.model, places(forest.model, "tree")[:, :2]
-    fallen = [row for row in rows_of(model, "undergrowth") if "trunk" in model.things[model.part_object[row]].name]
+    model, trees = forest.model, positions_of(forest.model, "tree")[:, :2]
+    fallen = [row for row in rows_of(model, "undergrowth") if "trunk" in model.objects[model.part_object[row]].name]
     assert len(fallen) >= 15
     for row in fallen:
         pose, mesh = model.standing_poses[row], model.shapes[model.part_shape[row]].lods[1]
@@ -92,7 +78,7 @@ def test_fallen_trunks_lie_on_the_ground_between_the_trees(forest: Forest) -> No
 
 def test_undergrowth_and_classes(forest: Forest) -> None:
     model = forest.model
-    names = Counter(model.things[thing].name.rsplit(" ", 1)[0] for thing in model.part_object)
+    names = Counter(model.objects[instance].name.rsplit(" ", 1)[0] for instance in model.part_object)
     assert names["fern"] >= 600
     assert names["grass tuft"] >= 300
     assert names["rock"] >= 40
@@ -102,7 +88,7 @@ def test_undergrowth_and_classes(forest: Forest) -> None:
 
 
 def test_triangles(forest: Forest) -> None:
-    assert triangles(forest.model) <= 520_000
+    assert all_triangles(forest.model) <= 520_000
 
 
 def test_denser_forests_have_more_and_simpler_trees() -> None:
@@ -116,17 +102,6 @@ def test_denser_forests_have_more_and_simpler_trees() -> None:
     assert per_tree[0] > 3.0 * per_tree[1]
 
 
-def test_the_same_seed_gives_the_same_forest(forest: Forest) -> None:
-    one, two = forest.model, Forest(1).model
-    two.freeze()
-    assert one.standing_poses.tobytes() == two.standing_poses.tobytes()
-    assert np.array_equal(one.palettes, two.palettes)
-    for a, b in zip(one.shapes, two.shapes, strict=True):
-        for mine, its in zip(a.lods, b.lods, strict=True):
-            assert mine.positions.tobytes() == its.positions.tobytes()
-            assert mine.colours.tobytes() == its.colours.tobytes()
-
-
 def test_colours_may_turn(forest: Forest) -> None:
     seed = next(s for s in range(2, 20) if generator(s, "forest/season").random() < 0.4)
     turned = Forest(seed, density=100.0, size=60.0, randomise=frozenset({"colours"}))
@@ -138,27 +113,3 @@ def test_colours_may_turn(forest: Forest) -> None:
         assert set(mesh.materials[mesh.colours[:, 3] == LEAF_SLOT]) == {MATERIAL_ID[leaves]}
     hues = [{tuple(palette[1]) for palette in world.model.palettes} for world in (forest, turned)]
     assert not (hues[0] & hues[1]) - {(255, 255, 255)}
-
-
-@pytest.mark.parametrize(
-    "options, said",
-    [
-        ({"density": 49.0}, "density is 49"),
-        ({"density": 2001.0}, "density is 2001"),
-        ({"density": float("nan")}, "density is nan"),
-        ({"size": 10.0}, "size is 10"),
-        ({"size": 300.0, "density": 2000.0}, "18000 trees"),
-    ],
-)
-def test_wrong_options_are_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(ScenarioError, match=said) as error:
-        Forest(1, **options)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.slow("ten forests")
-@pytest.mark.parametrize("seed", range(10))
-def test_ten_seeds(seed: int) -> None:
-    model = Forest(seed).model
-    model.freeze()
-    assert len(rows_of(model, "tree")) == 720

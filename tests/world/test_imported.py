@@ -56,26 +56,26 @@ def glb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def things_of(world: Imported) -> dict[str, str]:
+def objects_of(world: Imported) -> dict[str, str]:
     world.model.freeze()
-    return {t.name: CLASSES[t.class_id] for t in world.model.things[1:] if t.class_id < 255}
+    return {t.name: CLASSES[t.class_id] for t in world.model.objects[1:] if t.class_id < 255}
 
 
 def bounds(world: Imported, name: str) -> np.ndarray:
-    corners, things = triangles(world.model)
-    number = next(k for k, thing in enumerate(world.model.things) if thing.name == name)
-    mine = corners[things == number].reshape(-1, 3)
+    corners, objects = triangles(world.model)
+    number = next(k for k, instance in enumerate(world.model.objects) if instance.name == name)
+    mine = corners[objects == number].reshape(-1, 3)
     return np.array([mine.min(axis=0), mine.max(axis=0)])
 
 
 def materials_of(world: Imported, name: str) -> set[str]:
-    (row,) = next(thing for thing in world.model.things if thing.name == name).rows
+    (row,) = next(instance for instance in world.model.objects if instance.name == name).rows
     return {MATERIALS[m].name for m in world.model.shapes[world.model.part_shape[row]].lods[0].materials}
 
 
 def test_nodes_become_things_with_the_class_and_material_of_their_names(glb: Path) -> None:
     world = Imported(glb)
-    assert things_of(world) == {
+    assert objects_of(world) == {
         "Ground": "ground", "wall.001": "wall", "Tree_03": "tree", "Cylinder.0": "object", "Cylinder.1": "object",
     }  # fmt: skip
     assert materials_of(world, "wall.001") == {"brick"}
@@ -103,7 +103,7 @@ def test_patterns_come_before_words(glb: Path) -> None:
     world = Imported(
         glb, classes={"cylinder.*": "fence", "*TREE*": "bush"}, materials={"thing": "wood", "stuff": "leaves"}
     )
-    found = things_of(world)
+    found = objects_of(world)
     assert (found["Cylinder.0"], found["Tree_03"], found["wall.001"]) == ("fence", "bush", "wall")
     assert materials_of(world, "Cylinder.1") == {"wood"}
     assert materials_of(world, "Tree_03") == {"leaves"}
@@ -162,7 +162,7 @@ def test_obj_objects_and_materials_by_name(tmp_path: Path) -> None:
         "o House\nusemtl concrete\nf 1 2 3 4\no Oak_2\nusemtl bark\nf 1 2 4\n"
     )
     world = Imported(path)
-    assert things_of(world) == {"House": "building", "Oak_2": "tree"}
+    assert objects_of(world) == {"House": "building", "Oak_2": "tree"}
     assert materials_of(world, "House") == {"cement"}
     assert materials_of(world, "Oak_2") == {"bark"}
 
@@ -172,14 +172,14 @@ def test_obj_names_in_old_encodings_are_no_trouble(tmp_path: Path) -> None:
     path = tmp_path / "w.obj"
     text = "# von Jörg\nmtllib w.mtl\nv 0 0 0\nv 1 0 0\nv 1 1 0\no Bäume_wall\nusemtl Dämmung\nf 1 2 3\n"
     path.write_bytes(text.encode("latin-1"))
-    assert list(things_of(Imported(path)).values()) == ["wall"]
+    assert list(objects_of(Imported(path)).values()) == ["wall"]
 
 
 def test_the_ground_lies_under_the_file_where_told_or_not_at_all(glb: Path) -> None:
     assert Imported(glb).ground.at(0.0, 0.0)[0] == pytest.approx(-0.2, abs=1e-6)
     assert Imported(glb, ground=-3.0).ground.at(50.0, 0.0)[0] == -3.0
     world = Imported(glb, ground=False)
-    assert "plain" not in [thing.name for thing in world.model.things]
+    assert "plain" not in [instance.name for instance in world.model.objects]
     corners, _ = triangles(Imported(glb).model)
     # beyond the file the plain is at the ground's height; below the file's own floor it is lower
     outside, _ = cast(corners, [[60.0, 60.0, 5.0]], [[0.0, 0.0, -1.0]])
@@ -192,7 +192,7 @@ def test_same_file_same_bytes(glb: Path) -> None:
     worlds = [Imported(glb) for _ in range(2)]
     first, again = (triangles(world.model)[0].tobytes() for world in worlds)
     assert first == again
-    assert [t.name for t in worlds[0].model.things] == [t.name for t in worlds[1].model.things]
+    assert [t.name for t in worlds[0].model.objects] == [t.name for t in worlds[1].model.objects]
 
 
 def test_words_of_names() -> None:

@@ -13,7 +13,6 @@ from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
 from skyloop.world.scenery.actors.people import Walker
 from skyloop.world.world import WorldConfig, build_world
-from skyloop_client.errors import ScenarioError
 
 WORLDS = ("room", "corridor", "house", "warehouse")
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.slow("more seeds")) for seed in range(2, 11))]
@@ -71,21 +70,5 @@ def test_two_people_never_meet(world: str) -> None:
 def test_without_the_option_nobody_is_added_and_with_it_all_else_stays(world: str) -> None:
     bare, peopled = built(world, 1), built(world, 1, walkers=4)
     assert len(peopled.movers) == len(bare.movers) + 4
-    assert len(bare.things) + 4 == len(peopled.things)
+    assert len(bare.objects) + 4 == len(peopled.objects)
     assert fingerprint(bare) == fingerprint(peopled)
-
-
-def test_the_seed_chooses_the_ways_and_the_same_seed_the_same_ones() -> None:
-    built_again = build_world(WorldConfig(name="room", options={"walkers": 4}), 1, None).model
-    first, again, other = (
-        walkers_of(model, 4) for model in (built("room", 1, walkers=4), built_again, built("room", 6, walkers=4))
-    )
-    for a, b, c in zip(first, again, other, strict=True):
-        np.testing.assert_array_equal(a.poses(7.3), b.poses(7.3))
-        assert np.abs(a.poses(7.3) - c.poses(7.3)).max() > 0.1
-
-
-@pytest.mark.parametrize("count", [-1, 13, True, 2.5])
-def test_a_wrong_number_of_walkers_is_refused_in_one_line(count: Any) -> None:
-    with pytest.raises(ScenarioError, match=r"^world 'room': walkers is .*; give 0 to 12$"):
-        built("room", 1, walkers=count)

@@ -1,4 +1,4 @@
-"""Things that stood and are moved, added and taken away while the simulation runs."""
+"""Objects that stood and are moved, added and taken away while the simulation runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_loosened_thing_stands_where_it_stood(model: Model) -> None:
     assert ahead(model) == pytest.approx((2.5, 1))
     placed = model.loosen(1)
     assert placed is not None and model.n_standing == 2
-    assert [thing.rows for thing in model.things] == [[], [2], [0], [1]]
+    assert [instance.rows for instance in model.objects] == [[], [2], [0], [1]]
     assert ahead(model) == pytest.approx((2.5, 1))
     assert model.loosen(1) is placed
 
@@ -45,7 +45,7 @@ def test_it_can_be_put_elsewhere_and_taken_away(model: Model) -> None:
     assert ahead(model) == pytest.approx((5.5, 2))
     assert model.remove(2)
     assert ahead(model) == pytest.approx((9.5, 1))
-    assert model.things[2].rows == [] and len(model.part_shape) == 2
+    assert model.objects[2].rows == [] and len(model.part_shape) == 2
     number = model.place(UNIT, (1.0, 0.0, 0.0), is_a="block", name="new")
     model.freeze()
     assert number == 4 and ahead(model) == pytest.approx((0.5, 4))

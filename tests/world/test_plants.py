@@ -90,13 +90,6 @@ def test_less_detail_is_fewer_triangles_and_the_same_tree() -> None:
     assert counts[0] > 2.5 * counts[1] > 2.5 * counts[2] > 0
 
 
-def test_the_same_chance_gives_the_same_bytes() -> None:
-    one, two, other = (tree_shape(OAK, generator(seed, "test/oak")).lods[0] for seed in (1, 1, 2))
-    assert one.positions.tobytes() == two.positions.tobytes()
-    assert one.colours.tobytes() == two.colours.tobytes()
-    assert one.positions.tobytes() != other.positions.tobytes()
-
-
 def test_autumn_turns_leaves_and_spares_needles() -> None:
     assert in_autumn(PINE) is PINE
     assert in_autumn(OAK).summer == OAK.autumn

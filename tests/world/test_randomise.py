@@ -107,7 +107,7 @@ def built(name: str, seed: int, *topics: Any) -> Model:
 
 
 def people_rows(model: Model) -> list[int]:
-    return [row for row, thing in enumerate(model.part_object) if model.object_class[thing] == CLASS_ID["person"]]
+    return [row for row, instance in enumerate(model.part_object) if model.object_class[instance] == CLASS_ID["person"]]
 
 
 def digest(*arrays: Any) -> str:
@@ -176,7 +176,7 @@ def test_colours_leave_the_usual_ones_and_differ_between_seeds() -> None:
 def test_the_number_of_people_follows_the_seed_where_asked_for() -> None:
     def count(seed: int, *topics: str) -> int:
         model = built("warehouse", seed, *topics)
-        return sum(thing.class_id == CLASS_ID["person"] for thing in model.things)
+        return sum(instance.class_id == CLASS_ID["person"] for instance in model.objects)
 
     assert {count(seed) for seed in range(2)} == {3}
     assert len({count(seed, "people") for seed in range(4)}) >= 3

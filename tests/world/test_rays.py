@@ -177,7 +177,7 @@ def test_scaled_and_turned_placements_and_their_rows() -> None:
 
 
 def with_movers(scale: float = 1.0, velocity=(0.0, 0.0, 0.0)) -> tuple[Model, list[Any], np.ndarray]:
-    """A wall at x = 30 and three boxes that move, two of them parts of one thing."""
+    """A wall at x = 30 and three boxes that move, two of them parts of one object."""
     model = Model()
     half = np.array([0.5, 1.0, 0.25])
     turns = [Rotation.from_euler("ZYX", angles) for angles in ([0.3, 0.4, -0.9], [1.2, -0.3, 0.2], [0.0, 0.9, 0.0])]

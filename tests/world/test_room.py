@@ -9,7 +9,6 @@ from model_rays import cast, triangles
 from skyloop.world.materials import MATERIALS
 from skyloop.world.semantics import CLASS_ID
 from skyloop.world.worlds.room import Room
-from skyloop_client.errors import ScenarioError
 
 # length along, width across, x, y, yaw
 SOLIDS = np.array(
@@ -63,13 +62,13 @@ def test_rays_meet_the_solids_of_facts_b2_within_a_tenth_of_a_millimetre() -> No
 def test_every_wall_and_box_is_a_thing_of_its_class_with_its_own_wallpaper() -> None:
     world = Room(2)
     world.model.freeze()
-    things = [t for t in world.model.things if t.class_id in (CLASS_ID["wall"], CLASS_ID["box"])]
-    assert [t.name for t in things] == [f"wall {k}" for k in range(1, 9)] + [f"box {k}" for k in range(1, 14)]
-    papers = [int(world.model.part_variant[t.rows[0]]) for t in things]
+    objects = [t for t in world.model.objects if t.class_id in (CLASS_ID["wall"], CLASS_ID["box"])]
+    assert [t.name for t in objects] == [f"wall {k}" for k in range(1, 9)] + [f"box {k}" for k in range(1, 14)]
+    papers = [int(world.model.part_variant[t.rows[0]]) for t in objects]
     assert len(set(papers)) == 21
     assert set(papers) <= set(range(36))
-    for thing in things:
-        materials = world.model.shapes[world.model.part_shape[thing.rows[0]]].lods[0].materials
+    for instance in objects:
+        materials = world.model.shapes[world.model.part_shape[instance.rows[0]]].lods[0].materials
         assert {MATERIALS[m].name for m in materials} == {"wallpaper"}
 
 
@@ -122,12 +121,8 @@ def test_a_white_wall_stands_where_it_is_asked_for_and_changes_nothing_else() ->
     beside = np.array([[5.5, -5.0, 1.5]])
     a, b = (cast(triangles(room.model)[0], beside, south)[0][0] for room in (plain, with_wall))
     assert a == b
-    wall = with_wall.model.things[-1]
+    wall = with_wall.model.objects[-1]
     assert wall.name == "white wall" and wall.class_id == CLASS_ID["wall"]
-    assert [thing.name for thing in with_wall.model.things[:-1]] == [thing.name for thing in plain.model.things]
-
-
-@pytest.mark.parametrize("told", [(1.0, 2.0), (0.0, 0.0, 0.0, -1.0), (0.0, float("nan"), 0.0, 2.0), ("x", 0, 0, 1)])
-def test_a_white_wall_that_cannot_be_is_one_line(told: tuple[float, ...]) -> None:
-    with pytest.raises(ScenarioError, match=r"world 'room': white_wall is .*; give x and y in m"):
-        Room(4, white_wall=told)
+    assert [instance.name for instance in with_wall.model.objects[:-1]] == [
+        instance.name for instance in plain.model.objects
+    ]

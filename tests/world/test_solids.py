@@ -82,10 +82,10 @@ def test_both_sides_stop_and_seams_are_closed() -> None:
 @settings(max_examples=60, deadline=None)
 def test_whatever_can_be_met_is_near(seed: int, reach: float) -> None:
     rng = np.random.default_rng(seed)
-    things = merged([box((0.3, 0.3, 0.3)).moved(rng.uniform(-12, 12, 3)) for _ in range(4)])
-    solids = solids_of((things, (5.0, 0.0, 2.0)))
+    objects = merged([box((0.3, 0.3, 0.3)).moved(rng.uniform(-12, 12, 3)) for _ in range(4)])
+    solids = solids_of((objects, (5.0, 0.0, 2.0)))
     place: Any = rng.uniform(-15, 20, 3)
-    corners = things.positions[things.faces].reshape(-1, 3) + (5.0, 0.0, 2.0)  # noqa: RUF005
+    corners = objects.positions[objects.faces].reshape(-1, 3) + (5.0, 0.0, 2.0)  # noqa: RUF005
     if np.abs(corners - place).max(axis=1).min() < reach:
         assert anything_near(solids.arrays, place[0], place[1], place[2], reach)
     # a cell of half a metre is as fine as it gets here
@@ -104,8 +104,8 @@ def test_rows_scales_and_things_that_are_not_solid() -> None:
     f, triangle = cast(solids, (5.0, 3.0, 0.0), (5.0, 1.0, 0.0))
     assert f == pytest.approx(0.5)
     assert solids.arrays.rows[triangle] == 1
-    assert solids.thing(1, (5.0, 2.0, 0.0)) == (number, "the rock")
-    assert solids.thing(-1, (9.0, 9.0, 0.0)) == (0, "ground")
+    assert solids.instance(1, (5.0, 2.0, 0.0)) == (number, "the rock")
+    assert solids.instance(-1, (9.0, 9.0, 0.0)) == (0, "ground")
 
 
 def test_the_ground_is_what_shows_it_there() -> None:
@@ -117,9 +117,9 @@ def test_the_ground_is_what_shows_it_there() -> None:
     model.place(tile, (0.0, 0.0, 0.2), is_a="rock")
     model.freeze()
     solids = Solids(model)
-    assert [solids.thing(-1, (1.0, 3.0, z))[0] for z in (-0.1, 0.4, 0.6)] == [low, low, high]
-    assert solids.thing(-1, (5.0, 1.0, 0.0)) == (beside, "beside")
-    assert solids.thing(-1, (5.0, -1.0, 0.0)) == (0, "ground")
+    assert [solids.instance(-1, (1.0, 3.0, z))[0] for z in (-0.1, 0.4, 0.6)] == [low, low, high]
+    assert solids.instance(-1, (5.0, 1.0, 0.0)) == (beside, "beside")
+    assert solids.instance(-1, (5.0, -1.0, 0.0)) == (0, "ground")
 
 
 def test_nothing_solid_at_all() -> None:

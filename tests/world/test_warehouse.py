@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from embree_probe import Probe, disc, visible_triangles
+from model_rows import all_triangles, class_of, count
 
 from skyloop.world.scenery.warehouse_equipment import (
     FORK_TIP,
@@ -14,9 +15,7 @@ from skyloop.world.scenery.warehouse_equipment import (
     pallet_shape,
     rack_bay_shape,
 )
-from skyloop.world.semantics import CLASSES
 from skyloop.world.worlds.warehouse import HALF_X, HALF_Y, HEIGHT, ROWS, RUNS, STANDING, Warehouse
-from skyloop_client.errors import ScenarioError
 
 WANTED = ("floor", "wall", "ceiling", "door", "lamp", "shelf", "pallet", "box", "barrel", "forklift")
 PLACES = 2 * len(ROWS) * sum(bays for _, bays in RUNS) * len(LEVELS) * len(SLOTS)
@@ -32,15 +31,6 @@ def store() -> Warehouse:
 @pytest.fixture(scope="module")
 def probe(store: Warehouse) -> Probe:
     return Probe.of_model(store.model)
-
-
-def _is_a(world: Warehouse, row: int) -> str:
-    number = world.model.object_class[world.model.part_object[row]]
-    return CLASSES[number] if number < len(CLASSES) else "by material"
-
-
-def _count(world: Warehouse, is_a: str) -> int:
-    return sum(thing.class_id == CLASSES.index(is_a) for thing in world.model.things)
 
 
 def test_take_off_place_is_free_up_to_the_lamps(store: Warehouse, probe: Probe) -> None:
@@ -68,7 +58,7 @@ def test_pallets_rest_on_the_floor_or_the_beams(store: Warehouse) -> None:
         assert np.isclose(bay[:, 2], level, atol=1e-5).any(), "no beam carries this level"
     heights: dict[str, list[float]] = {"pallet": [], "box": [], "barrel": []}
     for row, pose in enumerate(model.standing_poses):
-        is_a = _is_a(store, row)
+        is_a = class_of(model, row)
         if is_a in heights and abs(pose[0, 3]) < 24.0:
             heights[is_a].append(pose[2, 3])
     assert set(np.round(heights["pallet"], 6)) == set(LEVELS)
@@ -90,17 +80,17 @@ def test_loads_stand_on_their_pallet_and_fit_below_the_next_beam() -> None:
 
 def test_fill_decides_how_many_places_are_taken() -> None:
     empty, full = Warehouse(3, fill=0.0, people=0), Warehouse(3, fill=1.0, people=0)
-    on_floor = _count(empty, "pallet")
+    on_floor = count(empty.model, "pallet")
     assert on_floor < 20
-    assert _count(full, "pallet") - on_floor == pytest.approx(PLACES, abs=8)
-    assert _count(full, "box") > 0.7 * PLACES
+    assert count(full.model, "pallet") - on_floor == pytest.approx(PLACES, abs=8)
+    assert count(full.model, "box") > 0.7 * PLACES
 
 
 def test_the_forklift_drives_clear_of_everything(store: Warehouse) -> None:
     model = store.model
-    row = next(thing.rows[0] for thing in model.things if thing.name == "forklift 3") - model.n_standing
+    row = next(instance.rows[0] for instance in model.objects if instance.name == "forklift 3") - model.n_standing
     shell = ("wall", "ceiling", "lamp", "door", "by material", "floor")
-    solid = [k for k in range(model.n_standing) if _is_a(store, k) not in shell]
+    solid = [k for k in range(model.n_standing) if class_of(model, k) not in shell]
     places = model.standing_poses[solid][:, :2, 3]
     on_floor = places[model.standing_poses[solid][:, 2, 3] < 0.3]
     started = model.motion(0).poses[row, :2, 3]
@@ -119,8 +109,8 @@ def test_the_forklift_drives_clear_of_everything(store: Warehouse) -> None:
 
 def test_people_are_where_they_should_be() -> None:
     world = Warehouse(4, people=20, fill=0.0)
-    assert _count(world, "person") == 1 + len(STANDING)
-    assert _count(Warehouse(4, people=0, fill=0.0), "person") == 0
+    assert count(world.model, "person") == 1 + len(STANDING)
+    assert count(Warehouse(4, people=0, fill=0.0).model, "person") == 0
 
 
 def test_forklift_looks_like_one_at_every_level_of_detail() -> None:
@@ -135,28 +125,10 @@ def test_forklift_looks_like_one_at_every_level_of_detail() -> None:
 
 def test_budgets_classes_and_names(store: Warehouse) -> None:
     model = store.model
-    assert sum(len(model.shapes[k].lods[0].faces) for k in model.part_shape) < 500_000
+    assert all_triangles(model) < 500_000
     assert visible_triangles(model, (0.0, 0.0, 2.0), 0.0) < 60_000
     for is_a in WANTED:
-        assert _count(store, is_a) >= 1, is_a
-    assert _count(store, "forklift") == 3
-    names = [thing.name for thing in model.things]
+        assert count(store.model, is_a) >= 1, is_a
+    assert count(store.model, "forklift") == 3
+    names = [instance.name for instance in model.objects]
     assert len(set(names)) == len(names)
-
-
-def test_three_seeds_build_and_the_same_seed_builds_the_same() -> None:
-    counts = set()
-    for seed in range(3):
-        world = Warehouse(seed, fill=0.1, people=0)
-        world.model.freeze()
-        counts.add((_count(world, "box"), _count(world, "pallet"), _count(world, "barrel")))
-    again = Warehouse(2, fill=0.1, people=0)
-    again.model.freeze()
-    assert np.array_equal(world.model.standing_poses, again.model.standing_poses)
-    assert np.array_equal(world.model.part_palette, again.model.part_palette)
-    assert len(counts) == 3
-
-
-def test_nonsense_is_refused() -> None:
-    with pytest.raises(ScenarioError, match=r"fill 1\.5"):
-        Warehouse(1, fill=1.5)

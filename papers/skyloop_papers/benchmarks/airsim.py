@@ -20,7 +20,7 @@ import numpy as np
 
 from skyloop.links.airsim.settings import read_settings
 from skyloop.rendering.client import Renderer
-from skyloop.sensors.observer import looking
+from skyloop.sensors.external_camera import looking
 from skyloop.sim.scenario import make_scenario
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.weather import weather_at

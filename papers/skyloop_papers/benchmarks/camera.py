@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix
 from skyloop.rendering.buffers import pack_model
@@ -29,8 +29,9 @@ from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WORLDS
 from skyloop_client.messages import Array
-from skyloop_papers.benchmarks import processes
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, lower, output_of, result_of
+from skyloop_papers.benchmarks import peers
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.processes import child, output_of, result_of
 
 PARK_LENS = Pinhole.from_fov(320, 240, np.pi / 2)
 STEREO_LENS = Pinhole.from_fov(640, 360, 1.5)
@@ -43,6 +44,7 @@ READY = """
 import sys, time
 began = time.perf_counter()
 import numpy as np
+from numpy.typing import ArrayLike
 from skyloop_papers.benchmarks.camera import WEATHER, PARK_LENS, looking
 from skyloop.rendering.client import Renderer
 from skyloop.world.rays import RayTracer
@@ -81,7 +83,7 @@ def camera(
         yield from _starts()
 
 
-def looking(eye: Any, yaw: float, pitch: float = 0.0, t: float = 0.0) -> ViewPose:
+def looking(eye: ArrayLike, yaw: float, pitch: float = 0.0, t: float = 0.0) -> ViewPose:
     """A pose that looks along a heading, pitched down."""
     forward = np.array([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), -np.sin(pitch)])
     right = np.array([np.sin(yaw), -np.cos(yaw), 0.0])
@@ -135,7 +137,7 @@ def _park(images: int, ping_s: float) -> Measurements:
     requests = [[ViewRequest(PARK_LENS, pose)] for pose in _square(images)]
     with closing(Renderer(model)) as renderer:
         _pipelined(renderer, requests[:: max(1, len(requests) // 12)])
-        with _echo() as port, child(processes.ping, port, ping_s) as pings:
+        with _echo() as port, child(peers.ping, port, ping_s) as pings:
             took = _pipelined(renderer, requests)
             while pings.poll() is None:
                 _pipelined(renderer, requests[:60])
@@ -157,7 +159,7 @@ def _echo() -> Iterator[int]:
     sys.setswitchinterval(2e-4)
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
-            threading.Thread(target=processes.serve_echo, args=(server,), daemon=True).start()
+            threading.Thread(target=peers.serve_echo, args=(server,), daemon=True).start()
             yield server.getsockname()[1]
     finally:
         sys.setswitchinterval(interval)
@@ -213,12 +215,12 @@ def peer_rates(parts: list[Mesh], request: ViewRequest, images: int) -> dict[str
     pose = request.pose
     view = pose.position.tolist(), matrix_from_quat(pose.quat_wxyz).tolist()
     # PyBullet has no wheels for newer Pythons
-    peers = (processes.mujoco, processes.pybullet) if sys.version_info < (3, 12) else (processes.mujoco,)
+    chosen = (peers.mujoco, peers.pybullet) if sys.version_info < (3, 12) else (peers.mujoco,)
     rates = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, part in enumerate(parts):
             _write_obj(part, Path(folder) / f"{number}.obj")
-        for peer in peers:
+        for peer in chosen:
             name, advice = peer.__name__, "install the peers with `pip install skyloop[bench]`"
             with child(peer, folder, len(parts), *view, images) as process:
                 rates[name] = float(result_of(process, f"bench camera: {name}", advice, timeout=300.0))

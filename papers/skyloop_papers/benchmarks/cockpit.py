@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import run_scenario
 from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.world_frame import world_frame
+from skyloop.run import run_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, lower, result_of
-from skyloop_papers.benchmarks.processes import view_cockpit
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.benchmarks.peers import view_cockpit
+from skyloop_papers.processes import child, result_of
 
 TRUTH, CAMERA = "truth/drone", "drone/cam0"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario

@@ -8,24 +8,27 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyloop.core.machine_info import usable_cores
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import MissingExtra, SetupError
+from skyloop_client.messages import Array
 from skyloop_papers.benchmarks.measurement import (
     Measurement,
     Measurements,
     Rounds,
     calls_per_second,
-    child,
     lower,
     on_all_cores,
-    result_of,
 )
-from skyloop_papers.benchmarks.processes import gym_pybullet_drones
+from skyloop_papers.benchmarks.peers import gym_pybullet_drones
+from skyloop_papers.processes import child, result_of
+
+if TYPE_CHECKING:
+    from skyloop_jax import DeviceEnv
 
 PHYSICS_HZ, CONTROL_HZ = 240, 30
 """Rates on both sides: the defaults of gym-pybullet-drones."""
@@ -129,7 +132,7 @@ class SingleEnvironment:
         self._steps += 1
 
 
-def actions_around_hover(env: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def actions_around_hover(env: Any, shape: tuple[int, ...]) -> Array:
     """Random, close to hovering."""
     meaning = env.meaning
     noise = AROUND_HOVER * np.random.default_rng(1).uniform(-1.0, 1.0, (*shape, meaning.size))
@@ -173,7 +176,9 @@ def batch(
     yield from learning(env, learning_steps)
 
 
-def batch_timings(env: Any, kernel: Kernel, counts: tuple[int, ...], seconds: float) -> dict[str, Callable[[], float]]:
+def batch_timings(
+    env: DeviceEnv, kernel: Kernel, counts: tuple[int, ...], seconds: float
+) -> dict[str, Callable[[], float]]:
     """Vehicle-steps per second, by measurement. Compiling is over after the first call of each."""
     taken: dict[str, Callable[[], float]] = {"kernel": partial(kernel.steps_per_second, seconds)}
     for count in counts:
@@ -198,7 +203,7 @@ def batch_measurements(taken: Rounds, counts: tuple[int, ...], kernel_vehicles: 
     yield Measurement("environment_vehicle_steps_per_s", taken[f"tasks {best_tasks}"], "1/s", None, tasks)
 
 
-def learning(env: Any, steps: int) -> Measurements:
+def learning(env: DeviceEnv, steps: int) -> Measurements:
     """From nothing to a policy that hovers, compiling of the learning included."""
     from skyloop_jax.learning import Learner
 
@@ -221,7 +226,7 @@ def device_name() -> str:
     return f"{device.device_kind} ({device.platform}, JAX {jax.__version__})"
 
 
-def _device_rate(call: Callable[[], Any], steps: int, seconds: float) -> float:
+def _device_rate(call: Callable[[], object], steps: int, seconds: float) -> float:
     """`steps` over the time of a call, which is waited for."""
     import jax
 
@@ -229,7 +234,7 @@ def _device_rate(call: Callable[[], Any], steps: int, seconds: float) -> float:
     return steps * calls_per_second(lambda: jax.block_until_ready(call()), seconds)
 
 
-def _flights(env: Any, count: int) -> Callable[[], Any]:
+def _flights(env: DeviceEnv, count: int) -> Callable[[], object]:
     """The flight alone, from the start of hover episodes, with small body rates asked for."""
     import jax
 
@@ -245,7 +250,7 @@ def _flights(env: Any, count: int) -> Callable[[], Any]:
     return lambda: fly(state.flight, wanted)
 
 
-def _tasks(env: Any, count: int) -> Callable[[], Any]:
+def _tasks(env: DeviceEnv, count: int) -> Callable[[], object]:
     """The hover environment with random actions around hover."""
     import jax
 
@@ -253,7 +258,7 @@ def _tasks(env: Any, count: int) -> Callable[[], Any]:
     noise = np.random.default_rng(1).uniform(-0.05, 0.05, (count, env.meaning.size))
     actions = jax.numpy.asarray(noise, jax.numpy.float32)
 
-    def step() -> Any:
+    def step() -> object:
         nonlocal state
         state, outcome = env.step(state, actions)
         return outcome.rewards

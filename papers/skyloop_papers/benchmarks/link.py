@@ -22,8 +22,9 @@ from skyloop.sim.assembly import build
 from skyloop.sim.simulation import Simulation
 from skyloop_client.messages import Arm, Message, TakeOff
 from skyloop_client.wire import framed
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, line_of, lower, result_of
-from skyloop_papers.benchmarks.processes import STREAM, echo, link_round_trips, link_throughput, take
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.benchmarks.peers import STREAM, echo, link_round_trips, link_throughput, take
+from skyloop_papers.processes import child, line_of, result_of
 
 SENSORS = ("rgb", "depth", "lidar", "gps")
 RIG = ("rgb0", "depth0", "lidar0", "gps0")

@@ -1,16 +1,11 @@
-"""What all benches share: the measurement they yield, timings by turns, and functions in processes of their own."""
+"""What all benches share: the measurement they yield, and timings by turns."""
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -18,7 +13,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from skyloop.core.machine_info import usable_cores
-from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
 
 T = TypeVar("T")
@@ -115,52 +109,6 @@ def on_all_cores(pool: ThreadPoolExecutor, call: Callable[[slice], object], coun
     """A call for each core's slice of `count` items."""
     cores = usable_cores()
     list(pool.map(call, [slice(a, b) for a, b in pairwise(count * k // cores for k in range(cores + 1))]))
-
-
-_RUN = """
-import importlib, json, sys
-module, name, arguments = sys.argv[1:4]
-print(json.dumps(getattr(importlib.import_module(module), name)(*json.loads(arguments))))
-"""
-
-
-@contextmanager
-def child(function: Callable[..., object], *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """A call in a process of its own, which is killed at the end. Arguments and result are JSON, the last line."""
-    command = [sys.executable, "-c", _RUN, function.__module__, function.__name__, json.dumps(arguments)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def output_of(code: str, what: str, *arguments: str, **environment: str) -> str:
-    """What Python code prints in a new process; `what` failed if it does not end well."""
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
-    if done.returncode:
-        raise SetupError(f"{what}: {last_line(done.stderr)}")
-    return done.stdout.strip()
-
-
-def line_of(process: subprocess.Popen[str]) -> str:
-    """The next line that it prints, empty if it has ended."""
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
-def result_of(process: subprocess.Popen[str], what: str, advice: str = "", timeout: float | None = None) -> Any:
-    """What the function returns, after its input is closed; `what` failed if it returns nothing."""
-    output, errors = process.communicate(timeout=timeout)
-    if process.returncode:
-        raise SetupError(f"{what} failed: {last_line(errors)}" + (f"; {advice}" if advice else ""))
-    return json.loads(output.splitlines()[-1])
-
-
-def last_line(errors: str) -> str:
-    return (errors.strip().splitlines() or ["no message"])[-1]
 
 
 def mean(rows: Sequence[dict[str, Any]], key: str) -> float:

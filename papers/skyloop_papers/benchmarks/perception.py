@@ -170,7 +170,7 @@ def fabric(images: int = 6) -> Measurements:
 def detect(per_part: int = 150, looks: int = 200) -> Measurements:
     """The people detector: images per second on one core, beside torch in the same run, and average precision.
 
-    The images are some of the test images of the people dataset, made anew: places that were not trained on."""
+    The images are some of the test images of the people dataset, rendered again: places that were not trained on."""
     # before minutes of rendering: is everything there?
     usual, slow = load_detector(), load_detector(runtime="torch")
     with tempfile.TemporaryDirectory(prefix="skyloop-bench-") as scratch:

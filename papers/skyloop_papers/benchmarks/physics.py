@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +18,9 @@ from skyloop.sim.scenario import make_scenario
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION
 from skyloop_client.errors import SetupError
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, last_line, lower, on_all_cores
+from skyloop_client.messages import Array
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, lower, on_all_cores
+from skyloop_papers.processes import output_of
 
 STEPS_PER_CALL = 20
 """Physics steps of a batch per call, as for a learner that acts at 50 Hz."""
@@ -34,7 +33,7 @@ LOOP_HZ = 100
 FAST_IMU_HZ = 250
 
 START = """
-import skyloop.cli, skyloop.apps.run
+import skyloop.cli, skyloop.run
 with skyloop.build(skyloop.load_scenario("first-flight")) as simulation:
     simulation.run_until(0.1)
 """
@@ -215,7 +214,7 @@ class RotorPy:
         flown = simulate(*arguments, terminate=False)
         return float(flown[0][-1]) / (time.perf_counter() - began)
 
-    def _state(self, position: np.ndarray[Any, Any]) -> dict[str, Any]:
+    def _state(self, position: Array) -> dict[str, Any]:
         return {
             "x": position,
             "v": np.array([1.0, 0.0, 0.0]),
@@ -237,11 +236,7 @@ def starts(later_starts: int) -> Measurements:
 
 
 def _seconds_to_start(cache: str) -> float:
-    environment = {**os.environ, "XDG_CACHE_HOME": cache}
-    environment.pop("NUMBA_CACHE_DIR", None)
     began = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", START], env=environment, capture_output=True, text=True)
-    elapsed = time.perf_counter() - began
-    if done.returncode:
-        raise SetupError(f"scenario first-flight does not start on this machine: {last_line(done.stderr)}")
-    return elapsed
+    what = "scenario first-flight does not start on this machine"
+    output_of(START, what, XDG_CACHE_HOME=cache, NUMBA_CACHE_DIR=None)
+    return time.perf_counter() - began

@@ -14,9 +14,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.core.machine_info import gpu_name
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.rendering.client import Renderer
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.echoes import Echoes

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.links.ros2.settings import Ros2Settings
-from skyloop.recording.ros2.frames import header
+from skyloop.recording.ros2.tf_frames import header
 from skyloop.recording.ros2.types import encode, sensor_msgs
 from skyloop.recording.ros2.views import views_of
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import CameraImage, DepthImage, ImuSample, LidarScan
 from skyloop_client.streams import Rate, StreamInfo
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, child, line_of, lower, result_of
-from skyloop_papers.benchmarks.processes import dds_subscriber, dds_writer
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.benchmarks.peers import dds_subscriber, dds_writer
+from skyloop_papers.processes import child, line_of, result_of
 
 if TYPE_CHECKING:
     from skyloop.links.ros2.participant import Participant

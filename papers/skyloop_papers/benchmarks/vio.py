@@ -11,7 +11,6 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +64,7 @@ def vio(
 
 
 def _scored(world: str, seed: int, length: float | None) -> dict[str, Any]:
-    flight = FLIGHTS[world] if length is None else replace(FLIGHTS[world], length=length)
+    flight = FLIGHTS[world] if length is None else FLIGHTS[world].changed(length=length)
     with flown(checked_flight(flight, seed)[0]) as source:
         scored = scores(localise(source, source.messages()))
     if "ape_m" not in scored:
@@ -80,7 +79,7 @@ def vio_backends(worlds: tuple[str, ...] = ("corridor", "house", "park"), seed: 
     check_gtsam()
     for world in worlds:
         with flown(checked_flight(FLIGHTS[world], seed)[0]) as source:
-            yield from backend_measurements(compare(source, source.messages(), name=world))
+            yield from compare(source, source.messages(), world)
 
 
 class SmootherBeside:
@@ -154,37 +153,7 @@ def _state_of(vio: VisualInertialOdometry, gyro: Array) -> BodyState:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class BackEndScore:
-    """Of one back end on one flight."""
-
-    ape_m: float
-    ape_deg: float
-    nees: float
-    """Of position, velocity and attitude with the back end's own covariance; 9 is right."""
-    pair_ms: float
-    pair_p95_ms: float
-    """Processor time of the back end alone; a pair without a step counts as zero."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    name: str
-    way_m: float
-    filter: BackEndScore
-    smoother: BackEndScore
-    tracking_ms: float
-    """Per pair; the same for both."""
-    solver_share: float
-    """Of the smoother's time, what GTSAM's solver takes; the rest is Python around it."""
-    covariance_ms: float
-    """Of one covariance of the smoother; the filter has its own always."""
-    nodes: int
-    steps: int
-    pairs: int
-
-
-def compare(source: MessageSource, messages: Iterable[Message], name: str = "") -> Compared:
+def compare(source: MessageSource, messages: Iterable[Message], name: str = "") -> Measurements:
     """Runs both back ends in one pass. The tracks are those of the filter's own front end."""
     beside: list[SmootherBeside] = []
 
@@ -193,47 +162,47 @@ def compare(source: MessageSource, messages: Iterable[Message], name: str = "") 
             beside.append(SmootherBeside(localiser.odometry))
 
     found = localise(source, messages, settings=VioSettings(), watch=watch)
-    both = beside[0]
-    if not both.states:
+    if not beside[0].states:
         raise DatasetError(f"'{source.folder}': the odometry never started, so there is nothing to compare")
-    tracking = found.stage_seconds["track"] / max(found.pairs, 1)
-    return compared(both, found.truths, found.pairs, tracking, name or source.folder.name)
+    tracking_ms = 1e3 * found.stage_seconds["track"] / max(found.pairs, 1)
+    yield from backend_measurements(beside[0], found.truths, found.pairs, tracking_ms, name or source.folder.name)
 
 
-def compared(both: SmootherBeside, truths: Truths, pairs: int, tracking_s: float, name: str) -> Compared:
+def backend_measurements(
+    both: SmootherBeside, truths: Truths, pairs: int, tracking_ms: float, world: str
+) -> Measurements:
+    """tracking_ms: per pair, the same for both. A pair without a step of the filter counts as no time."""
     # the covariance of the filter is known always; it is judged where that of the smoother is known too
     judged = [k for k, state in enumerate(both.states) if state.covariance is not None]
-    truth, _ = together(truths.track, _estimates(both.states).track)
-    return Compared(
-        name,
-        truth.length,
-        _outcome(both.filtered, judged, both.filter_seconds, truths, pairs),
-        _outcome(both.states, judged, both.seconds, truths, pairs),
-        1e3 * tracking_s,
-        sum(both.solver_seconds) / max(sum(both.seconds), 1e-9),
-        1e3 * float(np.mean(both.covariance_seconds)),
-        both.smoother.node_count,
-        len(both.states),
-        pairs,
-    )
-
-
-def _outcome(
-    states: Sequence[BodyState], judged: Sequence[int], seconds: Sequence[float], truths: Truths, pairs: int
-) -> BackEndScore:
-    truth, estimate = together(truths.track, _estimates(states).track)
-    errors = absolute_errors(truth, estimate)
-    nees = errors_from_start(truths, _estimates([states[k] for k in judged])).nees()
-    per_pair = np.zeros(max(pairs, len(seconds)))
-    per_pair[: len(seconds)] = seconds
-    return BackEndScore(
-        errors.translation_rmse,
-        math.degrees(errors.rotation_rmse),
+    way = together(truths.track, _estimates(both.states).track)[0].length
+    steps = f"{both.smoother.node_count} nodes in {len(both.states)} steps of the filter"
+    time_note = f"processor time of the back end; tracking, the same for both, takes {tracking_ms:.1f} ms more"
+    inside = sum(both.solver_seconds) / max(sum(both.seconds), 1e-9)
+    spent = {}
+    for name, states, seconds, note, more in (
+        ("filter", both.filtered, both.filter_seconds, f"{way:.0f} m, {pairs} pairs, SE(3) alignment", ""),
+        (
+            "smoother", both.states, both.seconds, f"the same tracks; incremental, window of {NODES} nodes, {steps}",
+            f"; {100 * inside:.0f} % of it in GTSAM's solver, without any covariance",
+        ),
+    ):  # fmt: skip
+        errors = absolute_errors(*together(truths.track, _estimates(states).track))
+        nees = errors_from_start(truths, _estimates([states[k] for k in judged])).nees()
+        per_pair = np.zeros(max(pairs, len(seconds)))
+        per_pair[: len(seconds)] = seconds
+        key, spent[name] = f"{world}_{name}", 1e3 * float(per_pair.mean())
+        yield lower(f"{key}_ape_m", errors.translation_rmse, "m", None, note)
+        yield lower(f"{key}_ape_deg", math.degrees(errors.rotation_rmse), "deg", None, "the same")
+        yield lower(f"{key}_pair_ms", spent[name], "ms", None, time_note + more)
+        yield lower(f"{key}_pair_p95_ms", 1e3 * np.percentile(per_pair, 95), "ms", None, "95 % of the pairs")
         # the first instant is where the two worlds are brought together
-        float(np.nanmean(nees[1:])) if len(nees) > 1 else math.nan,
-        1e3 * float(per_pair.mean()),
-        1e3 * float(np.percentile(per_pair, 95)),
-    )
+        mean_nees = float(np.nanmean(nees[1:])) if len(nees) > 1 else math.nan
+        yield Measurement(f"{key}_nees", mean_nees, "1", None, "its own covariance, not scaled; 9 would be right")
+    asked = "one covariance of the smoother's newest pose and velocity, which is not in its time above"
+    covariance_ms = 1e3 * float(np.mean(both.covariance_seconds))
+    yield lower(f"{world}_smoother_covariance_ms", covariance_ms, "ms", None, asked)
+    ratio = spent["smoother"] / max(spent["filter"], 1e-9)
+    yield lower(f"{world}_time_ratio", ratio, "1", None, "smoother over filter, mean time of the back end per pair")
 
 
 def _estimates(states: Sequence[BodyState]) -> Estimates:
@@ -250,31 +219,9 @@ def _estimates(states: Sequence[BodyState]) -> Estimates:
     )
 
 
-def backend_measurements(one: Compared) -> Measurements:
-    window = f"incremental, window of {NODES} nodes, {one.nodes} nodes in {one.steps} steps of the filter"
-    time_note = f"processor time of the back end; tracking, the same for both, takes {one.tracking_ms:.1f} ms more"
-    inside = f"; {100 * one.solver_share:.0f} % of it in GTSAM's solver, without any covariance"
-    for name, outcome, way, more in (
-        ("filter", one.filter, f"{one.way_m:.0f} m, {one.pairs} pairs, SE(3) alignment", ""),
-        ("smoother", one.smoother, f"the same tracks; {window}", inside),
-    ):
-        key = f"{one.name}_{name}"
-        yield lower(f"{key}_ape_m", outcome.ape_m, "m", None, way)
-        yield lower(f"{key}_ape_deg", outcome.ape_deg, "deg", None, "the same")
-        yield lower(f"{key}_pair_ms", outcome.pair_ms, "ms", None, time_note + more)
-        yield lower(f"{key}_pair_p95_ms", outcome.pair_p95_ms, "ms", None, "95 % of the pairs")
-        own = "its own covariance, not scaled; 9 would be right"
-        yield Measurement(f"{key}_nees", outcome.nees, "1", None, own)
-    asked = "one covariance of the smoother's newest pose and velocity, which is not in its time above"
-    yield lower(f"{one.name}_smoother_covariance_ms", one.covariance_ms, "ms", None, asked)
-    ratio = one.smoother.pair_ms / max(one.filter.pair_ms, 1e-9)
-    yield lower(f"{one.name}_time_ratio", ratio, "1", None, "smoother over filter, mean time of the back end per pair")
-
-
 def main(folders: Sequence[str]) -> list[dict[str, Any]]:
     sources = [open_source(Path(folder)) for folder in folders]
-    flights = [compare(source, source.messages()) for source in sources]
-    return [measurement.plain() for flight in flights for measurement in backend_measurements(flight)]
+    return [measurement.plain() for source in sources for measurement in compare(source, source.messages())]
 
 
 if __name__ == "__main__":

@@ -3,17 +3,30 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skyloop.core.keyed_random import KeyedRandom, stream_key
+from skyloop.sensors.depth_camera import DepthCamera
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
+from skyloop.world.views import View
 from skyloop_client.messages import Array
-from skyloop_papers.depth_noise.fits import Laws, error_sd, fit_laws, kim_sigma, r_squared
-from skyloop_papers.depth_noise.stereo import LENS, STRIP, matched_depth, shoot_pairs
-from skyloop_papers.depth_noise.walls import MATERIAL_NAMES, Walls
+from skyloop_papers.depth_noise.fits import Laws, core_sd, error_sd, fit_laws, kim_sigma, r_squared
+from skyloop_papers.depth_noise.stereo import (
+    LENS,
+    MATERIAL_NAMES,
+    STRIP,
+    Walls,
+    in_front_of,
+    matched_depth,
+    shoot_pair,
+    shoot_pairs,
+)
 from skyloop_papers.experiment import Cell
+from skyloop_papers.one_view import OneView
 
 GROWTH = {name: MATERIALS[MATERIAL_ID[name]].depth_noise for name in MATERIAL_NAMES}
 """1/m, from Table 1."""
@@ -70,14 +83,71 @@ class StereoCheck:
         return fit_laws(self.distance[self.has_core], self.core[self.has_core])
 
     @property
-    def has_core(self) -> Any:
-        return self.filled >= 0.5
+    def has_core(self) -> NDArray[np.bool_]:
+        return np.asarray(self.filled >= 0.5)
 
     def r2_of_table_1(self, farthest: float) -> float:
         """R² of eq. (4) with the published m as a prediction of this σ."""
         near = self.distance <= farthest + 1e-9
         return r_squared(self.sigma[near], kim_sigma(GROWTH[self.material], self.distance[near]))
 
+
+def self_check(walls: Walls, camera: DepthCamera, material: str, distances: Array) -> SelfCheck:
+    key = stream_key(0, f"depth-noise/{material}")
+    sigma, zeros, off, rendered = [], [], 0.0, 0
+    view: View | None = None
+    for index, distance in enumerate(distances):
+        at = in_front_of(material, float(distance))
+        if view is None or index % RENDER_EVERY == 0:
+            view = walls.views(camera.requests(at, ()))[0]
+            off = max(off, float(np.abs(view.depth - distance).max()))
+            rendered += 1
+        picture = OneView(_at_distance(view, float(distance)), walls.weather)
+        depth = picture.measured(camera, at, KeyedRandom(key, index)).depth
+        sigma.append(error_sd(depth, float(distance)))
+        zeros.append(float(np.mean(depth == 0.0)))
+    return SelfCheck(material, distances, np.array(sigma), np.array(zeros), off, rendered)
+
+
+def _at_distance(view: View, distance: float) -> View:
+    """The wall of this view at another distance. It is seen squarely, so its planar depth is the same everywhere."""
+    if abs(float(view.depth[0, 0]) - distance) < 1e-3:
+        return view
+    surface = view.surface.copy()
+    surface[..., 0] = np.float32(distance).view(np.uint32)
+    return View(view.lens, view.pose, view.model, view.motion, view.colour, surface)
+
+
+def stereo_check(walls: Walls, material: str, distances: Array, *, quick: bool) -> StereoCheck:
+    sigma, core, filled = [], [], []
+    for distance in distances:
+        depth = matched_depth(shoot_pair(walls, material, float(distance), 0, STRIP if quick else LENS))
+        sigma.append(error_sd(depth, float(distance)))
+        core.append(core_sd(depth))
+        filled.append(float(np.mean(depth > 0.0)))
+    return StereoCheck(material, distances, np.array(sigma), np.array(core), np.array(filled))
+
+
+def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Cell]:
+    """The median time of many calls, from a rendered view with known materials to the finished image."""
+    at = in_front_of("cement", 4.0)
+    picture = OneView(walls.views(camera.requests(at, ()))[0], walls.weather)
+    wall, cpu = [], []
+    for index in range(calls + 5):
+        rng = KeyedRandom(stream_key(0, "depth-noise/time"), index)
+        began, began_cpu = time.perf_counter(), time.thread_time()
+        picture.measured(camera, at, rng)
+        cpu.append(1e3 * (time.thread_time() - began_cpu))
+        wall.append(1e3 * (time.perf_counter() - began))
+    cells = []
+    for row, taken in (("time for one 460 × 320 image", wall[5:]), ("the same, CPU time", cpu[5:])):
+        conditions = {"fastest_ms": min(taken), "measured": "median, one thread", "paper": "i7-10750H laptop"}
+        median, sd = float(np.median(taken)), float(np.std(taken))
+        cells.append(Cell("text", row, "", PUBLISHED_TIME, median, "ms", calls, sd, conditions))
+    return cells
+
+
+# ---- three brightnesses
 
 LUX = (160.0, 230.0, 300.0)
 LIGHT_DISTANCES, QUICK_LIGHT_DISTANCES = np.linspace(0.5, 8.0, 29), np.array([1.0, 3.0, 8.0])

@@ -6,7 +6,6 @@ theory."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,10 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.depth_camera import DepthCamera, DepthCameraConfig
-from skyloop.world.views import View, ViewRequest
-from skyloop_client.messages import Array, Kinematics
 from skyloop_papers.depth_noise.checks import (
     DISTANCES,
     GROWTH,
@@ -27,17 +23,18 @@ from skyloop_papers.depth_noise.checks import (
     PUBLISHED_TIME,
     PUBLISHED_ZEROS,
     QUICK_STEREO_DISTANCES,
-    RENDER_EVERY,
     STEREO_DISTANCES,
     LightCheck,
     SelfCheck,
     StereoCheck,
     check_light,
     light_cells,
+    self_check,
+    stereo_check,
+    time_noise,
 )
-from skyloop_papers.depth_noise.fits import core_sd, cut_sigma, error_sd, fit_laws, kim_sigma, r_squared
-from skyloop_papers.depth_noise.page import blocks
-from skyloop_papers.depth_noise.plots import plot_checks, plot_light
+from skyloop_papers.depth_noise.fits import cut_sigma, fit_laws, kim_sigma, r_squared
+from skyloop_papers.depth_noise.page import blocks, plot_checks, plot_light
 from skyloop_papers.depth_noise.stereo import (
     ACROSS,
     BASELINE,
@@ -47,14 +44,12 @@ from skyloop_papers.depth_noise.stereo import (
     FULL_WELL,
     HALF_BLOCK,
     LENS,
+    MATERIAL_NAMES,
     MAX_DISPARITY,
     READ_NOISE,
-    STRIP,
     UNIQUENESS,
-    matched_depth,
-    shoot_pair,
+    Walls,
 )
-from skyloop_papers.depth_noise.walls import MATERIAL_NAMES, Walls, in_front_of
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.runs import Progress, RunWorkers
 
@@ -71,28 +66,12 @@ class DepthNoisePlan(ExperimentPlan):
     def plain(self) -> dict[str, Any]:
         return {
             **({"quick": True} if self.quick else {}),
-            "growth": GROWTH,
-            "distances": [DISTANCES[0], DISTANCES[-1], len(DISTANCES)],
-            "stereo_distances": STEREO_DISTANCES.tolist(),
-            "baseline": BASELINE,
-            "lens": asdict(LENS),
-            "dots": [DOT_SPACING, DOT_SD, DOT_ELECTRONS],
-            "sensor": [FULL_WELL, READ_NOISE],
-            "matcher": [MAX_DISPARITY, HALF_BLOCK, UNIQUENESS],
-            "lux": LUX,
+            "growth": GROWTH, "distances": [DISTANCES[0], DISTANCES[-1], len(DISTANCES)],
+            "stereo_distances": STEREO_DISTANCES.tolist(), "baseline": BASELINE, "lens": asdict(LENS),
+            "dots": [DOT_SPACING, DOT_SD, DOT_ELECTRONS], "sensor": [FULL_WELL, READ_NOISE],
+            "matcher": [MAX_DISPARITY, HALF_BLOCK, UNIQUENESS], "lux": LUX,
             "published": [PUBLISHED_R2, PUBLISHED_MEAN_R2, PUBLISHED_TIME],
-        }
-
-
-class _Picture:
-    """A scene with a single prepared view."""
-
-    def __init__(self, view: View, walls: Walls) -> None:
-        self._view = view
-        self.weather = walls.weather
-
-    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
-        return [self._view]
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +85,7 @@ class Checks:
 
 class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
     paper = "depth-noise-and-rotor-drag"
+    plans = DepthNoisePlan(), DepthNoisePlan(quick=True)
     rules = (
         Rule("less", row="time for one.*|.*CPU time"),
         Rule("same", table="text", row="self-check.*"),
@@ -115,9 +95,6 @@ class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
     pictures = ("depth-noise.png", "depth-noise-light.png")
     resumes = False
     not_run_by_run = "it keeps no single runs"
-
-    def plan(self, *, quick: bool = False) -> DepthNoisePlan:
-        return DepthNoisePlan(quick)
 
     def fly(self, plan: DepthNoisePlan, folder: Path, progress: Progress, workers: RunWorkers) -> Checks:
         quick, camera = plan.quick, DepthCamera(DepthCameraConfig(preset="kim"), 1.0 / 30.0)
@@ -148,74 +125,14 @@ class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
 EXPERIMENT = DepthNoiseExperiment()
 
 
-def self_check(walls: Walls, camera: DepthCamera, material: str, distances: Array) -> SelfCheck:
-    key = stream_key(0, f"depth-noise/{material}")
-    sigma, zeros, off, rendered = [], [], 0.0, 0
-    view: View | None = None
-    for index, distance in enumerate(distances):
-        at = in_front_of(material, float(distance))
-        if view is None or index % RENDER_EVERY == 0:
-            view = walls.views(camera.requests(at, ()))[0]
-            off = max(off, float(np.abs(view.depth - distance).max()))
-            rendered += 1
-        depth = _photographed(camera, at, _at_distance(view, float(distance)), walls, KeyedRandom(key, index))
-        sigma.append(error_sd(depth, float(distance)))
-        zeros.append(float(np.mean(depth == 0.0)))
-    return SelfCheck(material, distances, np.array(sigma), np.array(zeros), off, rendered)
-
-
-def _photographed(camera: DepthCamera, at: Kinematics, view: View, walls: Walls, rng: KeyedRandom) -> Any:
-    return camera.measure(at, _Picture(view, walls), (), rng)[0].depth  # type: ignore[arg-type]
-
-
-def _at_distance(view: View, distance: float) -> View:
-    """The wall of this view at another distance. It is seen squarely, so its planar depth is the same everywhere."""
-    if abs(float(view.depth[0, 0]) - distance) < 1e-3:
-        return view
-    surface = view.surface.copy()
-    surface[..., 0] = np.float32(distance).view(np.uint32)
-    return View(view.lens, view.pose, view.model, view.motion, view.colour, surface)
-
-
-def stereo_check(walls: Walls, material: str, distances: Array, *, quick: bool) -> StereoCheck:
-    sigma, core, filled = [], [], []
-    for distance in distances:
-        depth = matched_depth(shoot_pair(walls, material, float(distance), 0, STRIP if quick else LENS))
-        sigma.append(error_sd(depth, float(distance)))
-        core.append(core_sd(depth))
-        filled.append(float(np.mean(depth > 0.0)))
-    return StereoCheck(material, distances, np.array(sigma), np.array(core), np.array(filled))
-
-
-def time_noise(walls: Walls, camera: DepthCamera, calls: int) -> list[Cell]:
-    """The median time of many calls, from a rendered view with known materials to the finished image."""
-    at = in_front_of("cement", 4.0)
-    picture = _Picture(walls.views(camera.requests(at, ()))[0], walls)
-    wall, cpu = [], []
-    for index in range(calls + 5):
-        rng = KeyedRandom(stream_key(0, "depth-noise/time"), index)
-        began, began_cpu = time.perf_counter(), time.thread_time()
-        camera.measure(at, picture, (), rng)  # type: ignore[arg-type]
-        cpu.append(1e3 * (time.thread_time() - began_cpu))
-        wall.append(1e3 * (time.perf_counter() - began))
-    cells = []
-    for row, taken in (("time for one 460 × 320 image", wall[5:]), ("the same, CPU time", cpu[5:])):
-        conditions = {"fastest_ms": min(taken), "measured": "median, one thread", "paper": "i7-10750H laptop"}
-        median, sd = float(np.median(taken)), float(np.std(taken))
-        cells.append(Cell("text", row, "", PUBLISHED_TIME, median, "ms", calls, sd, conditions))
-    return cells
-
-
 def _self_check_cells(check: SelfCheck, camera: DepthCamera) -> list[Cell]:
     m, n, count = GROWTH[check.material], camera.numbers, len(check.distance)
     model = kim_sigma(m, check.distance)
     cut = cut_sigma(model, check.distance, n.min_range, n.max_range)
     conditions = {
-        "m": m,
-        "rendered_positions": check.rendered,
-        "largest_error_of_rendered_depth": check.render_error,
+        "m": m, "rendered_positions": check.rendered, "largest_error_of_rendered_depth": check.render_error,
         "note": f"not Table 1's {PUBLISHED_R2[check.material]}, which is of a real D435",
-    }
+    }  # fmt: skip
     row = f"self-check, {check.material}"
     off = float(np.max(np.abs(check.sigma / cut - 1.0)))
     against = f"R² of simulated σ against eq. 4, m = {m}"
@@ -237,13 +154,8 @@ def _zeros(check: SelfCheck) -> Cell:
 def _stereo_cells(check: StereoCheck) -> list[Cell]:
     row, n = f"synthetic stereo, {check.material}", len(check.distance)
     m, laws, core = GROWTH[check.material], check.laws, check.core_laws
-    conditions = {
-        "distance": check.distance.tolist(),
-        "sigma": check.sigma.tolist(),
-        "core_sigma": check.core.tolist(),
-        "filled": check.filled.tolist(),
-        "paper": "a real D435 on its own wall",
-    }
+    arrays = {"distance": check.distance, "sigma": check.sigma, "core_sigma": check.core, "filled": check.filled}
+    conditions = {**{name: values.tolist() for name, values in arrays.items()}, "paper": "a real D435 on its own wall"}
     cored = int(np.sum(check.has_core))
     rows: list[tuple[str, str, float | None, float, str, int]] = [
         ("Table 1", f"R² of eq. 4 with m = {m}", PUBLISHED_R2[check.material], check.r2_of_table_1(8.0), "1", n),

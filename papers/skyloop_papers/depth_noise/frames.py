@@ -15,7 +15,7 @@ from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop_client.errors import ScenarioError, SkyloopError
 from skyloop_client.messages import Array
 from skyloop_papers.depth_noise.fits import error_sd, fit_laws, kim_sigma, r_squared
-from skyloop_papers.depth_noise.walls import MATERIAL_NAMES
+from skyloop_papers.depth_noise.stereo import MATERIAL_NAMES
 
 FEWEST_DISTANCES = 3
 KINDS = (".npy", ".png")

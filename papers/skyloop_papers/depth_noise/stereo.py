@@ -1,10 +1,12 @@
-"""A rendered and matched IR pair with a dot projector: its depth noise is not put in by hand.
+"""Three large walls, and a rendered and matched IR pair with a dot projector in front of them.
 
-The renderer has no projector, so the dots are added afterwards: each pixel's surface point, known from its depth,
-receives the projector's light in that direction. The numbers are estimates from a D435's data; none is fitted. 30 µW
-per dot at 850 nm (150 mW on 5000 dots), an f/2 lens of 1.93 mm, half of the light lost in filter and lens and 0.2
-electrons per photon give, in the 33 ms between two images, some 20 000 e⁻ at the middle of a dot 1 m away on a white
-wall; 200 lx in the room give 8000. The exposure is shortened until no dot saturates."""
+The pair's depth noise is not put in by hand. The renderer has no projector, so the dots are added afterwards: each
+pixel's surface point, known from its depth, receives the projector's light in that direction. The numbers are estimates
+from a D435's data; none is fitted. 30 µW per dot at 850 nm (150 mW on 5000 dots), an f/2 lens of 1.93 mm, half of the
+light lost in filter and lens and 0.2 electrons per photon give, in the 33 ms between two images, some 20 000 e⁻ at the
+middle of a dot 1 m away on a white wall; 200 lx in the room give 8000. The exposure is shortened until no dot
+saturates.
+"""
 
 # mypy: allow-untyped-defs, allow-untyped-calls
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import TracebackType
 
 import numpy as np
 from numba import float32, float64, int32, types, void
@@ -19,9 +22,53 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat
 from skyloop.core.jit import inlined, kernel
+from skyloop.rendering.client import Renderer
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
+from skyloop.world.mesh import quad
+from skyloop.world.model import Model, Shape
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
-from skyloop_papers.depth_noise.walls import Walls, in_front_of
+from skyloop.world.weather import WeatherConfig, weather_at
+from skyloop_client.messages import Array, Kinematics
+
+MATERIAL_NAMES = ("plastic", "cement", "formboard")
+"""In the order of Table 1."""
+APART = 80.0
+"""m between the middles of two walls, so that each is alone in its image."""
+HALF_WIDTH, HALF_HEIGHT = 12.0, 8.0
+"""m. Larger than a view of 87° by 67° at 8 m."""
+
+
+class Walls:
+    """Those of section 2.2 of the paper, lit from behind so that their shade is even, and the renderer for them."""
+
+    def __init__(self) -> None:
+        self.model = Model()
+        for number, material in enumerate(MATERIAL_NAMES):
+            y, z = HALF_WIDTH, HALF_HEIGHT
+            mesh = quad((0, y, -z), (0, -y, -z), (0, -y, z), (0, y, z), material=material)
+            self.model.place(Shape(f"{material} wall", (mesh,)), (0.0, number * APART, 0.0), is_a="wall")
+        self.model.freeze()
+        self.weather = weather_at(WeatherConfig(time_of_day=8.0, clouds=1.0), 47.0)
+        self._renderer = Renderer(self.model)
+
+    def __enter__(self) -> Walls:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._renderer.close()
+
+    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
+        return self._renderer.render(requests, self.weather)
+
+
+def in_front_of(material: str, distance: float, *, right: float = 0.0) -> Kinematics:
+    """At rest, `distance` m from the middle of a wall, facing it squarely, `right` m to the side."""
+    position: Array = np.array([-distance, MATERIAL_NAMES.index(material) * APART - right, 0.0])
+    still, ahead = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    return Kinematics(0, position, still, ahead, still, still, still)
+
+
+# ---- the pair
 
 BASELINE = 0.05
 """m."""

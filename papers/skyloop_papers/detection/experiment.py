@@ -1,7 +1,4 @@
-"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training.
-
-What is looked at and how it is judged was fixed before the run, see the page: nothing of it may change once a run that
-counts has begun. A results folder holds a copy, and a different plan is refused."""
+"""People found in images, as section V-C of airloop: accuracy, speed by runtime, time of training."""
 
 from __future__ import annotations
 
@@ -10,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.system_packages import has_screen
@@ -17,12 +16,12 @@ from skyloop_detect.detector import LEAST_SCORE, load_detector
 from skyloop_detect.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
 from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS, make_people, places_of, plan_tests
 from skyloop_papers.detection.loop import RUNTIMES, in_the_loop, loop_cell
-from skyloop_papers.detection.plots import draw_curves, draw_failures
 from skyloop_papers.detection.scores import score_part, speed
 from skyloop_papers.detection.training import training_cells, training_times
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
+from skyloop_papers.plots import figure
 from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, table
 
 PARTS = {"held-out seeds": "", "new world": "new-world", "bad weather": "bad-weather"}
 """By name: the folders of the people dataset whose test split it is."""
@@ -75,6 +74,8 @@ class DetectionPlan(ExperimentPlan):
 QUICK = DetectionPlan(10, 5, (SHOWN,), 4, 20, 1, 1.0)
 
 
+SCORED = "AP50 {ap50[person]:.3f} of {objects[person]} persons in {images} images"
+FAST, IN_THE_LOOP = "{images_per_s:.1f} images per second", "{per_second:.1f} frames per second"
 TORCH = "torch, 32 bits"
 LOST = "lost by 8 bits"
 TRAINING = "training"
@@ -87,12 +88,10 @@ def job_name(kind: str, part: str, way: str) -> str:
 
 class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
     paper = "airloop"
+    plans = DetectionPlan(), QUICK
     rules = (Rule("more", table="Table 8"),)
     pictures = ("detection-curves.png", "detection-failures.png")
     not_run_by_run = "it measures times of this machine"
-
-    def plan(self, *, quick: bool = False) -> DetectionPlan:
-        return QUICK if quick else DetectionPlan()
 
     def fly(self, plan: DetectionPlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """Make the test images, look at them in every way, time it."""
@@ -101,10 +100,14 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
         plan_tests(data, plan.per_part, plan.per_place)
         images = make_people(data, usable_cores())
         progress(f"{images['images']} images, {images['images_made_now']} of them made now")
-        runs = all_runs(score_jobs(plan, folder), local_pool(usable_cores()), progress, _describe_score)
+        runs = all_runs(score_jobs(plan, folder), local_pool(usable_cores()), progress, SCORED.format_map)
         # one after the other, so that none waits for a core
-        runs |= all_runs(speed_jobs(plan, folder), local_pool(1), progress, _describe_speed)
-        runs |= all_runs(loop_jobs(plan, folder), local_pool(1), progress, _describe_loop)
+        runs |= all_runs(
+            speed_jobs(plan, folder), local_pool(1), progress, "{images_per_s:.1f} images per second".format_map
+        )
+        runs |= all_runs(
+            loop_jobs(plan, folder), local_pool(1), progress, "{per_second:.1f} frames per second".format_map
+        )
         return runs | {TRAINING: training_times(data, plan.training_steps)}
 
     def judge(self, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
@@ -130,13 +133,15 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
         draw_failures(curves, folder / "detection-failures.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
-        by = Cells(cells)
+        found = by_table(cells)
+        by = Cells(found["accuracy"])
+        aims = {f"{part}, aim ≥ {aim:.2f}": part for part, aim in AIMS.items()}
         return {
-            "accuracy": _accuracy(by),
+            "accuracy": by.by_figure("AP50 of persons", ACCURACY, aims),
             "classes": _classes(by),
             "conditions": _conditions(by),
-            "speed": _speed(cells),
-            "training": _training(cells),
+            "speed": lines(found["Table 8"], SPEED),
+            "training": lines(found["Table 7"], TIMES, right=2),
         }
 
     def plan_page(self) -> dict[str, str]:
@@ -178,25 +183,13 @@ def speed_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
 
 def loop_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
     """The four cells; those with a window only where there can be one. The quick form has one cell."""
-    ways = list(RUNTIMES) if "torch, 32 bits" in plan.ways else ["optimised"]
+    ways = list(RUNTIMES) if TORCH in plan.ways else ["optimised"]
     windows = (True, False) if has_screen() and len(ways) > 1 else (False,)
     return [
         Job.of(folder, f"loop-{way}-{'window' if window else 'no-window'}", in_the_loop, way, window, plan.loop_seconds)
         for way in ways
         for window in windows
     ]
-
-
-def _describe_score(run: Run) -> str:
-    return f"AP50 {run['ap50']['person']:.3f} of {run['objects']['person']} persons in {run['images']} images"
-
-
-def _describe_speed(run: Run) -> str:
-    return f"{run['images_per_s']:.1f} images per second"
-
-
-def _describe_loop(run: Run) -> str:
-    return f"{run['per_second']:.1f} frames per second"
 
 
 def _part(part: str, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
@@ -217,13 +210,16 @@ def _part(part: str, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
 # ---- the page
 
 
-def _accuracy(cells: Cells) -> str:
-    rows = [[way, *(cells.shown(part, way, ".3f") for part in PARTS)] for way in WAYS]
-    rows.append(["lost by 8 bits on OpenVINO, aim ≤ 0.02", *(cells.shown(part, LOST, ".3f") for part in PARTS)])
-    shown = [cells[part, SHOWN] for part in PARTS]
-    counted = ["persons that count, in so many images", *(f"{c.n} in {c.conditions['images']}" for c in shown)]
-    heads = [f"{part}, aim ≥ {AIMS[part]:.2f}" for part in PARTS]
-    return table(["AP50 of persons", *heads], [*rows, counted], right=1)
+ACCURACY: Figures = {
+    **{way: (way, ".3f") for way in WAYS},
+    "lost by 8 bits on OpenVINO, aim ≤ 0.02": (LOST, ".3f"),
+    "persons that count, in so many images": (SHOWN, "{n} in {images}"),
+}
+SPEED: dict[str, Form] = {
+    "": "{name}", "paper": "{published:.2f}", "aim": "≥ {aim:g}", "here": ".1f",
+    " ": lambda cell: cell.unit or "times",
+}  # fmt: skip
+TIMES: dict[str, Form] = {"": "{column}", "device": "{device}", "time per epoch, s": ",.1f"}
 
 
 def _classes(cells: Cells) -> str:
@@ -254,16 +250,62 @@ def _order(name: str) -> tuple[str, float, str]:
     return topic, float(number) if number.isdecimal() else 0.0, rest
 
 
-def _speed(cells: Sequence[Cell]) -> str:
-    rows = []
-    for cell in (cell for cell in cells if cell.table == "Table 8"):
-        aim = f"≥ {cell.conditions['aim']:g}" if "aim" in cell.conditions else ""
-        published = "" if cell.published is None else f"{cell.published:.2f}"
-        rows.append([cell.name, published, aim, f"{cell.ours:.1f}", cell.unit or "times"])
-    return table(["", "paper", "aim", "here", ""], rows, right=1)
+# ---- pictures: precision–recall curves, and what was missed or wrongly found
+
+COLOURS = ("#1f6f8b", "#c4572a", "#6a8f3c")
+TILE, LINE = 200, 18
+"""px of a cut-out, and of the line above a row of them."""
 
 
-def _training(cells: Sequence[Cell]) -> str:
-    trained = [cell for cell in cells if cell.table == "Table 7"]
-    rows = [[cell.column, str(cell.conditions["device"]), f"{cell.ours:,.1f}"] for cell in trained]
-    return table(["", "device", "time per epoch, s"], rows, right=2)
+def draw_curves(runs: dict[str, Run], path: Path) -> None:
+    """One curve per part of the test images, with its average precision."""
+    with figure(path, (7.0, 4.6), dpi=110) as drawn:
+        axes = drawn.subplots()
+        for (part, run), colour in zip(runs.items(), COLOURS, strict=False):
+            label = f"{part}: AP50 {run['ap50']['person']:.3f}, {run['objects']['person']} persons"
+            axes.plot(np.linspace(0.0, 1.0, 101), run["precisions"], color=colour, label=label)
+        axes.set(xlabel="recall", ylabel="precision", xlim=(0.0, 1.0), ylim=(0.0, 1.02))
+        axes.set_title("Persons at least 16 px high, at most half hidden")
+        axes.legend(loc="lower left")
+
+
+def draw_failures(runs: dict[str, Run], path: Path) -> None:
+    """For each part a row of persons that were missed, tallest first, and one of boxes around nobody, surest first."""
+    from PIL import Image, ImageDraw
+
+    rows = [
+        (part, kind, [entry for entry in run["failures"] if entry["kind"] == kind])
+        for part, run in runs.items()
+        for kind in ("missed", "nobody")
+    ]
+    most = max((len(entries) for _, _, entries in rows), default=0)
+    sheet = Image.new("RGB", (TILE * max(most, 1), (TILE + LINE) * len(rows)), "white")
+    pen = ImageDraw.Draw(sheet)
+    for row, (part, kind, entries) in enumerate(rows):
+        top = row * (TILE + LINE)
+        pen.text((4, top + 3), f"{part}: {'persons not found' if kind == 'missed' else 'nobody there'}", fill="black")
+        for column, entry in enumerate(entries):
+            sheet.paste(_cut_out(entry), (column * TILE, top + LINE))
+    sheet.save(path)
+
+
+def _cut_out(entry: Run) -> Any:
+    """The box with as much again around it, and what is said of it."""
+    from PIL import Image, ImageDraw
+
+    left, top, right, bottom = entry["box"]
+    half = max(right - left, bottom - top, 24.0)
+    x, y = 0.5 * (left + right), 0.5 * (top + bottom)
+    with Image.open(entry["image"]) as image:
+        part = image.convert("RGB").crop((round(x - half), round(y - half), round(x + half), round(y + half)))
+    scale = (TILE - 2) / part.width
+    part = part.resize((TILE - 2, TILE - 2), Image.Resampling.NEAREST)
+    pen = ImageDraw.Draw(part)
+    corners = [(edge - middle + half) * scale for edge, middle in ((left, x), (top, y), (right, x), (bottom, y))]
+    pen.rectangle(corners, outline="#40e040" if entry["kind"] == "missed" else "#ffd228")
+    said = f"{entry['rank']:.0f} px" if entry["kind"] == "missed" else f"score {entry['rank']:.2f}"
+    if entry["hidden"] >= 0.05:
+        said += f", {entry['hidden']:.0%} hidden"
+    for line, text in enumerate((entry["about"], said)):
+        pen.text((4, 3 + 12 * line), text, fill="white", stroke_width=1, stroke_fill="black")
+    return part

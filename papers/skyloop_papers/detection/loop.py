@@ -6,18 +6,18 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import outside_estimator
-from skyloop.apps.run import run_scenario
 from skyloop.core.system_packages import screen
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess
+from skyloop.run import run_scenario
+from skyloop.sim.outside_programs import outside_estimator
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop_client.errors import LinkError
 from skyloop_papers.experiment import Cell
+from skyloop_papers.runs import Run
 
 SCENARIO, DETECT = "park-people", "detect"
 PUBLISHED = {("torch", True): 4.31, ("torch", False): 4.6, ("optimised", True): 8.29, ("optimised", False): 8.76}
@@ -26,31 +26,10 @@ RUNTIMES: dict[str, dict[str, Any]] = {"torch": {"runtime": "torch"}, "optimised
 """By name: options of the detector's loader. Without any it takes the model with 8 bits and the fastest runtime."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """What one flight gave."""
-
-    frames: int
-    computed_s: float
-    """Processor time of the detector's process: images taken from the link, looked at, drawn, boxes sent."""
-    wall_s: float
-    """All of it, with the simulator that draws the images."""
-
-    @property
-    def per_second(self) -> float:
-        return self.frames / self.computed_s
-
-    @property
-    def per_second_of_all(self) -> float:
-        return self.frames / self.wall_s
-
-
-def frames_in_the_loop(
-    detector: str, options: Mapping[str, Any] | None = None, *, display: str | None = None, seconds: float = 10.0
-) -> Frames:
+def frames_in_the_loop(options: Mapping[str, object], *, display: str | None, seconds: float) -> Run:
     """Fly park-people for some simulated seconds with the detector in a process of its own. What it loads before its
     first image does not count. display: the screen for its window; None: it has none."""
-    scenario = scenario_of(detector, options or {}, window=display is not None, seconds=seconds)
+    scenario = scenario_of(options, window=display is not None, seconds=seconds)
     changed, kind, vehicle, name = outside_estimator(scenario, DETECT)
     command = [sys.executable, "-m", "skyloop_client", "estimator", kind, "--vehicle", vehicle, "--name", name]
     if display is not None:
@@ -64,39 +43,34 @@ def frames_in_the_loop(
     frames = int(summary["messages"].get(f"{vehicle}/{DETECT}/boxes", 0))
     if not frames:
         why = f" ({ended})" if ended else ""
-        raise LinkError(f"detector '{detector}' looked at no image in {seconds:g} s of flight{why}")
+        raise LinkError(f"the detector looked at no image in {seconds:g} s of flight{why}")
     (program,) = summary["links"]["loop"]["pilots"]
-    return Frames(frames, float(program["computed_s"]), float(summary["wall_s"]))
+    # of the detector's process: images taken from the link, looked at, drawn, boxes sent; and with the simulator
+    rates = {"per_second": frames / program["computed_s"], "per_second_of_all": frames / summary["wall_s"]}
+    return {"frames": frames, **rates}
 
 
-def scenario_of(detector: str, options: Mapping[str, Any], *, window: bool, seconds: float) -> Scenario:
+def scenario_of(options: Mapping[str, object], *, window: bool, seconds: float) -> Scenario:
     """park-people with its camera alone, on the truth: what else it carries would only take time."""
     shipped = load_scenario(SCENARIO).vehicles[0]
     camera = shipped.sensors["front"].model_dump(mode="json")
-    inputs = ["front", "truth/drone/front"] if detector == "labels" else ["front"]
-    chosen = {"detector": detector, "options": dict(options), "window": window}
-    estimator = {"kind": shipped.estimators[DETECT].kind, "inputs": inputs, "options": chosen}
-    return load_scenario(
-        SCENARIO,
-        {
-            "duration": seconds,
-            "vehicles.drone.state": "truth",
-            "vehicles.drone.sensors": {"front": camera},
-            "vehicles.drone.perception": {},
-            "vehicles.drone.estimators": {DETECT: estimator},
-        },
-    )
+    chosen = {"detector": "network", "options": dict(options), "window": window}
+    estimator = {"kind": shipped.estimators[DETECT].kind, "inputs": ["front"], "options": chosen}
+    changes = {
+        "duration": seconds, "vehicles.drone.state": "truth", "vehicles.drone.sensors": {"front": camera},
+        "vehicles.drone.perception": {}, "vehicles.drone.estimators": {DETECT: estimator},
+    }  # fmt: skip
+    return load_scenario(SCENARIO, changes)
 
 
-def in_the_loop(way: str, window: bool, seconds: float) -> dict[str, Any]:
+def in_the_loop(way: str, window: bool, seconds: float) -> Run:
     """One cell of Table 8, as a run that is kept."""
     with screen() if window else nullcontext() as name:
-        flown = frames_in_the_loop("network", RUNTIMES[way], display=name, seconds=seconds)
-    rates = {"per_second": flown.per_second, "per_second_of_all": flown.per_second_of_all}
-    return {"way": way, "window": window, "frames": flown.frames, **rates}
+        flown = frames_in_the_loop(RUNTIMES[way], display=name, seconds=seconds)
+    return {"way": way, "window": window, **flown}
 
 
-def loop_cell(run: dict[str, Any]) -> Cell:
+def loop_cell(run: Run) -> Cell:
     column = f"{run['way']}, {'window' if run['window'] else 'no window'}"
     about = {"per_second_of_all": run["per_second_of_all"]}
     published = PUBLISHED[run["way"], run["window"]]

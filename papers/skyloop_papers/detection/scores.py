@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.boxes import overlaps
+from skyloop.core.detection_scores import overlaps
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import LEAST_SCORE, load_detector
 from skyloop_detect.finding import FoundBoxes

@@ -4,18 +4,16 @@ one core of this machine, and on a target that gets a share of that core."""
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from skyloop.links.loop.targets import agent_command
-from skyloop_client.errors import SetupError
 from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.detector import MODELS
 from skyloop_papers.experiment import Cell
+from skyloop_papers.processes import child, result_of
 
 SLOWED = 0.2
 """The share of a core's time that the slowed target gets: it is stopped in turns by its agent."""
@@ -68,14 +66,10 @@ def seconds_per_image(data: Path, steps: int, classes: Sequence[str], clock: Cal
 
 def slowed_seconds_per_image(data: Path, steps: int, classes: Sequence[str]) -> float:
     """The same by the wall clock, in a process that its agent lets run for a share of the time."""
-    arguments = [str(data), str(steps), ",".join(classes)]
-    command = agent_command(["--throttle", f"{SLOWED:g}"], [sys.executable, "-m", __name__, *arguments])
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SetupError(f"the training on a slowed target failed: {last}")
-    return float(done.stdout.split()[-1])
+    slowly = agent_command(["--throttle", f"{SLOWED:g}"], [])
+    with child(seconds_on_the_wall, str(data), steps, list(classes), prefix=slowly) as process:
+        return float(result_of(process, "the training on a slowed target"))
 
 
-if __name__ == "__main__":
-    print(seconds_per_image(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(","), time.perf_counter))
+def seconds_on_the_wall(data: str, steps: int, classes: Sequence[str]) -> float:
+    return seconds_per_image(Path(data), steps, classes, time.perf_counter)

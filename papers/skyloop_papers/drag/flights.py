@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
 from skyloop.core.frames import rotate_inverse
+from skyloop.run import fly
 from skyloop.sim.assembly import build, load_airframe
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, make_scenario

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numba import float64, void
@@ -29,11 +28,6 @@ def lumped_rotor_drag(thrust, quat_wxyz, velocity_world, slope, offset, force_bo
         force_body[i, 0] = -c * vx
         force_body[i, 1] = -c * vy
         force_body[i, 2] = 0.0
-
-
-class DragModel(Protocol):
-    def force_body(self, record: Record) -> Array:
-        """(n, 3) N."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +67,15 @@ def identify(record: Record, specific_force: Array) -> tuple[LinearDrag, RotorDr
     return LinearDrag((float(d[0]), float(d[1]), float(d[2]))), RotorDrag(float(alpha), float(beta))
 
 
-def axis_errors(model: DragModel, record: Record, specific_force: Array) -> Array:
+def axis_errors(model: LinearDrag | RotorDrag, record: Record, specific_force: Array) -> Array:
     """(3,) m/s², root mean square error of the predicted acceleration along each body axis."""
     predicted = (record.thrust_body + model.force_body(record)) / record.mass
     errors: Array = np.sqrt(np.mean((specific_force - predicted) ** 2, axis=0))
     return errors
 
 
-def acceleration_rmse(model: DragModel, record: Record, specific_force: Array) -> float:
-    """√mean|Δa|² in m/s²: eq. (14) to (16) with gravity, sign, mean and root corrected."""
-    return float(np.linalg.norm(axis_errors(model, record, specific_force)))
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """µs per evaluation of eq. (13): mean and standard deviation over the repeats."""
-
-    mean: float
-    sd: float
-    repeats: int
-
-
-def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 20) -> Timing:
-    """The kernel on `rows` samples at once, called `calls` times in a row from Python."""
+def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 20) -> Array:
+    """(repeats,) µs of an evaluation of eq. (13): of `rows` samples at once, `calls` times in a row from Python."""
     thrust = np.linspace(10.0, 20.0, rows)
     quat = np.tile([0.8, 0.0, 0.6, 0.0], (rows, 1))
     velocity = np.linspace([1.0, 2.0, 3.0], [9.0, 8.0, 7.0], rows)
@@ -107,7 +87,7 @@ def time_evaluation(model: RotorDrag, *, rows: int, calls: int, repeats: int = 2
             lumped_rotor_drag(thrust, quat, velocity, model.alpha, model.beta, force)
         taken.append((time.perf_counter() - began) / (rows * calls) * 1e6)
     # the first call warms the caches
-    return Timing(float(np.mean(taken[1:])), float(np.std(taken[1:], ddof=1)), repeats)
+    return np.array(taken[1:])
 
 
 Models = dict[str, dict[str, LinearDrag | RotorDrag]]
@@ -130,7 +110,7 @@ class Score:
     """(3,) m/s² along the body axes, by kind of measurement and model."""
 
     def rmse(self, force: str, model: str) -> float:
-        """√mean|Δa|², m/s²: eq. (16) with the mean and the root it lacks."""
+        """√mean|Δa|², m/s²: eq. (14) to (16) with gravity, sign, mean and root corrected."""
         return float(np.linalg.norm(self.errors[force][model]))
 
     def ratio(self, force: str) -> float:

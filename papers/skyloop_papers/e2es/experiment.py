@@ -33,28 +33,38 @@ from skyloop_papers.e2es.flights import (
     flown_case,
     sensor_cases,
 )
-from skyloop_papers.experiment import Cell, Cells, Experiment, Rule
+from skyloop_papers.experiment import Cell, Experiment, Rule
 from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, shown, table
 
-CELLS = {
-    "way": ("way, m", ".1f"),
-    "APE, translation": ("APE, m", ".3f"),
-    "APE, worst flight": ("worst, m", ".3f"),
-    "APE, rotation": ("APE, deg", ".2f"),
-    "APE over the way": ("of the way, %", ".2f"),
-    "APE with loop closure, translation": ("closed, m", ".3f"),
-    "APE with loop closure, rotation": ("closed, deg", ".2f"),
+AIM = "[ (≤ {aim:g})]"
+ACCURACY: Figures = {
+    "finished": ("flights finished", "{ours:g} of {n}"),
+    "way, m": ("way", ".1f"),
+    "APE, m": ("APE, translation", "{ours:.3f}" + AIM),
+    "worst, m": ("APE, worst flight", "{ours:.3f}" + AIM),
+    "APE, deg": ("APE, rotation", "{ours:.2f}" + AIM),
+    "of the way, %": ("APE over the way", "{ours:.2f}" + AIM),
+    "closed, m": ("APE with loop closure, translation", "{ours:.3f}" + AIM),
+    "closed, deg": ("APE with loop closure, rotation", "{ours:.2f}" + AIM),
 }
+CONSISTENCY: dict[str, Form] = {
+    "world": "{row}", "NEES": ".1f", "95 % band": "{low:.1f} to {high:.1f}", "instants inside": "{instants_inside:.0%}",
+}  # fmt: skip
+TIMES: dict[str, Form] = {"ms": "{name}", "paper": "[{published:g}]", "here (aim)": "{ours:.1f}" + AIM}
+LANDINGS = "{ours:g} of {n} flights on the estimate landed within 0.3 m of where they took off.\n"
+CASES_SHOWN: dict[str, Form] = {
+    "case": "{row}", "what": "{about}", "APE, m": lambda cell: f"{cell.ours:.3f}" if cell.column == "APE" else "failed",
+    "largest, m": "{largest_m:.2f}", "lost, s": "{lost_s:.2f}", "back after, s": "{recovered_s:.2f}",
+    "added, m": "{added_m:.2f}",
+}  # fmt: skip
 
 
 class LocalisationExperiment(Experiment[LocalisationPlan, dict[str, Run]]):
     paper = "e2es"
+    plans = LocalisationPlan(), QUICK
     rules = (Rule("less", table="accuracy|Table 1"),)
     not_run_by_run = "it measures the time for each pair of images on this machine"
-
-    def plan(self, *, quick: bool = False) -> LocalisationPlan:
-        return QUICK if quick else LocalisationPlan()
 
     def fly(self, plan: LocalisationPlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """What every run left, by its name."""
@@ -86,12 +96,14 @@ class LocalisationExperiment(Experiment[LocalisationPlan, dict[str, Run]]):
         (folder / "hard-cases.md").write_text(case_table(rows), encoding="utf-8")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        found = by_table(cells)
+        accuracy = Cells(found["accuracy"])
         return {
-            "accuracy": _accuracy(cells),
-            "consistency": _consistency(cells),
-            "times": _times(cells),
-            "landings": _landings(cells),
-            "cases": _cases(cells),
+            "accuracy": accuracy.by_row("world", accuracy.rows, ACCURACY),
+            "consistency": lines(found["consistency"], CONSISTENCY),
+            "times": lines(found["Table 1"], TIMES),
+            "landings": shown(found["landings"][0], LANDINGS),
+            "cases": lines(found["hard cases"], CASES_SHOWN, right=2),
         }
 
     def plan_page(self) -> dict[str, str]:
@@ -102,7 +114,7 @@ EXPERIMENT = LocalisationExperiment()
 
 
 def jobs_of(plan: LocalisationPlan, folder: Path) -> list[Job]:
-    def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
+    def job(name: str, call: Callable[..., Run], *arguments: object) -> Job:
         plain = name.replace("°", "deg").replace("%", "percent").replace("/", "-per-").replace(" ", "-")
         return Job(name, folder / "runs" / f"{plain}.json", call, arguments)
 
@@ -212,82 +224,12 @@ def _finite(values: Run) -> Run:
 # ---- the pages
 
 
-def _accuracy(cells: Sequence[Cell]) -> str:
-    by, rows = Cells(cells), []
-    for finished in (cell for cell in cells if cell.column == "flights finished"):
-        world = finished.row
-        row = [world, f"{finished.ours:g} of {finished.n}"]
-        for what, (_, form) in CELLS.items():
-            found = by.get((world, what))
-            row.append("" if found is None else _with_aim(found, form))
-        rows.append(row)
-    return table(["world", "finished", *(head for head, _ in CELLS.values())], rows, right=1)
-
-
-def _with_aim(cell: Cell, form: str) -> str:
-    """The value, and the aim in brackets."""
-    aim = cell.conditions.get("aim")
-    return format(cell.ours, form) + ("" if aim is None else f" (≤ {aim:g})")
-
-
-def _consistency(cells: Sequence[Cell]) -> str:
-    rows = [
-        [
-            cell.row,
-            f"{cell.ours:.1f}",
-            f"{cell.conditions['low']:.1f} to {cell.conditions['high']:.1f}",
-            f"{cell.conditions['instants_inside']:.0%}",
-        ]
-        for cell in cells
-        if cell.table == "consistency"
-    ]
-    return table(["world", "NEES", "95 % band", "instants inside"], rows, right=1)
-
-
-def _times(cells: Sequence[Cell]) -> str:
-    rows = [
-        [cell.name, "" if cell.published is None else f"{cell.published:g}", _with_aim(cell, ".1f")]
-        for cell in cells
-        if cell.table == "Table 1"
-    ]
-    return table(["ms", "paper", "here (aim)"], rows, right=1)
-
-
-def _landings(cells: Sequence[Cell]) -> str:
-    found = [cell for cell in cells if cell.table == "landings"]
-    if not found:
-        return "No flight was flown on the estimate.\n"
-    one = found[0]
-    return f"{one.ours:g} of {one.n} flights on the estimate landed within 0.3 m of where they took off.\n"
-
-
-def _cases(cells: Sequence[Cell]) -> str:
-    rows = []
-    for cell in cells:
-        if cell.table == "hard cases":
-            about = cell.conditions
-            numbers = [_shown(about.get(key)) for key in ("largest_m", "lost_s", "recovered_s", "added_m")]
-            ape = f"{cell.ours:.3f}" if cell.column == "APE" else "failed"
-            rows.append([cell.row, str(about.get("about", "")), ape, *numbers])
-    return table(["case", "what", "APE, m", "largest, m", "lost, s", "back after, s", "added, m"], rows, right=2)
-
-
-def _shown(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else f"{value:.2f}"
-
-
 def _planned_flights() -> str:
-    rows = [
-        [
-            name,
-            f"{one.length:g} m",
-            f"{one.speed:g} m/s",
-            f"{one.altitude:g} m",
-            f"{one.clearance:g} m",
-            str(len(SEEDS)),
-        ]
-        for name, one in FLIGHTS.items()
-    ]
+    rows = []
+    for name, flight in FLIGHTS.items():
+        one = flight.explored
+        shown = f"{one.length:g} m|{one.speed:g} m/s|{one.altitude:g} m|{one.space.clearance:g} m"
+        rows.append([name, *shown.split("|"), str(len(SEEDS))])
     head = ["world", "way", "speed, at most", "height", "clearance", "flights"]
     return table(head, rows, right=1)
 

@@ -1,12 +1,9 @@
-"""The flights of `skyloop reproduce e2es`: the plan, fixed before them, and one flight in a process of its own.
-
-Nothing of the plan may change once flights that count have begun. A results folder holds a copy, and a different plan
-is refused."""
+"""The flights of `skyloop reproduce e2es`: the plan, fixed before them, and one flight in a process of its own."""
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +17,6 @@ from skyloop_autonomy.evaluation.localising import localise, open_source
 from skyloop_autonomy.evaluation.vio_flights import (
     FLIGHTS,
     ON_THE_ESTIMATE,
-    TRAJECTORY,
-    WAYS,
     checked_flight,
     flown,
     record_flight,
@@ -74,9 +69,11 @@ class LocalisationPlan(ExperimentPlan):
     settings: dict[str, Any] = field(default_factory=lambda: VioSettings(loops=True).model_dump(mode="json"))
 
     def plain(self) -> dict[str, Any]:
-        flights = {name: {**asdict(FLIGHTS[name]), "aim": asdict(AIMS[name])} for name in self.worlds}
-        fixed = {"trajectory": TRAJECTORY, "ways": WAYS, "land_within": LAND_WITHIN}
-        return {**asdict(self), "flights": flights, **fixed}
+        flights = {
+            name: {"trajectory": FLIGHTS[name].explored.model_dump(mode="json"), "aim": asdict(AIMS[name])}
+            for name in self.worlds
+        }
+        return {**asdict(self), "flights": flights, "land_within": LAND_WITHIN}
 
 
 QUICK = LocalisationPlan(("room",), (1,), ("nothing", "lights out"), 10.0)
@@ -93,7 +90,7 @@ def flight_on_estimate(world: str, seed: int, length: float | None, pictures: st
 
     pictures: a folder in which the world has one for tracks and plots; empty: none. What is scored is a second odometry
     with the same input as the one in flight, which also closes loops."""
-    flight = FLIGHTS[world] if length is None else replace(FLIGHTS[world], length=length)
+    flight = FLIGHTS[world] if length is None else FLIGHTS[world].changed(length=length)
     try:
         scenario, dry = checked_flight(flight, seed, ON_THE_ESTIMATE)
         with build(scenario) as simulation:

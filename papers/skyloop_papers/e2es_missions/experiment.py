@@ -8,10 +8,8 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from skyloop_papers.e2es_missions.flight import explore, fly_mission
-from skyloop_papers.e2es_missions.plan import (
+from skyloop_papers.e2es_missions.flight import (
     AIM_FACTOR,
     AIM_IOU_TRUTH,
     AIM_IOU_VIO,
@@ -20,38 +18,42 @@ from skyloop_papers.e2es_missions.plan import (
     QUICK,
     TOP_SPEED,
     MissionsPlan,
+    explore,
+    fly_mission,
 )
-from skyloop_papers.experiment import Cell, Cells, RunByRun, rows_of
+from skyloop_papers.experiment import Cell, RunByRun
 from skyloop_papers.flight_watch import collisions, succeeded
 from skyloop_papers.runs import Job, Run
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, by_table, table
 
 ALL_REACHED = "all goals reached"
 WITH_WALKERS = "with walkers"
-FLIGHT_FIGURES = {
-    "farthest from a goal": "farthest_from_goal_m", "top speed": "fastest_m_s", "least clearance": "least_clearance_m",
-    "way": "way_m", "error of the estimate, rms": "estimate_error_m",
-}  # fmt: skip
-"""By cell, the figure of a flight that it is the mean of."""
-MAP_FIGURES = {"map_on_truth": "true poses", "map_on_vio": "odometry"}
-NUMBERS = {
-    "farthest from a goal": ("off a goal, m", "≤"),
-    "top speed": ("top speed, m/s", "≤"),
-    "least clearance": ("least clearance, m", "≥"),
-    "way": ("way, m", ""),
-    "error of the estimate, rms": ("estimate off, m", ""),
+FLIGHT_FIGURES: dict[str, tuple[str, str, float | None]] = {
+    "farthest from a goal": ("farthest_from_goal_m", "m", GOAL_WITHIN),
+    "top speed": ("fastest_m_s", "m/s", TOP_SPEED),
+    "least clearance": ("least_clearance_m", "m", None),
+    "way": ("way_m", "m", None),
+    "error of the estimate, rms": ("estimate_error_m", "m", None),
 }
-"""By cell: the head of the column, and whether the worst mission is shown."""
+"""By cell, the figure of a flight that it is the mean of, its unit and the aim."""
+MAP_FIGURES = {"map_on_truth": ("true poses", AIM_IOU_TRUTH), "map_on_vio": ("odometry", AIM_IOU_VIO)}
+MISSIONS: Figures = {
+    "missions": (ALL_REACHED, "{ours:g} of {n}"),
+    "collisions": ("collisions", "g"),
+    "off a goal, m": ("farthest from a goal", "{worst:.2f}"),
+    "top speed, m/s": ("top speed", "{worst:.2f}"),
+    "least clearance, m": ("least clearance", "{worst:.2f}"),
+    "way, m": ("way", ".0f"),
+    "estimate off, m": ("error of the estimate, rms", ".2f"),
+}
 
 
 class MissionsExperiment(RunByRun[MissionsPlan]):
     paper = "e2es"
-
-    def plan(self, *, quick: bool = False) -> MissionsPlan:
-        return QUICK if quick else MissionsPlan()
+    plans = MissionsPlan(), QUICK
 
     def jobs(self, plan: MissionsPlan, folder: Path) -> list[Job]:
-        def job(name: str, call: Callable[..., Run], *arguments: Any) -> Job:
+        def job(name: str, call: Callable[..., Run], *arguments: object) -> Job:
             flown = folder / "missions" / name
             return Job.of(folder, name, call, *arguments, str(flown), leaves=flown)
 
@@ -87,11 +89,13 @@ class MissionsExperiment(RunByRun[MissionsPlan]):
         return cells + _processor_times([run for flown in (*groups.values(), among) for run in flown])
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        found = by_table(cells)
+        missions = Cells(found["missions"])
         return {
-            "missions": _missions([cell for cell in cells if cell.table == "missions"]),
+            "missions": missions.by_row("", missions.rows, MISSIONS),
             "failed": _failed(cells),
-            "maps": _maps([cell for cell in cells if cell.table == "maps"]),
-            "times": _times([cell for cell in cells if cell.table == "mission time"]),
+            "maps": _maps(Cells(found["maps"])),
+            "times": _times(found["mission time"]),
         }
 
     def plan_page(self) -> dict[str, str]:
@@ -113,7 +117,7 @@ class MissionsExperiment(RunByRun[MissionsPlan]):
             for name in names:
                 kept[name] = {"failed": failed.get(name.partition("-")[2].replace("-", " "), "")}
             flown = [name for name in names if not kept[name]["failed"]]
-            for what, key in FLIGHT_FIGURES.items():
+            for what, (key, *_) in FLIGHT_FIGURES.items():
                 _give(kept, flown, key, by.get((group, what), {}))
             _give_maps(kept, names, group, by)
         for world, seed in plan.explored:
@@ -123,7 +127,7 @@ class MissionsExperiment(RunByRun[MissionsPlan]):
         return kept
 
     def as_published(self, run: Run, published: Run) -> Run:
-        flown = {key: _digits(run[key]) for key in FLIGHT_FIGURES.values() if run.get(key) is not None}
+        flown = {key: _digits(run[key]) for key, *_ in FLIGHT_FIGURES.values() if run.get(key) is not None}
         maps = {f"{key} IoU": _digits(run[key]["iou"]) for key in MAP_FIGURES if key in run}
         every = {"failed": run.get("failed", ""), **flown, **maps}
         return {name: every[name] for name in published if name in every}
@@ -133,7 +137,7 @@ EXPERIMENT = MissionsExperiment()
 
 
 def _give_maps(kept: dict[str, Run], names: list[str], group: str, by: dict[tuple[str, str], Run]) -> None:
-    for key, poses in MAP_FIGURES.items():
+    for key, (poses, _) in MAP_FIGURES.items():
         _give(kept, names, f"{key} IoU", by.get((group, f"IoU on {poses}"), {}))
 
 
@@ -161,27 +165,18 @@ def _group(name: str, runs: list[Run]) -> list[Cell]:
         Cell("missions", name, "collisions", None, collisions(failed.values()), "1", n, None, {"aim": 0}),
     ]
 
-    def add(what: str, unit: str, aim: float | None, least: bool = False) -> None:
-        key = FLIGHT_FIGURES[what]
+    for what, (key, unit, aim) in FLIGHT_FIGURES.items():
         values = [run[key] for run in flown if run.get(key) is not None]
         if values:
-            worst = min(values) if least else max(values)
+            worst = min(values) if what == "least clearance" else max(values)
             about = {"worst": worst, "aim": aim, "values": [_digits(value) for value in values]}
-            mean = statistics.fmean(values)
-            out.append(Cell("missions", name, what, None, mean, unit, len(values), None, about))
-
-    add("farthest from a goal", "m", GOAL_WITHIN)
-    add("top speed", "m/s", TOP_SPEED)
-    add("least clearance", "m", None, least=True)
-    add("way", "m", None)
-    add("error of the estimate, rms", "m", None)
+            out.append(Cell("missions", name, what, None, statistics.fmean(values), unit, len(values), None, about))
     return out
 
 
 def _map_cells(name: str, runs: list[Run]) -> list[Cell]:
-    out, aims = [], {"map_on_truth": AIM_IOU_TRUTH, "map_on_vio": AIM_IOU_VIO}
-    for key, poses in MAP_FIGURES.items():
-        aim = aims[key]
+    out = []
+    for key, (poses, aim) in MAP_FIGURES.items():
         scores = [run[key] for run in runs if key in run]
         if not scores:
             continue
@@ -189,11 +184,9 @@ def _map_cells(name: str, runs: list[Run]) -> list[Cell]:
         met = sum(iou >= aim for iou in ious)
         about = {"worst": min(ious), "aim": aim, "met": met, "values": [_digits(iou) for iou in ious]}
         out.append(Cell("maps", name, f"IoU on {poses}", None, statistics.fmean(ious), "1", len(ious), None, about))
-        errors = [score["distance_error"] for score in scores]
-        within = statistics.fmean(score["within_one_voxel"] for score in scores)
+        mean, within = (statistics.fmean(s[of] for s in scores) for of in ("distance_error", "within_one_voxel"))
         about = {"within_one_voxel": within}
-        mean = statistics.fmean(errors)
-        out.append(Cell("maps", name, f"distances on {poses}", None, mean, "m", len(errors), None, about))
+        out.append(Cell("maps", name, f"distances on {poses}", None, mean, "m", len(scores), None, about))
     return out
 
 
@@ -216,20 +209,6 @@ def _processor_times(runs: list[Run]) -> list[Cell]:
 # ---- the page
 
 
-def _missions(cells: Sequence[Cell]) -> str:
-    """Means over the missions; of distances, speeds and clearances the worst one."""
-    by, rows = Cells(cells), []
-    for name in [cell.row for cell in cells if cell.column == ALL_REACHED]:
-        reached, hits = by[name, ALL_REACHED], by[name, "collisions"]
-        row = [name, f"{reached.ours:g} of {reached.n}", f"{hits.ours:g}"]
-        for what, (_, sign) in NUMBERS.items():
-            found = by.get((name, what))
-            value = None if found is None else found.conditions["worst"] if sign else found.ours
-            row.append("" if value is None else f"{value:.2f}" if what != "way" else f"{value:.0f}")
-        rows.append(row)
-    return table(["", "missions", "collisions", *(head for head, _ in NUMBERS.values())], rows, right=1)
-
-
 def _failed(cells: Sequence[Cell]) -> str:
     rows = [
         [name, cause]
@@ -240,25 +219,15 @@ def _failed(cells: Sequence[Cell]) -> str:
     return table(["mission", "cause"], rows) if rows else "No mission failed.\n"
 
 
-def _maps(cells: Sequence[Cell]) -> str:
-    by, rows = Cells(cells), []
-    for name in rows_of(cells):
-        row = [name]
-        for poses in ("true poses", "odometry"):
-            iou, distances = by.get((name, f"IoU on {poses}")), by.get((name, f"distances on {poses}"))
-            if iou is None or distances is None:
-                row += ["", "", ""]
-                continue
-            aim, met = iou.conditions["aim"], iou.conditions["met"]
-            row.append(f"{iou.ours:.3f} (worst {iou.conditions['worst']:.3f})")
-            row += [f"{met} of {iou.n} ≥ {aim:g}", f"{distances.ours:.3f}"]
-        rows.append(row)
-    head = ["IoU, true poses", "aim", "distance, m", "IoU, odometry", "aim", "distance, m"]
-    return table(["", *head], rows, right=1)
+def _maps(cells: Cells) -> str:
+    forms = {"IoU": "{ours:.3f} (worst {worst:.3f})", "aim": "{met} of {n} ≥ {aim:g}", "distances": ".3f"}
+    heads, figures = [""], []
+    for poses, _ in MAP_FIGURES.values():
+        heads += [f"IoU, {poses}", "aim", "distance, m"]
+        figures += [(f"{'IoU' if what == 'aim' else what} on {poses}", form) for what, form in forms.items()]
+    return table(heads, [[name, *(cells.shown(name, *figure) for figure in figures)] for name in cells.rows], right=1)
 
 
 def _times(cells: Sequence[Cell]) -> str:
-    rows = [
-        [cell.column, f"{cell.ours:.0f} %"] if cell.row == "share" else [cell.row, f"{cell.ours:.2f}"] for cell in cells
-    ]
+    rows = [[cell.column, f"{cell.ours:.0f} %"] if cell.column else [cell.row, f"{cell.ours:.2f}"] for cell in cells]
     return table(["", "here"], rows, right=1)

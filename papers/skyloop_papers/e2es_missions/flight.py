@@ -1,4 +1,4 @@
-"""One flight of `skyloop reproduce e2es-missions`, in a process of its own: flown on odometry, scored, drawn.
+"""The flights of `skyloop reproduce e2es-missions`: their plan, and one flight on odometry, which is scored and drawn.
 
 A mission that failed leaves its full run folder; of one that succeeded only pictures and the summary stay."""
 
@@ -6,33 +6,73 @@ from __future__ import annotations
 
 import shutil
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.apps.run import run_scenario
 from skyloop.links.link_gate import LinkGate, Onlooker
-from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop.run import run_scenario
+from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.world.world import build_world
 from skyloop_autonomy.evaluation.map_truth import true_voxels
-from skyloop_autonomy.evaluation.navigation_troubles import mission_scenario
+from skyloop_autonomy.evaluation.navigation_troubles import WORLDS, drawn_goals, mission_scenario
 from skyloop_autonomy.evaluation.vio_flights import ON_THE_ESTIMATE, checked_flight
 from skyloop_autonomy.mapping import Mapper, MapperSettings, judge
 from skyloop_autonomy.mapping.counting import FREE, OCCUPIED
 from skyloop_autonomy.mapping.map_builder import MapBuilder
 from skyloop_autonomy.pilots.navigate import NavigatePilot
+from skyloop_autonomy.planning.replanning import NavigatorConfig
 from skyloop_autonomy.vio.visual_localiser import VisualLocaliser
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.estimator import Answer
 from skyloop_client.messages import Event, Message, VoxelMap
-from skyloop_papers.e2es_missions.plan import GOAL_WITHIN, TOP_SPEED
+from skyloop_papers.experiment import ExperimentPlan
 from skyloop_papers.flight_watch import SPENT, clocked, ended_children_s, first_collision
 from skyloop_papers.plots import figure
+
+SEEDS = tuple(range(81, 91))
+"""Of each world. Lower seeds were looked at while the navigation was made."""
+WITH_WALKERS = tuple((("room", "house", "corridor")[seed % 3], seed) for seed in range(91, 101))
+"""World and seed of the missions among walking people. Not in the warehouse, where the vehicle flies above them."""
+WALKERS = 5
+EXPLORED = (("room", 81), ("corridor", 81))
+"""World and seed of the flights by hand in the paper, Figs 11 to 14."""
+GOALS = 6
+GOAL_WITHIN, TOP_SPEED = 0.5, 1.0
+"""m from each goal, and m/s."""
+AIM_IOU_TRUTH, AIM_IOU_VIO, AIM_FACTOR = 0.90, 0.80, 3.0
+PUBLISHED_FACTOR = (0.6, 0.92)
+"""Simulated per real time, on five computers, Table 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissionsPlan(ExperimentPlan):
+    """What is flown. The quick form is one mission with one goal."""
+
+    worlds: tuple[str, ...] = WORLDS
+    seeds: tuple[int, ...] = SEEDS
+    with_walkers: tuple[tuple[str, int], ...] = WITH_WALKERS
+    walkers: int = WALKERS
+    explored: tuple[tuple[str, int], ...] = EXPLORED
+    goals: int = GOALS
+
+    def plain(self) -> dict[str, Any]:
+        fixed = {"goal_within": GOAL_WITHIN, "top_speed": TOP_SPEED}
+        drawn = {world: drawn_goals(load_scenario(f"{world}-nav")).model_dump(mode="json") for world in self.worlds}
+        settings = {
+            "navigator": NavigatorConfig().model_dump(mode="json"),
+            "maps": MapperSettings().model_dump(mode="json"),
+        }
+        return {**asdict(self), **fixed, "drawn": drawn, **settings}
+
+
+QUICK = MissionsPlan(("room",), (1,), (), 0, (), 1)
+
 
 HERE = "skyloop_papers.e2es_missions.flight"
 KEPT_FILES = ("summary.json", "scenario.yaml", "map.png", "navigation-drone.png")
@@ -55,7 +95,7 @@ class ClockedNavigatePilot(NavigatePilot):
         return clocked("planning", super().__call__, bundle)
 
 
-class MissionWitness(Onlooker):
+class MissionObserver(Onlooker):
     """Watches a flight: collisions, the newest map of the vehicle, and a map of the same images on true poses."""
 
     def __init__(self, settings: MapperSettings) -> None:
@@ -70,8 +110,11 @@ class MissionWitness(Onlooker):
         mapper = self.on_truth = Mapper({"depth": bus.infos["drone/depth"]}, self._settings)
         bus.on("drone/events", lambda message: self.events.append(message.data))
         bus.on("drone/maps/voxels", self._keep)
-        bus.on("drone/depth", lambda message: clocked("judging", mapper.add_image, "depth", message.data))
+        bus.on("drone/depth", lambda message: self._see(mapper, message))
         bus.on("truth/drone", lambda message: clocked("judging", self._locate, message))
+
+    def _see(self, mapper: Mapper, message: Message) -> None:
+        clocked("judging", mapper.add_image, "depth", message.data)
 
     def _keep(self, message: Message) -> None:
         self.voxels = message.data
@@ -130,16 +173,16 @@ def _flown(scenario: Scenario, folder: Path, about: dict[str, Any], goals: int) 
     shutil.rmtree(folder, ignore_errors=True)
     SPENT.clear()
     options = scenario.vehicles[0].estimators["maps"].options
-    witness = MissionWitness(MapperSettings(**options.get("settings", {})))
+    observer = MissionObserver(MapperSettings(**options.get("settings", {})))
     began, children = time.process_time(), ended_children_s()
     try:
-        summary = run_scenario(scenario, folder, links=[witness])
+        summary = run_scenario(scenario, folder, links=[observer])
     except SkyloopError as error:
         return {**about, "seed": scenario.seed, "failed": str(error), "again": _again(folder)}
     spent, rendering = time.process_time() - began, ended_children_s() - children
     scored = {**about, "seed": scenario.seed, **_scores(summary), **_times(summary, spent, rendering)}
-    cause = cause_of(witness, scored, goals)
-    scored |= _map_scores(scenario, witness, folder)
+    cause = cause_of(observer, scored, goals)
+    scored |= _map_scores(scenario, observer, folder)
     if cause:
         return {**scored, "failed": cause, "again": _again(folder)}
     for path in folder.iterdir():
@@ -163,9 +206,9 @@ def _scores(summary: dict[str, Any]) -> dict[str, Any]:
     return scored
 
 
-def cause_of(witness: MissionWitness, scored: dict[str, Any], goals: int) -> str:
+def cause_of(observer: MissionObserver, scored: dict[str, Any], goals: int) -> str:
     """Why a flight failed, in one line; empty if it did not."""
-    hit = first_collision(witness.events)
+    hit = first_collision(observer.events)
     if hit is not None:
         return f"{hit.kind.value} {hit.text} at {hit.t_ns * 1e-9:.1f} s"
     missed = [goal for goal in scored.get("goals", []) if goal["state"] != "reached"]
@@ -177,16 +220,16 @@ def cause_of(witness: MissionWitness, scored: dict[str, Any], goals: int) -> str
         return f"{scored['farthest_from_goal_m']:.2f} m from a goal"
     if goals and scored["fastest_m_s"] > TOP_SPEED:
         return f"flew at {scored['fastest_m_s']:.2f} m/s"
-    return "" if witness.is_on_the_ground else "not on the ground at the end"
+    return "" if observer.is_on_the_ground else "not on the ground at the end"
 
 
-def _map_scores(scenario: Scenario, witness: MissionWitness, folder: Path) -> dict[str, Any]:
+def _map_scores(scenario: Scenario, observer: MissionObserver, folder: Path) -> dict[str, Any]:
     """The vehicle's last published map, and the one on true poses, beside the true occupancy."""
-    if witness.voxels is None or witness.on_truth is None:
+    if observer.voxels is None or observer.on_truth is None:
         return {}
     model = build_world(scenario.world, scenario.seed, None).model
     model.freeze()
-    own, maps = witness.voxels, witness.on_truth.maps(distances=False)
+    own, maps = observer.voxels, observer.on_truth.maps(distances=False)
     assert maps is not None
     truth, unclear = true_voxels(model, None, own.origin, own.voxels.shape, own.resolution)
     there = judge(own.voxels == OCCUPIED, own.voxels == FREE, truth, own.resolution, unclear)

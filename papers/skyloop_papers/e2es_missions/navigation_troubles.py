@@ -1,4 +1,4 @@
-"""Flies the troubles of `datasets/navigation_troubles.py` and makes their table.
+"""Flies the troubles of `skyloop_autonomy.evaluation.navigation_troubles` and makes their table.
 
 python -m skyloop_papers.e2es_missions.navigation_troubles --out runs/troubles"""
 
@@ -10,14 +10,13 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import SETTLE_S, summarise
 from skyloop.core.frames import quat_from_euler
 from skyloop.recording.flight_log import FlightLog
 from skyloop.recording.flight_plot import plot_flight
+from skyloop.run import SETTLE_S, summarise
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.simulation import Simulation
@@ -25,13 +24,15 @@ from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.evaluation.navigation_troubles import TROUBLES, Door, trouble_scenario
 from skyloop_autonomy.reports.navigation_report import NavigationReport
 from skyloop_client.errors import ScenarioError, SkyloopError
-from skyloop_client.messages import EventKind
+from skyloop_client.messages import Array, EventKind
+from skyloop_papers.runs import Run
+from skyloop_papers.tables import table
 
 WITHIN = 0.5
 """m from its hinge when shut, within which a door is found."""
 
 
-def fly_trouble(name: str, folder: Path) -> dict[str, Any]:
+def fly_trouble(name: str, folder: Path) -> Run:
     """Fly one; pictures go into the folder. Returns its row of the table, as plain numbers."""
     trouble, scenario = TROUBLES[name], trouble_scenario(name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +88,7 @@ def close(door: Door, simulation: Simulation) -> None:
     editor.refresh()
 
 
-def open_door(world: WorldView, hinge: Any) -> int:
+def open_door(world: WorldView, hinge: Array) -> int:
     """The number of the door whose hinge is nearest."""
     doors = [number for number in world.present() if world.name_of(number) == "door"]
     found = [(float(np.linalg.norm(world.place_of(number)[0] - hinge)), number) for number in doors]
@@ -96,7 +97,7 @@ def open_door(world: WorldView, hinge: Any) -> int:
     return min(found)[1]
 
 
-def _in_words(done: dict[str, Any], events: list[EventKind], mode: str) -> str:
+def _in_words(done: Run, events: list[EventKind], mode: str) -> str:
     """What it did, in one line."""
     ends = [_end_in_words(number, goal) for number, goal in enumerate(done["goals"], start=1)]
     if EventKind.FAILSAFE in events:
@@ -105,19 +106,19 @@ def _in_words(done: dict[str, Any], events: list[EventKind], mode: str) -> str:
     return "; ".join(ends)
 
 
-def _end_in_words(number: int, goal: dict[str, Any]) -> str:
+def _end_in_words(number: int, goal: Run) -> str:
     where = f", {goal['off_m']:.2f} m off" if goal["state"] == "reached" else ""
     why = f": {goal['reason']}" if goal["reason"] else ""
     return f"goal {number} {goal['state']} after {goal['t']:.0f} s{where}{why}"
 
 
-def table(rows: dict[str, dict[str, Any]]) -> str:
+def troubles_table(rows: dict[str, Run]) -> str:
     """Markdown: a line per trouble."""
-    lines = ["| trouble | what | what it did | least clearance, m | contacts |", "|---|---|---|---:|---:|"]
+    lines = []
     for name, row in rows.items():
         least = "" if row["least_clearance_m"] is None else f"{row['least_clearance_m']:.2f}"
-        lines.append(f"| {name} | {row['about']} | {row['did']} | {least} | {row['collisions']} |")
-    return "\n".join(lines) + "\n"
+        lines.append([name, row["about"], row["did"], least, str(row["collisions"])])
+    return table(["trouble", "what", "what it did", "least clearance, m", "contacts"], lines, right=3)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -135,7 +136,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SkyloopError as error:
         print(f"navigation_troubles: {error}", file=sys.stderr)
         return 1
-    text = table(rows)
+    text = troubles_table(rows)
     (options.out / "troubles.md").write_text(text, encoding="utf-8")
     print(text, end="")
     return 0

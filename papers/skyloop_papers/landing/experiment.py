@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from skyloop_papers.experiment import Cell, Cells, Rule, RunByRun, rows_of
+import numpy as np
+
+from skyloop.world.scenery.landing_marker import LandingMarker
+from skyloop_papers.experiment import Cell, Rule, RunByRun
 from skyloop_papers.flight_watch import succeeded
 from skyloop_papers.landing.flight import (
     ABLATION,
@@ -24,9 +27,9 @@ from skyloop_papers.landing.flight import (
     land,
     land_on_board,
 )
-from skyloop_papers.landing.plots import draw_errors, draw_failures, draw_starts
+from skyloop_papers.plots import figure
 from skyloop_papers.runs import Job, Run
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Form, by_table, lines, table
 
 SHOWN_SEEDS = 6
 """Of a cause that is frequent, how many seeds are named."""
@@ -40,17 +43,15 @@ def job_name(group: str, which: str, seed: int) -> str:
 
 class LandingExperiment(RunByRun[LandingPlan]):
     paper = "fpga-landing-hil"
+    plans = LandingPlan(), QUICK
     rules = (
         Rule("all", LATE, table="Table I", column="landed"),
         Rule("less", LATE, table="Table (II|III)"),
     )
     pictures = ("landing-starts.png", "landing-errors.png", "landing-failures.jpg")
 
-    def plan(self, *, quick: bool = False) -> LandingPlan:
-        return QUICK if quick else LandingPlan()
-
     def jobs(self, plan: LandingPlan, folder: Path) -> list[Job]:
-        def job(group: str, which: str, seed: int, call: Callable[..., Run], *arguments: Any) -> Job:
+        def job(group: str, which: str, seed: int, call: Callable[..., Run], *arguments: object) -> Job:
             name = job_name(group, which, seed)
             failed = folder / "failed" / name
             return Job.of(folder, name, call, seed, *arguments, str(failed), leaves=failed)
@@ -99,12 +100,14 @@ class LandingExperiment(RunByRun[LandingPlan]):
         draw_failures(pictures_of_failures(folder / "failed"), folder / "landing-failures.jpg")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        found = by_table(cells)
+        boards = Cells(found["Table I"] + found["Table II"] + found["Table III"])
         return {
-            "boards": _boards(cells),
-            "times": _times(cells),
-            "conditions": _groups(cells, "conditions", "condition"),
-            "ablation": _groups(cells, "ablation", "what differs"),
-            "clock": _clocks(cells),
+            "boards": _boards(boards),
+            "times": _times(boards),
+            "conditions": lines(found["conditions"], {"condition": "{row}", **GROUP_COLUMNS}),
+            "ablation": lines(found["ablation"], {"what differs": "{row}", **GROUP_COLUMNS}),
+            "clock": lines(found["clock"], CLOCK_COLUMNS),
             "failed": _failures(cells),
         }
 
@@ -195,69 +198,45 @@ def _timing(runs: list[Run]) -> dict[str, Any]:
 # ---- the page
 
 
-def _names(cells: Sequence[Cell]) -> list[str]:
-    return rows_of(cell for cell in cells if cell.table == "Table I")
+LANDED = "{ours:g} of {n}"
 
 
-def _landed(cell: Cell) -> str:
-    return f"{cell.ours:g} of {cell.n}"
-
-
-def _boards(cells: Sequence[Cell]) -> str:
+def _boards(cells: Cells) -> str:
     """Tables I and II: published beside measured."""
-    by, names, rows = Cells(cells), _names(cells), []
-    first = by[names[0], "landed"]
-    rows.append(["landed", f"{first.published:g} of 100", "all", *(_landed(by[name, "landed"]) for name in names)])
-    for key in PUBLISHED_MSE:
-        found = [by.get((name, key)) for name in names]
-        known = next(cell for cell in found if cell is not None)
-        unit, aim = known.unit, known.conditions["aim"]
-        row = [f"{key}, rms, {unit}", f"{known.published:.2f}", f"≤ {aim:g}"]
-        rows.append(row + ["" if cell is None else f"{cell.ours:.3f}" for cell in found])
-        row = [f"{key}, mean square, {unit}²", f"{known.conditions['published_mse']:.4f}", ""]
-        rows.append(row + ["" if cell is None else f"{cell.conditions['mse']:.4f}" for cell in found])
-    return table(["", "paper", "aim", *names], rows, right=1)
+    rows = [_line(cells, "landed", "landed", f"{PUBLISHED_LANDED[0]} of {PUBLISHED_LANDED[1]}", "all", LANDED)]
+    for key, published in PUBLISHED_MSE.items():
+        unit = "rad" if key == "heading" else "m"
+        aim, rms = f"≤ {AIM_RMS[key]:g}", f"{math.sqrt(published):.2f}"
+        rows.append(_line(cells, f"{key}, rms, {unit}", key, rms, aim, ".3f"))
+        rows.append(_line(cells, f"{key}, mean square, {unit}²", key, f"{published:.4f}", "", "{mse:.4f}"))
+    return table(["", "paper", "aim", *cells.rows], rows, right=1)
 
 
-def _times(cells: Sequence[Cell]) -> str:
+def _times(cells: Cells) -> str:
     """Table III, and what the boards' own timers count."""
-    by, names, rows = Cells(cells), _names(cells), []
+    rows = []
     for key, published in PUBLISHED_TIME.items():
-        found = [by.get((name, f"{key} time")) for name in names]
-        aim = next((cell.conditions.get("aim") for cell in found if cell is not None), None)
-        row = [f"{key}, s", f"{published:.1f}", "" if aim is None else f"≤ {aim:g}"]
-        rows.append(row + ["" if cell is None else f"{cell.ours:.1f}" for cell in found])
+        aim = f"≤ {AIM_TIME[key]:g}" if key in AIM_TIME else ""
+        rows.append(_line(cells, f"{key}, s", f"{key} time", f"{published:.1f}", aim, ".1f"))
     for key, what in (("execution_ms", "execution, mean, ms"), ("longest_ms", "execution, longest, ms")):
-        values = [by[name, "landed"].conditions.get(key) for name in names]
-        if any(value is not None for value in values):
-            rows.append([what, "", "", *("" if value is None else f"{value:.3f}" for value in values)])
-    return table(["", "paper", "aim", *names], rows, right=1)
+        row = _line(cells, what, "landed", "", "", f"{{{key}:.3f}}")
+        rows += [row] if any(row[1:]) else []
+    return table(["", "paper", "aim", *cells.rows], rows, right=1)
 
 
-def _groups(cells: Sequence[Cell], which: str, head: str) -> str:
-    rows = []
-    for cell in (cell for cell in cells if cell.table == which):
-        about = cell.conditions
-        row = [cell.row, _landed(cell)]
-        if "time" in about:
-            row += [f"{about[f'{key}_rms']:.3f}" for key in PUBLISHED_MSE]
-            row += [f"{about['farthest']:.2f}", f"{about['time']:.1f}", f"{about['longest']:.1f}"]
-        else:
-            row += [""] * 6
-        rows.append(row)
-    heads = ["landed", "x, m rms", "y, m rms", "heading, rad rms", "farthest, m", "time, s", "longest, s"]
-    return table([head, *heads], rows, right=1)
+def _line(cells: Cells, label: str, column: str, paper: str, aim: str, form: str) -> list[str]:
+    """Of a table with a column for each board."""
+    return [label, paper, aim, *(cells.shown(board, column, form) for board in cells.rows)]
 
 
-def _clocks(cells: Sequence[Cell]) -> str:
-    forms = {"execution_ms": ".2f", "longest_ms": ".2f", "missed": "g", "farthest": ".2f"}
-    rows = []
-    for cell in (cell for cell in cells if cell.table == "clock"):
-        about = cell.conditions
-        values = (format(about[key], form) if key in about else "" for key, form in forms.items())
-        rows.append([cell.row, _landed(cell), *values])
-    heads = ["landed", "execution, ms", "longest, ms", "images missed", "farthest, m"]
-    return table(["clock", *heads], rows, right=1)
+GROUP_COLUMNS: dict[str, Form] = {
+    "landed": LANDED, "x, m rms": "{x_rms:.3f}", "y, m rms": "{y_rms:.3f}", "heading, rad rms": "{heading_rms:.3f}",
+    "farthest, m": "{farthest:.2f}", "time, s": "{time:.1f}", "longest, s": "{longest:.1f}",
+}  # fmt: skip
+CLOCK_COLUMNS: dict[str, Form] = {
+    "clock": "{row}", "landed": LANDED, "execution, ms": "{execution_ms:.2f}", "longest, ms": "{longest_ms:.2f}",
+    "images missed": "{missed:g}", "farthest, m": "{farthest:.2f}",
+}  # fmt: skip
 
 
 def _failures(cells: Sequence[Cell]) -> str:
@@ -271,3 +250,57 @@ def _failures(cells: Sequence[Cell]) -> str:
         for (group, cause), which in seeds.items()
     ]
     return table(["group", "cause", "landings", "seeds"], rows) if rows else "No landing failed.\n"
+
+
+# ---- pictures of many landings: starts and tracks as in Fig. 4, and where they ended
+
+BLUE, RED, DARK = "#1f77b4", "#d1495b", "#30343a"
+
+
+def draw_starts(runs: list[Run], path: Path) -> None:
+    """Starts and tracks in space and from above, in the axes of the marker."""
+    with figure(path, (11, 5), dpi=110) as drawn:
+        space = drawn.add_subplot(1, 2, 1, projection="3d")
+        above = drawn.add_subplot(1, 2, 2)
+        for run in runs:
+            track = np.array(run["track"])
+            colour = RED if "failed" in run else BLUE
+            space.plot(*track[:, 1:4].T, color=colour, linewidth=0.5, alpha=0.5)
+            above.plot(track[:, 1], track[:, 2], color=colour, linewidth=0.5, alpha=0.5)
+        starts = np.array([run["start"][:3] for run in runs])
+        space.scatter(*starts.T, s=8, color=DARK)
+        above.scatter(starts[:, 0], starts[:, 1], s=8, color=DARK, label="starts", zorder=3)
+        above.scatter([0.0], [0.0], s=60, marker="x", color=RED, label="marker", zorder=4)
+        space.set(xlabel="x [m]", ylabel="y [m]", zlabel="height [m]", title="starts and tracks")
+        above.set(xlabel="x [m]", ylabel="y [m]", title="from above", aspect="equal")
+        above.legend(loc="upper right", frameon=True)
+
+
+def draw_failures(pictures: list[Path], path: Path) -> None:
+    """What the detector saw last in some of the landings that failed, one below the other; nothing if none did."""
+    from PIL import Image
+
+    shown = [Image.open(picture).convert("RGB") for picture in pictures] or [Image.new("RGB", (640, 20), "white")]
+    sheet = Image.new("RGB", (max(image.width for image in shown), sum(image.height for image in shown)), "white")
+    top = 0
+    for image in shown:
+        sheet.paste(image, (0, top))
+        top += image.height
+    sheet.save(path, quality=85)
+
+
+def draw_errors(by_board: dict[str, list[Run]], path: Path) -> None:
+    """Where the vehicles stood at the end, over the marker, and their headings; one column for each board."""
+    marker, turn = LandingMarker(), np.linspace(0.0, 2.0 * math.pi, 100)
+    with figure(path, (3.2 * len(by_board), 6), dpi=110) as drawn:
+        axes = drawn.subplots(2, len(by_board), squeeze=False)
+        for (where, heading), (board, runs) in zip(axes.T, by_board.items(), strict=True):
+            landed = succeeded(runs)
+            for radius in (marker.ring_inner_radius, marker.ring_outer_radius):
+                where.plot(radius * np.cos(turn), radius * np.sin(turn), color=DARK, linewidth=0.8)
+            where.scatter([run["x"] for run in landed], [run["y"] for run in landed], s=10, color=BLUE)
+            where.set(title=f"{board}: {len(landed)} of {len(runs)}", aspect="equal", xlabel="x [m]")
+            heading.hist([math.degrees(run["heading"]) for run in landed], bins=20, color=BLUE)
+            heading.set(xlabel="heading error [°]")
+        axes[0, 0].set_ylabel("y [m]")
+        axes[1, 0].set_ylabel("landings")

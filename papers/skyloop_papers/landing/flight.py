@@ -1,7 +1,4 @@
-"""The landings of `skyloop reproduce landing`: their plan, and one landing, which is flown, scored and drawn.
-
-Nothing of the plan may change once flights that count have begun. A results folder holds a copy, and a different plan
-is refused."""
+"""The landings of `skyloop reproduce landing`: their plan, and one landing, which is flown, scored and drawn."""
 
 from __future__ import annotations
 
@@ -12,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.links.link_gate import LinkGate, without_pilots
 from skyloop.links.pace import Pace
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, load_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop.world.weather import weather_at
-from skyloop_client.messages import Array, Event, LandingStatus, Message
+from skyloop_client.messages import Array, CameraImage, Event, LandingStatus, Message, VehicleStatus
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.land import landing_pilot, start_of
@@ -111,13 +108,13 @@ TRACK_EVERY = 0.25
 """s."""
 
 
-class LandingWitness:
+class LandingObserver:
     """What is needed of a flight to judge and draw it."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.events: list[Event] = []
         self.status: LandingStatus | None = None
-        self.image: Any = None
+        self.image: CameraImage | None = None
         """The newest one, or the last one before it gave up: then it flies home."""
         self.track: list[list[float]] = []
         self.gave_up = False
@@ -166,10 +163,10 @@ def land(seed: int, changes: dict[str, Any], camera_rate_hz: float, folder: str)
     pilot: Any = None
     # on the way to the start nobody looks at the pictures, and a picture costs more than all else of its instant
     with build(scenario, wanted=lambda t_ns: pilot.at_start) as simulation:
-        witness = LandingWitness(simulation)
+        observer = LandingObserver(simulation)
         pilot = simulation.parts_of(PilotPart)[0].pilot
         fly(simulation, scenario.duration)
-        return scored(simulation, scenario, witness, pilot.began_ns * 1e-9, Path(folder))
+        return scored(simulation, scenario, observer, pilot.began_ns * 1e-9, Path(folder))
 
 
 def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: float, folder: str) -> dict[str, Any]:
@@ -184,12 +181,12 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
         gate.links["landing"] = link
         with build(without_pilots(scenario), gates=(gate,), wanted=lambda t_ns: link.at_start) as simulation:
             gate.attach(simulation.port, None)
-            witness = LandingWitness(simulation)
+            observer = LandingObserver(simulation)
             fly(simulation, scenario.duration, links=gate)
-            witness.gave_up = link.procedure.gave_up
+            observer.gave_up = link.procedure.gave_up
             began_ns = link.procedure.started_ns
             began = -1.0 if began_ns is None else began_ns * 1e-9
-            run = scored(simulation, scenario, witness, began, Path(folder))
+            run = scored(simulation, scenario, observer, began, Path(folder))
             gate.finish("the flight is over")
     finally:
         device.close()
@@ -199,7 +196,7 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
 
 
 def scored(
-    simulation: Simulation, scenario: Scenario, witness: LandingWitness, began: float, folder: Path
+    simulation: Simulation, scenario: Scenario, observer: LandingObserver, began: float, folder: Path
 ) -> dict[str, Any]:
     """began: s, when the board was triggered; negative if it never was. Errors are in the marker's axes."""
     world = scenario.world.options
@@ -207,17 +204,17 @@ def scored(
     port = simulation.port.vehicle("drone")
     off = _turned(port.truth.position[:2] - marker, -marker_yaw)
     askew = math.remainder(float(yaw_from_quat(port.truth.quat_wxyz)) - marker_yaw, math.tau)
-    track = [[t, *_turned(np.array([x, y]) - marker, -marker_yaw).tolist(), z] for t, x, y, z in witness.track]
+    track = [[t, *_turned(np.array([x, y]) - marker, -marker_yaw).tolist(), z] for t, x, y, z in observer.track]
     flown = [row for row in track if row[0] >= began] if began >= 0.0 else track[-1:]
     run: dict[str, Any] = {"seed": scenario.seed, "x": float(off[0]), "y": float(off[1]), "heading": askew}
     run |= {"start": flown[0][1:] if flown else [0.0, 0.0, 0.0], "track": flown}
-    end = witness.landed_at()
+    end = observer.landed_at()
     if end is not None:
         run["time"] = end - began
-    cause = _cause(port.status, witness, float(np.hypot(*off)), began)
+    cause = _cause(port.status, observer, float(np.hypot(*off)), began)
     if cause:
         run["failed"] = cause
-        _draw_failure(witness, f"seed {scenario.seed}: {cause}", folder)
+        _draw_failure(observer, f"seed {scenario.seed}: {cause}", folder)
     return run
 
 
@@ -226,30 +223,30 @@ def _turned(vector: Array, angle: float) -> Array:
     return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
 
 
-def _cause(status: Any, witness: LandingWitness, off: float, began: float) -> str:
+def _cause(status: VehicleStatus, observer: LandingObserver, off: float, began: float) -> str:
     """Why it is no landing on the marker; empty if it is one."""
-    crash = next((event for event in witness.events if event.kind in ("crash", "crashed")), None)
+    crash = next((event for event in observer.events if event.kind in ("crash", "crashed")), None)
     if crash is not None:
         return f"crashed at {crash.t_ns * 1e-9:.1f} s: {crash.text}"
     if began < 0.0:
         return "did not reach its start"
-    if witness.gave_up:
+    if observer.gave_up:
         return "gave up: the board did not land"
-    if witness.status is not None and witness.status.stage == "given up":
-        return "gave up; the last image: " + (witness.status.reason or "the marker, not steady enough to land")
+    if observer.status is not None and observer.status.stage == "given up":
+        return "gave up; the last image: " + (observer.status.reason or "the marker, not steady enough to land")
     if not status.landed:
         return f"still in the air after {DURATION:g} s"
     return "" if off <= ON_MARKER else f"landed {off:.2f} m beside the marker"
 
 
-def _draw_failure(witness: LandingWitness, title: str, folder: Path) -> None:
+def _draw_failure(observer: LandingObserver, title: str, folder: Path) -> None:
     """The last image, and what is dark in it."""
-    if witness.image is None:
+    if observer.image is None:
         return
     from skyloop_landing.vision.object_list import dark, grey, smoothed, tiles_of
 
-    smooth = smoothed(grey(witness.image.colour))
-    shown = {"the last image": witness.image.colour, "dark for the detector": 1 - dark(smooth, tiles_of(smooth))}
+    smooth = smoothed(grey(observer.image.colour))
+    shown = {"the last image": observer.image.colour, "dark for the detector": 1 - dark(smooth, tiles_of(smooth))}
     with figure(folder / "failed.png", (12, 4), title, dpi=90) as drawn:
         for axes, (name, picture) in zip(drawn.subplots(1, 2), shown.items(), strict=True):
             axes.imshow(picture, cmap="gray")

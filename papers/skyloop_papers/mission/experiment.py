@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan
 from skyloop_papers.mission.flight import ACCEPTANCE, CORNERS, HEIGHT, SCENARIO, SPEED, FlownRectangle, fly_rectangle
 from skyloop_papers.plots import INK, figure
 from skyloop_papers.runs import Progress, RunWorkers
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells
 
 TRACK, BELIEF, FIXES, RECTANGLE = "#1f77b4", "#d1495b", "#c3c9ce", "#2a9d5c"
 LABELS = {
-    "cross-track error, rms": "distance of the true track from the rectangle, rms",
-    "cross-track error, largest": "largest",
-    "corner passed at": "nearest to a corner",
-    "height error, rms": "height, rms",
+    "distance of the true track from the rectangle, rms": "cross-track error, rms",
+    "largest": "cross-track error, largest",
+    "nearest to a corner": "corner passed at",
+    "height, rms": "height error, rms",
     "horizontal error of the estimate, rms": "horizontal error of the estimate, rms",
 }
 LASTED = "from arming to disarming"
@@ -37,12 +37,10 @@ class MissionPlan(ExperimentPlan):
 
 class MissionExperiment(Experiment[MissionPlan, list[FlownRectangle]]):
     paper = "airloop"
+    plans = MissionPlan(), MissionPlan(1)
     pictures = ("mission.png",)
     resumes = False
     not_run_by_run = "it keeps no single runs"
-
-    def plan(self, *, quick: bool = False) -> MissionPlan:
-        return MissionPlan(1) if quick else MissionPlan()
 
     def fly(self, plan: MissionPlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownRectangle]:
         return [fly_rectangle(seed) for seed in range(1, 1 + plan.seeds)]
@@ -70,9 +68,7 @@ class MissionExperiment(Experiment[MissionPlan, list[FlownRectangle]]):
         plot_flights(runs, folder / "mission.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
-        by = Cells(cells)
-        rows = [[label, f"{by[row].ours:.2f} ± {by[row].sd:.2f}"] for row, label in LABELS.items()]
-        return {"measured": table(["", "m"], rows, right=1)}
+        return {"measured": Cells(cells).by_row("", LABELS, {"m": ("", "{ours:.2f} ± {sd:.2f}")})}
 
     def sentences(self, cells: Sequence[Cell]) -> list[str]:
         return [f"From arming to disarming it takes {Cells(cells).value(LASTED):.0f} s."]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.sim.simulation import Simulation
 from skyloop_client.errors import LinkError
-from skyloop_client.messages import Array
+from skyloop_client.messages import Array, Message
 from skyloop_client.streams import NS_PER_S
 
 CORNERS = np.array([[30.0, -20.0], [30.0, 20.0], [-30.0, 20.0], [-30.0, -20.0]])
@@ -123,21 +124,21 @@ class GroundStation(ClientChannel):
         self.reached: list[int] = []
         self._packer = mavlink.MAVLink(None, srcSystem=1, srcComponent=1)
         self._own = mavlink.MAVLink(None, srcSystem=255, srcComponent=190)
-        self._ears = Inlet()
+        self._receiver = Inlet()
 
     def send(self, message: Any, component: int = 1) -> None:
         """Called by the vehicle."""
-        self._hear(bytes(message.pack(self._packer)))
+        self._receive(bytes(message.pack(self._packer)))
 
     def pass_on(self, message: Any) -> None:
         """Called by the vehicle with a message of another client."""
-        self._hear(bytes(message.get_msgbuf()))
+        self._receive(bytes(message.get_msgbuf()))
 
-    def _hear(self, data: bytes) -> None:
-        for heard in self._ears.feed(data):
-            self.latest[heard.get_type()] = heard
-            if heard.get_type() == "MISSION_ITEM_REACHED":
-                self.reached.append(heard.seq)
+    def _receive(self, data: bytes) -> None:
+        for received in self._receiver.feed(data):
+            self.latest[received.get_type()] = received
+            if received.get_type() == "MISSION_ITEM_REACHED":
+                self.reached.append(received.seq)
 
     def say(self, vehicle: MavlinkVehicle, message: Any) -> None:
         for said in self.inlet.feed(bytes(message.pack(self._own))):
@@ -191,23 +192,23 @@ def fly_rectangle(seed: int) -> FlownRectangle:
     with build(scenario) as simulation:
         start = simulation.truth().position
         vehicle = MavlinkVehicle(System(simulation.port.vehicle(), simulation.bus, 1, Geography(home, start)))
-        desk = GroundStation()
-        vehicle.channels.append(desk)
+        station = GroundStation()
+        vehicle.channels.append(station)
         corners = np.column_stack([CORNERS + start[:2], np.full(4, HEIGHT + start[2])])
         t_ns, truth, estimate, fixes = _record(simulation, LocalFrame(home))
         _until(simulation, vehicle, lambda: vehicle.system.port.knows_where, "a valid estimate")
         # ten more seconds, so that the receiver settles
         settled = simulation.now + 10.0
         _until(simulation, vehicle, lambda: simulation.now >= settled, "ten seconds")
-        desk.upload(vehicle, mission_items(LocalFrame(home), corners))
-        desk.command(vehicle, mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1)
+        station.upload(vehicle, mission_items(LocalFrame(home), corners))
+        station.command(vehicle, mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1)
         armed = simulation.now
-        desk.command(vehicle, mavlink.MAV_CMD_MISSION_START)
-        _until(simulation, vehicle, lambda: 2 in desk.reached, "the first corner")
+        station.command(vehicle, mavlink.MAV_CMD_MISSION_START)
+        _until(simulation, vehicle, lambda: 2 in station.reached, "the first corner")
         began = simulation.clock.now_ns
         passed = []
         for number in (3, 4, 5, 6):
-            _until(simulation, vehicle, lambda number=number: number in desk.reached, f"mission item {number}")
+            _until(simulation, vehicle, lambda number=number: number in station.reached, f"mission item {number}")
             passed.append(simulation.now)
         ended = simulation.clock.now_ns
         _until(simulation, vehicle, lambda: not vehicle.system.port.status.armed, "the landing")
@@ -225,12 +226,12 @@ def _record(simulation: Simulation, frame: LocalFrame) -> tuple[list[int], list[
     estimate: list[Array] = []
     fixes: list[Array] = []
 
-    def on_truth(message: Any) -> None:
+    def on_truth(message: Message) -> None:
         t_ns.append(message.t_ns)
         truth.append(message.data.position)
         estimate.append(np.array(simulation.autopilots["drone"].state(message.t_ns).position))
 
-    def on_fix(message: Any) -> None:
+    def on_fix(message: Message) -> None:
         fix = message.data
         if fix.fix_type == 3:
             position = frame.enu_from_geodetic_array([fix.latitude_deg, fix.longitude_deg, fix.altitude])
@@ -241,7 +242,7 @@ def _record(simulation: Simulation, frame: LocalFrame) -> tuple[list[int], list[
     return t_ns, truth, estimate, fixes
 
 
-def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Any, what: str) -> None:
+def _until(simulation: Simulation, vehicle: MavlinkVehicle, done: Callable[..., bool], what: str) -> None:
     while not done():
         if simulation.now > LONGEST_S:
             raise LinkError(f"the mission did not come to {what} within {LONGEST_S:g} s")

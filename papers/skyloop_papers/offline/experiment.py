@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.datasets.rig import STAGES, TRIAL_SENSORS, trial_recording
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.runs import Progress, Run, RunWorkers, keep
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, paragraph, table
 
 QUALITIES = ("low", "medium", "high", "epic", "cinematic")
 TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
@@ -22,7 +22,6 @@ TABLE_5: dict[tuple[bool, bool], tuple[float, ...]] = {
     (True, False): (20.1, 19.4, 17.2, 16.17, 15.17),
 }
 """(with storage, with radar): frames per second at each quality, on a laptop with an RTX 3060."""
-HEADS = [stage.replace("_", " ") for stage in STAGES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +45,9 @@ def row_name(quality: str, store: bool, radar: bool) -> str:
 
 class OfflineExperiment(Experiment[OfflinePlan, dict[str, Run]]):
     paper = "airloop"
+    plans = OfflinePlan(), OfflinePlan(40, QUALITIES[:1])
     rules = (Rule("more", "epic and cinematic pictures are drawn without a GPU here", table="Table 5"),)
     not_run_by_run = "it measures times of this machine"
-
-    def plan(self, *, quick: bool = False) -> OfflinePlan:
-        return OfflinePlan(40, QUALITIES[:1]) if quick else OfflinePlan()
 
     def fly(self, plan: OfflinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """Recordings run one after the other; a stopped command continues after the last one."""
@@ -86,7 +83,13 @@ class OfflineExperiment(Experiment[OfflinePlan, dict[str, Run]]):
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         by = Cells(cells)
-        return {"measured": _frames(by), "stages": _stages(by), "sitting": _sitting(cells)}
+        stored = {quality: row_name(quality, True, False) for quality in QUALITIES}
+        stages = {stage.replace("_", " "): (stage, ".1f") for stage in STAGES}
+        return {
+            "measured": _frames(by),
+            "stages": by.by_row("core-ms per frame, no radar, with storage", stored, stages),
+            "sitting": _sitting([cell for cell in cells if cell.table == "Table 5"]),
+        }
 
 
 EXPERIMENT = OfflineExperiment()
@@ -95,26 +98,15 @@ EXPERIMENT = OfflineExperiment()
 def _frames(cells: Cells) -> str:
     """Our figure, and the paper's in brackets."""
     rows = []
-    for (store, radar), published in TABLE_5.items():
+    for store, radar in TABLE_5:
         label = f"{'radar' if radar else 'no radar'}, {'with' if store else 'without'} storage"
-        ours = [cells.value(row_name(quality, store, radar)) for quality in QUALITIES]
-        rows.append([label, *(f"{here:.1f} ({there:g})" for here, there in zip(ours, published, strict=True))])
+        names = (row_name(quality, store, radar) for quality in QUALITIES)
+        rows.append([label, *(cells.shown(name, "", "{ours:.1f} ({published:g})") for name in names)])
     return table(["frames per second, here (paper)", *QUALITIES], rows, right=1)
 
 
-def _stages(cells: Cells) -> str:
-    rows = [
-        [quality, *(cells.shown(row_name(quality, True, False), stage, ".1f") for stage in STAGES)]
-        for quality in QUALITIES
-    ]
-    return table(["core-ms per frame, no radar, with storage", *HEADS], rows, right=1)
-
-
-def _sitting(cells: Sequence[Cell]) -> str:
-    found = [cell for cell in cells if cell.table == "Table 5"]
+def _sitting(found: Sequence[Cell]) -> str:
     sittings = max(cell.conditions["sitting"] for cell in found)
     how = "in one go" if sittings == 1 else f"in {sittings} goes"
-    frames, workers = found[0].conditions["frames"], found[0].conditions["workers"]
-    return paragraph(
-        f"All {len(found)} recordings are of one command, {how}: {frames} frames each, {workers} workers, no GPU."
-    )
+    about = "{frames} frames each, {workers} workers, no GPU.".format(**found[0].conditions)
+    return paragraph(f"All {len(found)} recordings are of one command, {how}: {about}")

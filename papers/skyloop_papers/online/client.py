@@ -5,12 +5,9 @@ the engine into a shared list. One more thread, the CUT, takes the list, decides
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -20,6 +17,7 @@ from skyloop_client import Bundle, Session, connect
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Velocity
 from skyloop_client.streams import NS_PER_S
+from skyloop_papers.processes import given_task
 
 PATIENCE_S = 60.0
 FASTEST = 1.5
@@ -170,23 +168,6 @@ def bytes_of(record: Any) -> int:
     return sum(getattr(getattr(record, field.name), "nbytes", 0) for field in fields(record))
 
 
-# ---- the process
-
-
-def taken(address: str, task: dict[str, Any]) -> dict[str, Any]:
-    return on_board(address, task) if task["board"] else with_engine(address, task)
-
-
-def answer_parent(taken: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
-    """The whole of a client process: says that it is ready, reads what to fly, and prints what it measured."""
-    # the parent process may have to connect a cable before there is an address
-    print("ready", flush=True)
-    task = json.loads(sys.stdin.readline())
-    try:
-        print(json.dumps(taken(task["address"], task)))
-    except SkyloopError as error:
-        sys.exit(f"the CUT failed: {error}")
-
-
-if __name__ == "__main__":
-    answer_parent(taken)
+def client() -> dict[str, Any]:
+    task = given_task()
+    return on_board(task["address"], task) if task["board"] else with_engine(task["address"], task)

@@ -13,7 +13,8 @@ from skyloop.links.loop.coordinator import Coordinator
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario
 from skyloop_client.messages import Arm, TakeOff
-from skyloop_papers.two_machines import ProgramUnderTest, answer_experiment
+from skyloop_papers.online.client import client
+from skyloop_papers.two_machines import ProgramUnderTest
 
 STREAMS = ["rgb0", "depth0", "lidar0", "gps0"]
 RISE_S, HEIGHT = 6.0, 5.0
@@ -39,7 +40,7 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
     streams = [*STREAMS, *(["radar0/raw"] if task["radar"] else [])]
     # images of the climb are not needed
     with (
-        ProgramUnderTest("skyloop_papers.online.client", apart=task["apart"], ports=task["ports"]) as cut,
+        ProgramUnderTest(client, apart=task["apart"], ports=task["ports"]) as cut,
         build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation,
     ):
         stuck = threading.Timer(task["patience_s"], cut.process.kill)
@@ -76,7 +77,3 @@ def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
         "unaligned": seen["unaligned"],
         "violations": link.timeline.violations,
     }
-
-
-if __name__ == "__main__":
-    answer_experiment(fly)

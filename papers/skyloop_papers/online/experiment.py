@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from skyloop_client.messages import Array
-from skyloop_papers.experiment import Cell, Cells, Experiment, ExperimentPlan, Rule
+from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
+from skyloop_papers.online.engine import fly
 from skyloop_papers.plots import figure
 from skyloop_papers.runs import Progress, RunWorkers, keep
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Form, by_table, lines, paragraph, table
 from skyloop_papers.two_machines import network_in_words, run_engine, why_not_apart
 
-ENGINE = "skyloop_papers.online.engine"
 STAGES = ("t1 engine to SUT", "t1 SUT to CUT", "t2", "t3")
 COLUMNS = ("t1_engine_sut_ms", "t1_sut_cut_ms", "t2_ms", "t3_ms")
 PERCENTILES = (50, 90, 99)
@@ -98,12 +98,10 @@ class FlownConfiguration:
 
 class OnlineExperiment(Experiment[OnlinePlan, list[FlownConfiguration]]):
     paper = "airloop"
+    plans = OnlinePlan(), OnlinePlan(frames=60, runs=1)
     rules = (Rule("more", table="Table 6"),)
     pictures = ("online.png",)
     not_run_by_run = "it measures times of this machine"
-
-    def plan(self, *, quick: bool = False) -> OnlinePlan:
-        return OnlinePlan(frames=60, runs=1) if quick else OnlinePlan()
 
     def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownConfiguration]:
         """Round after round through all configurations, so that a slow hour of the machine affects them all."""
@@ -144,11 +142,14 @@ class OnlineExperiment(Experiment[OnlinePlan, list[FlownConfiguration]]):
         plot_stages(runs, folder / "online.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
-        rated, by = [cell for cell in cells if cell.table == "Table 6"], Cells(cells)
+        found = by_table(cells)
+        rated, stages = found["Table 6"], Cells(found["eq. 1"])
         return {
-            "rates": _rates(rated), "stages": _stages(rated, by), "conditions": _conditions(rated),
-            "share": _share(rated, by),
-        }  # fmt: skip
+            "rates": lines(rated, RATES),
+            "stages": _stages(stages),
+            "conditions": _conditions(rated),
+            "share": _share(stages),
+        }
 
 
 EXPERIMENT = OnlineExperiment()
@@ -163,7 +164,7 @@ def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_a
         "ports": configuration.ports(radar), "board": configuration.board, "patience_s": patience_s,
     }  # fmt: skip
     load = os.getloadavg()[0]
-    seen = run_engine("reproduce online", ENGINE, task, apart=apart, patience_s=patience_s + 10.0)
+    seen = run_engine("reproduce online", fly, task, apart=apart, patience_s=patience_s + 10.0)
     here = "loopback; the CUT is a process of its own"
     network = network_in_words(why_not_apart) if configuration.apart else here
     conditions = {
@@ -177,8 +178,8 @@ def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_a
 
 def write_times(folder: Path, flown: Sequence[FlownConfiguration]) -> None:
     """Write the times of every frame, and their percentiles."""
-    times: list[list[Any]] = [["configuration", "ports", "radar", "run", "frame", *COLUMNS]]
-    percentiles: list[list[Any]] = [["configuration", "ports", "radar", "percentile", *COLUMNS]]
+    times: list[list[object]] = [["configuration", "ports", "radar", "run", "frame", *COLUMNS]]
+    percentiles: list[list[object]] = [["configuration", "ports", "radar", "percentile", *COLUMNS]]
     for one in flown:
         which = (one.configuration.name, one.conditions["ports"], one.radar)
         times += [[*which, k, j, *_ms(row)] for k, run in enumerate(one.runs) for j, row in enumerate(run)]
@@ -217,28 +218,27 @@ def plot_stages(flown: Sequence[FlownConfiguration], path: Path) -> None:
 # ---- the page
 
 
-def _rates(rated: Sequence[Cell]) -> str:
-    rows = []
-    for cell in rated:
-        published = "" if cell.published is None else f"{cell.published:g}"
-        spread = "" if cell.sd is None else f" ± {cell.sd:.1f}"
-        rows.append([cell.row, str(cell.conditions["ports"]), published, f"{cell.ours:.1f}{spread}"])
-    return table(["where", "ports", "paper, frames/s", "here, frames/s"], rows, right=1)
+RATES: dict[str, Form] = {
+    "where": "{row}",
+    "ports": "{ports}",
+    "paper, frames/s": "{published:g}",
+    "here, frames/s": "{ours:.1f}[ ± {sd:.1f}]",
+}
 
 
-def _stages(rated: Sequence[Cell], cells: Cells) -> str:
+def _stages(cells: Cells) -> str:
     rows = []
-    for cell in rated:
-        pairs = ((cells.value(cell.row, f"{stage}, p{q}") for q in (50, 99)) for stage in STAGES)
-        rows.append([cell.row, *(f"{middle:.2f} / {late:.1f}" for middle, late in pairs)])
+    for name in cells.rows:
+        pairs = ((cells.value(name, f"{stage}, p{q}") for q in (50, 99)) for stage in STAGES)
+        rows.append([name, *(f"{middle:.2f} / {late:.1f}" for middle, late in pairs)])
     return table(["ms, p50 / p99", *STAGES], rows, right=1)
 
 
-def _share(rated: Sequence[Cell], cells: Cells) -> str:
+def _share(cells: Cells) -> str:
     """Share of a frame that the engine takes. The rest is the link and the software."""
     shares = []
-    for cell in rated:
-        middle = [cells.value(cell.row, f"{stage}, p50") for stage in STAGES]
+    for name in cells.rows:
+        middle = [cells.value(name, f"{stage}, p50") for stage in STAGES]
         shares.append(middle[0] / sum(middle))
     picture = "![mean times per frame](../images/online.png)\n\n"
     return picture + paragraph(

@@ -60,7 +60,7 @@ def check_antennas(setup: RadarSetup, figure: str, walk: Walk, yaw: float, heigh
     at = setup.radar_at(walk, 0.0, height=height, yaw=yaw)
     shot = setup.shot(radar, at)
     rng = KeyedRandom(stream_key(0, f"reproduce-radar/{figure}"), 0)
-    scan, _ = radar.measure(at, shot, (), rng)  # type: ignore[arg-type]
+    scan = shot.measured(radar, at, rng)
     along = rotate_inverse(at.quat_wxyz, setup.torso(walk, shot).point)
     along = along / np.linalg.norm(along)
     turn = 2.0 * np.pi * SPACING / radar.paths.wavelength

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,7 @@ from skyloop_client.messages import Array
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.radar.antennas import PLACES, AntennaCheck, check_antennas
 from skyloop_papers.radar.noise import QUANTITIES, QUICK_SNR_DB, QUICK_TRIALS, SNR_DB, TRIALS, NoiseCurve, measure_noise
-from skyloop_papers.radar.page import blocks, sentences
-from skyloop_papers.radar.plan import (
+from skyloop_papers.radar.page import (
     BEAM_DEG,
     GAIT_BURSTS,
     LEAKAGE_DB,
@@ -25,7 +24,9 @@ from skyloop_papers.radar.plan import (
     TABLE_3,
     TABLE_9,
     TABLE_9_NOTE,
-    RadarPlan,
+    blocks,
+    leak_of,
+    sentences,
 )
 from skyloop_papers.radar.plots import plot_antennas, plot_gait, plot_noise, plot_pairs, plot_strips, plot_truth
 from skyloop_papers.radar.recording import Pairs, compare_recording
@@ -48,6 +49,23 @@ from skyloop_papers.runs import Progress, RunWorkers
 
 
 @dataclass(frozen=True, slots=True)
+class RadarPlan(ExperimentPlan):
+    quick: bool = False
+    """Fewer frames, levels and trials."""
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            **({"quick": True} if self.quick else {}),
+            "walks": [asdict(walk) for walk in (*WALKS, GAIT)], "frames": len(FRAME_TIMES),
+            "frames_per_second": FRAMES_PER_SECOND, "gait_bursts": GAIT_BURSTS, "leakage_db": LEAKAGE_DB,
+            "beam_deg": BEAM_DEG, "snr_db": SNR_DB.tolist(), "trials": TRIALS,
+            "beam": Beam().model_dump(mode="json"),
+            "radar": RadarConfig(preset="bgt60tr13c-real").model_dump(mode="json"),
+            "published": {"table-3": TABLE_3, "table-9": TABLE_9},
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class Records:
     antennas: list[AntennaCheck]
     walks: list[WalkRecord]
@@ -60,13 +78,11 @@ class Records:
 
 class RadarExperiment(Experiment[RadarPlan, Records]):
     paper = "airloop"
+    plans = RadarPlan(), RadarPlan(quick=True)
     rules = (Rule("same", table="Table 3"),)
     pictures = ("antennas.png", "range-doppler.png", "walks.png", "micro-doppler.png", "noise.png")
     resumes = False
     not_run_by_run = "it keeps no single runs"
-
-    def plan(self, *, quick: bool = False) -> RadarPlan:
-        return RadarPlan(quick)
 
     def fly(self, plan: RadarPlan, folder: Path, progress: Progress, workers: RunWorkers) -> Records:
         quick = plan.quick
@@ -120,10 +136,7 @@ class RadarRecording(Experiment[RadarRecordingPlan, list[Pairs]]):
     not_run_by_run = "it keeps no single runs"
 
     def __init__(self, recording: Path) -> None:
-        self._recording = recording
-
-    def plan(self, *, quick: bool = False) -> RadarRecordingPlan:
-        return RadarRecordingPlan(str(self._recording), quick)
+        self.plans = RadarRecordingPlan(str(recording)), RadarRecordingPlan(str(recording), quick=True)
 
     def fly(self, plan: RadarRecordingPlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[Pairs]:
         return compare_recording(Path(plan.recording), quick=plan.quick)
@@ -173,14 +186,10 @@ def _walk_cells(walk: WalkRecord) -> list[Cell]:
     moving, w = walk.moving, walk.walk
     figure = "Fig. 16" if w.end > w.start else "Fig. 15"
     conditions = {
-        "speed": w.speed,
-        "from": w.start,
-        "to": w.end,
-        "frames_recorded": len(walk.times),
-        "frames_per_second": FRAMES_PER_SECOND,
-        "judged": "frames in which the person walks",
+        "speed": w.speed, "from": w.start, "to": w.end, "frames_recorded": len(walk.times),
+        "frames_per_second": FRAMES_PER_SECOND, "judged": "frames in which the person walks",
         "truth": "surface of chest and pelvis",
-    }
+    }  # fmt: skip
     cells, count = [], int(moving.sum())
     for name, found in walk.found.items():
         seen = np.isfinite(found.range[moving])
@@ -208,8 +217,7 @@ def _leakage_cells(walk: WalkRecord, by_level: dict[float | None, Array]) -> lis
     extra = {"preset": "bgt60tr13c-real but for leakage_db", "frames": "every eighth", "beam": beam}
     cells = []
     for level, ncc in by_level.items():
-        leak = "no leakage" if level is None else f"leakage {level:g} dB"
-        row, column = walk.walk.name, f"NCC of ideal against disturbed model, {beam}, {leak}"
+        row, column = walk.walk.name, f"NCC of ideal against disturbed model, {beam}, {leak_of(level)}"
         cells.append(Cell.mean("Table 9", row, column, None, ncc, "1", extra))
     return cells
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
 from skyloop.sensors.radar.config import RadarConfig, RadarTarget
@@ -33,9 +33,9 @@ class NoiseCurve:
     trials: int
 
     @property
-    def working(self) -> Any:
+    def working(self) -> NDArray[np.bool_]:
         """SNRs at which every target is found."""
-        return self.found == 1.0
+        return np.asarray(self.found == 1.0)
 
     def excess(self) -> Array:
         """(4,) RMSE over bound, from mean squares over the SNRs at which the target is always found."""
@@ -63,7 +63,7 @@ def measure_noise(setup: RadarSetup, snr_db: Array, trials: int) -> NoiseCurve:
         rng = KeyedRandom(stream_key(0, "reproduce-radar/noise"), trial)
         target, truth = _target(at.position, rng)
         radar = _radar_before(target)
-        volts = radar.measure(at, shot, (), rng)[0].volts.astype(np.float64)  # type: ignore[arg-type]
+        volts = shot.measured(radar, at, rng).volts.astype(np.float64)
         for kept, snr in zip(errors, snr_db, strict=True):
             # the mean square of a cosine is half the square of its peak
             spread = np.sqrt(np.mean(volts**2) / 10.0 ** (snr / 10.0))

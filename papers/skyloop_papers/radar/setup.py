@@ -19,9 +19,10 @@ from skyloop.world.scenery.actors.gait import PARTS, Gait
 from skyloop.world.scenery.actors.paths import MoverPath as Way
 from skyloop.world.scenery.actors.people import Walker, draw_person, part_shapes
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
-from skyloop.world.weather import Weather, WeatherConfig, weather_at
+from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop_client.messages import Array, Kinematics
 from skyloop_client.streams import NS_PER_S
+from skyloop_papers.one_view import OneView
 
 LANE = 100.0
 """m between lanes, so that no radar sees into another lane."""
@@ -80,17 +81,6 @@ class Torso:
     """m/s away from the radar, of all the person's pixels."""
 
 
-class RadarShot:
-    """A scene with a single view, so that several radars use the same one."""
-
-    def __init__(self, view: View, weather: Weather) -> None:
-        self.view = view
-        self.weather = weather
-
-    def views(self, requests: Sequence[ViewRequest]) -> list[View]:
-        return [self.view]
-
-
 class RadarSetup:
     """One lane per walk, all drawn by one renderer."""
 
@@ -124,15 +114,15 @@ class RadarSetup:
         quat = np.array([math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)])
         return Kinematics(round(t * NS_PER_S), position, still, quat, still, still, still)
 
-    def shot(self, radar: Radar, at: Kinematics) -> RadarShot:
-        return RadarShot(self._renderer.render(radar.requests(at, ()), self.weather)[0], self.weather)
+    def shot(self, radar: Radar, at: Kinematics) -> OneView:
+        return OneView(self._renderer.render(radar.requests(at, ()), self.weather)[0], self.weather)
 
     def photograph(self, at: Kinematics, lens: Pinhole) -> View:
         """The view of a camera at the radar's pose."""
         pose = ViewPose(at.t_ns, at.position, quat_multiply(at.quat_wxyz, SENSOR_FROM_CAMERA))
         return self._renderer.render([ViewRequest(lens, pose, "high")], self.weather)[0]
 
-    def torso(self, walk: Walk, shot: RadarShot) -> Torso:
+    def torso(self, walk: Walk, shot: OneView) -> Torso:
         view = shot.view
         parts = view.surface[..., 1].astype(np.int64) - 1 - self.model.n_standing - self._lane(walk) * len(PARTS)
         person = (parts >= 0) & (parts < len(PARTS))

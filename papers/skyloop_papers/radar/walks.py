@@ -98,7 +98,7 @@ def record(setup: RadarSetup, walk: Walk, times: Array, pattern: AnyPattern = GA
         truth.append((torso.range, torso.speed))
         for name, radar in both.items():
             rng = KeyedRandom(stream_key(0, f"reproduce-radar/{walk.name}/{name}"), index)
-            scan, _ = radar.measure(at, shot, (), rng)  # type: ignore[arg-type]
+            scan = shot.measured(radar, at, rng)
             scans[name].append(scan)
             found[name].append(_reading(processors[name].process(scan)[1]))
     waveform = both["ideal"].waveform
@@ -126,7 +126,7 @@ def leakage_ncc(setup: RadarSetup, walk: WalkRecord, levels_db: Sequence[float |
         for k in chosen:
             at = setup.radar_at(walk.walk, walk.times[k])
             rng = KeyedRandom(stream_key(0, f"reproduce-radar/{walk.walk.name}/leakage"), int(k))
-            scan, _ = radar.measure(at, setup.shot(radar, at), (), rng)  # type: ignore[arg-type]
+            scan = setup.shot(radar, at).measured(radar, at, rng)
             ideal = paper_image(walk.scans["ideal"][k], radar.waveform)
             ncc.append(normalised_cross_correlation(ideal, paper_image(scan, radar.waveform)))
         out[level] = np.array(ncc)
@@ -194,7 +194,7 @@ def record_gait(setup: RadarSetup, walk: Walk, bursts: int) -> GaitRecord:
         times.append(t)
         torsos.append(setup.torso(walk, shot))
         rng = KeyedRandom(stream_key(0, "reproduce-radar/gait"), index)
-        scans.append(radar.measure(at, shot, (), rng)[0])  # type: ignore[arg-type]
+        scans.append(shot.measured(radar, at, rng))
     near, far = min(t.range for t in torsos) - 1.0, max(t.range for t in torsos) + 1.0
     speeds, columns, decibel = spectrogram(scans, w, near, far)
     fastest = np.array([speeds[column >= column.max() + LIMB_DB].max() for column in decibel.T])

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 from skyloop_client.messages import Array
-from skyloop_papers.experiment import Cell, Cells, Experiment, Rule, rows_of
+from skyloop_papers.experiment import Cell, Experiment, Rule
 from skyloop_papers.runs import Progress, Run, RunWorkers
 from skyloop_papers.sync_hil.claims import Samples, claims, equal, larger, power
-from skyloop_papers.sync_hil.flights import BOARD_RUNS, board_speed, described, fly_all, runs_of, scores
+from skyloop_papers.sync_hil.flights import AT_ONCE, BOARD_RUNS, board_speed, described, fly_all, runs_of
 from skyloop_papers.sync_hil.plan import (
     CLAIMS,
     DELAYED,
@@ -25,15 +25,22 @@ from skyloop_papers.sync_hil.plan import (
     LEVEL,
     OSCILLATIONS,
     PUBLISHED,
+    QUICK,
     SENSORS,
     TABLES,
     TARGET,
     Claim,
     SyncPlan,
 )
-from skyloop_papers.texts import paragraph, table
+from skyloop_papers.tables import Cells, Form, by_table, lines, paragraph, shown, table
 
-NUMBERS = ("i", "ii", "iii", "iv", "v")
+NUMBERS = ("I", "II", "III", "IV", "V")
+BOTH: dict[str, Form] = {"paper": "{published:g}[ ± {published_sd:g}]", "here": "{ours:.3g}[ ± {sd:.2g}]"}
+TESTED: dict[str, Form] = {
+    "": "{number}", "claim": "{name}", "test": "{test}",
+    "verdict": lambda cell: "holds" if cell.ours else "not shown", "p": "{p:g}", "p, Holm": "{p_holm:g}",
+    "seen": "{seen}",
+}  # fmt: skip
 Draw = Callable[[np.random.Generator, int], Array]
 
 
@@ -46,6 +53,7 @@ class FlownTables:
 
 class SynchronisedHilExperiment(Experiment[SyncPlan, FlownTables]):
     paper = "synchronised-hil"
+    plans = SyncPlan(), QUICK
     rules = (
         Rule("other", "a property of the computer: theirs was another", table="Table I", row="(host|target): .*"),
         Rule("same", table="Table I", row="real delays: .*"),
@@ -54,23 +62,19 @@ class SynchronisedHilExperiment(Experiment[SyncPlan, FlownTables]):
     )
     not_run_by_run = "its targets keep the pace of this machine's clock"
 
-    def plan(self, *, quick: bool = False) -> SyncPlan:
-        """The quick form flies two runs each of Tables I to III."""
-        shortened = (replace(each, runs=dict.fromkeys(each.runs, 2)) for each in TABLES[:3])
-        return SyncPlan(tuple(shortened)) if quick else SyncPlan()
-
     def fly(self, plan: SyncPlan, folder: Path, progress: Progress, workers: RunWorkers) -> FlownTables:
         runs = list(runs_of(plan))
         on_host = [run for run in runs if (run.table.name, run.setup) == BOARD_RUNS]
-        fly_all(on_host, 1.0, folder, progress)
-        board = board_speed(on_host, folder)
+        flown = fly_all(on_host, 1.0, folder, progress)
+        board = board_speed(list(flown.values()), folder)
         progress(f"the board has {board:g} of this machine's speed")
         for setup in (HOST, TARGET, DELAYED, FREE):
-            fly_all([run for run in runs if run.setup == setup], board, folder, progress)
+            chosen = (run for run in runs if run.setup == setup)
+            flown |= fly_all(chosen, board, folder, progress, AT_ONCE.get(setup, 2))
         samples: Samples = {}
         for run in runs:
             name = run.setup if not run.stream else f"{run.setup}: {SENSORS[run.stream]}"
-            samples.setdefault(run.table.name, {}).setdefault(name, []).append(scores(run, folder))
+            samples.setdefault(run.table.name, {}).setdefault(name, []).append(flown[run.name])
         return FlownTables(board, samples)
 
     def judge(self, plan: SyncPlan, runs: FlownTables) -> list[Cell]:
@@ -78,11 +82,9 @@ class SynchronisedHilExperiment(Experiment[SyncPlan, FlownTables]):
         return cells + [claim.cell() for claim in claims(runs.samples, plan.claims, plan.level)]
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
-        tables = {
-            f"table-{number}": _table([cell for cell in cells if cell.table == f"Table {number.upper()}"])
-            for number in NUMBERS
-        }
-        return {**tables, "claims": _tested([cell for cell in cells if cell.table == "claims"]), "board": _board(cells)}
+        found = by_table(cells)
+        tables = {f"table-{number.lower()}": _table(found[f"Table {number}"]) for number in NUMBERS}
+        return {**tables, "claims": lines(found["claims"], TESTED, right=None), "board": _board(found)}
 
     def plan_page(self) -> dict[str, str]:
         return {"flown": _flown(), "claims": _claims(), "power": _powers()}
@@ -115,47 +117,21 @@ def table_cells(name: str, by_setup: dict[str, list[Run]], board: float) -> list
 
 def _table(cells: Sequence[Cell]) -> str:
     """A row for each set-up, two columns for each score."""
-    by = Cells(cells)
-    shown = [column for column in dict.fromkeys(cell.column for cell in cells) if column != "finished"]
-    head = ["software on", "finished", *(f"{score}{which}" for score in shown for which in (", paper", ", here"))]
-    rows = []
-    for setup in rows_of(cells):
-        about = next(cell for cell in cells if cell.row == setup).conditions
-        row = [setup, f"{about['finished']} of {about['runs']}"]
-        for score in shown:
-            cell = by.get((setup, score))
-            row += ["", ""] if cell is None else [_published(cell), _measured(cell)]
-        rows.append(row)
-    return table(head, rows, right=1)
+    by, rows = Cells(cells), []
+    scores = [column for column in dict.fromkeys(cell.column for cell in cells) if column != "finished"]
+    for setup in by.rows:
+        first = next(cell for cell in cells if cell.row == setup)
+        numbers = (by.shown(setup, score, form) for score in scores for form in BOTH.values())
+        rows.append([setup, shown(first, "{finished} of {runs}"), *numbers])
+    heads = (f"{score}, {which}" for score in scores for which in BOTH)
+    return table(["software on", "finished", *heads], rows, right=1)
 
 
-def _published(cell: Cell) -> str:
-    if cell.published is None:
-        return ""
-    sd = cell.conditions.get("published_sd")
-    return f"{cell.published:g}" + ("" if sd is None else f" ± {sd:g}")
-
-
-def _measured(cell: Cell) -> str:
-    return f"{cell.ours:.3g}" + ("" if cell.sd is None else f" ± {cell.sd:.2g}")
-
-
-def _tested(cells: Sequence[Cell]) -> str:
-    rows = []
-    for cell in cells:
-        c = cell.conditions
-        verdict = "holds" if cell.ours else "not shown"
-        rows.append([str(c["number"]), cell.name, c["test"], verdict, f"{c['p']:g}", f"{c['p_holm']:g}", c["seen"]])
-    return table(["", "claim", "test", "verdict", "p", "p, Holm", "seen"], rows)
-
-
-def _board(cells: Sequence[Cell]) -> str:
-    target = next(cell for cell in cells if cell.row.startswith("target: "))
-    computing = Cells.of(cells, "Table II").value("host", "computing (s)")
-    return paragraph(
-        f"The board is {target.conditions['sut']}:",
-        f"a relative position takes {1e3 * computing:.2f} ms of processor time on the host.",
-    )
+def _board(found: dict[str, list[Cell]]) -> str:
+    sut = next(cell.conditions["sut"] for cell in found["Table I"] if cell.row.startswith("target: "))
+    computing = 1e3 * Cells(found["Table II"]).value("host", "computing (s)")
+    time = f"a relative position takes {computing:.2f} ms of processor time on the host."
+    return paragraph(f"The board is {sut}:", time)
 
 
 def _flown() -> str:

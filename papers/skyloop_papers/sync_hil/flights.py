@@ -6,18 +6,17 @@ from __future__ import annotations
 import json
 import statistics
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from skyloop.apps.run import run_scenario
 from skyloop.campaigns.pools import local_pool
 from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess, PowerModel
+from skyloop.run import run_scenario
 from skyloop_client.errors import LinkError, SetupError, SkyloopError
-from skyloop_papers.runs import Job, Progress, make_missing, silent
+from skyloop_papers.runs import Job, Progress, Run, all_runs, keep, silent
 from skyloop_papers.sync_hil.plan import (
     COMPUTING_S,
     DELAYED,
@@ -71,23 +70,19 @@ def runs_of(plan: SyncPlan) -> Iterator[SyncRun]:
             yield from (SyncRun(table, setup, k, stream) for stream in streams for k in range(count))
 
 
-def fly_all(runs: list[SyncRun], board: float, folder: Path, progress: Progress = silent) -> None:
-    """Fly the missing runs, which all have one set-up."""
-    if not runs:
-        return
-    jobs = [Job(f"{run.table.name}, {run.setup}, run {run.k}", _kept(run, folder), fly, (run, board)) for run in runs]
-    make_missing(jobs, local_pool(AT_ONCE.get(runs[0].setup, 2)), progress, _describe)
+def fly_all(
+    runs: Iterable[SyncRun], board: float, folder: Path, progress: Progress = silent, at_once: int = 2
+) -> dict[str, Run]:
+    """The scores of these runs, by their names, after the missing ones were flown."""
+    jobs = [Job.of(folder, run.name, fly, run, board) for run in runs]
+    return all_runs(jobs, local_pool(at_once), progress, _describe)
 
 
-def _describe(score: dict[str, Any]) -> str:
+def _describe(score: Run) -> str:
     return score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
 
 
-def _kept(run: SyncRun, folder: Path) -> Path:
-    return folder / "runs" / f"{run.name}.json"
-
-
-def fly(run: SyncRun, board: float, pace: float | None = None) -> dict[str, Any]:
+def fly(run: SyncRun, board: float, pace: float | None = None) -> Run:
     """Its scores, or why it is unfinished. `pace` is the simulator's, if it differs from that of the set-up."""
     scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
     runs_on = computer(run.arguments, speed_for(run.setup, board))
@@ -104,25 +99,16 @@ def fly(run: SyncRun, board: float, pace: float | None = None) -> dict[str, Any]
             return {"unfinished": str(error)}
 
 
-def scores(run: SyncRun, folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_kept(run, folder).read_text(encoding="utf-8"))
-    return found
-
-
-def board_speed(on_host: list[SyncRun], folder: Path) -> float:
+def board_speed(flown: Sequence[Run], folder: Path) -> float:
     """Measured once, from Table II on the host alone, and then kept."""
     path = folder / "board.json"
     if path.exists():
         return float(json.loads(path.read_text(encoding="utf-8"))["speed"])
-    flown = [scores(run, folder) for run in on_host]
     if not flown or any("unfinished" in score for score in flown):
         raise LinkError(f"Table II came to no end on the host: see {folder / 'runs'}/table-ii-host-*.json")
     mean = statistics.mean(score["computing (s)"] for score in flown)
     speed = float(f"{mean / COMPUTING_S:.2g}")
-    path.write_text(
-        json.dumps({"speed": speed, "computing_on_host_s": mean, "computing_on_board_s": COMPUTING_S}) + "\n",
-        encoding="utf-8",
-    )
+    keep(path, {"speed": speed, "computing_on_host_s": mean, "computing_on_board_s": COMPUTING_S})
     return speed
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.size import OUTPUT, sut_result
+from skyloop.campaigns.size import OUTPUT, sut_result
 from skyloop.core.frames import matrix_from_quat, yaw_from_quat
 from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError

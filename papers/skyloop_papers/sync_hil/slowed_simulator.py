@@ -8,13 +8,12 @@ from __future__ import annotations
 import statistics
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
-from skyloop.core.interrupts import end_with_parent
+from skyloop.campaigns.pools import local_pool
 from skyloop_client.errors import LinkError
+from skyloop_papers.runs import Job, Run, all_runs, silent
 from skyloop_papers.sync_hil.flights import BOARD_RUNS, SyncRun, board_speed, fly, fly_all
 from skyloop_papers.sync_hil.plan import FREE, HOST, TABLES, TARGET, TIME
 
@@ -78,32 +77,32 @@ def acid_test(
 ) -> AcidTest:
     """Several runs fly at once, because slowed simulators mostly sleep."""
     found: dict[str, Times] = {"sync": {}, "none": {}}
-    board = _board()
-    for mode in modes:
-        for times in slowed:
-            at_once = max(1, min(times // 2, most_at_once))
-            with ProcessPoolExecutor(at_once, get_context("spawn"), end_with_parent) as pool:
-                jobs = [pool.submit(time_of, task, mode, times, k, board) for k in range(runs)]
-                found[mode][times] = [job.result() for job in jobs]
+    with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as scratch:
+        folder = Path(scratch)
+        board = _board(folder)
+        for mode in modes:
+            for times in slowed:
+                named = {f"{mode}-{times}-{k}": k for k in range(runs)}
+                jobs = [Job.of(folder, name, time_of, task, mode, times, k, board) for name, k in named.items()]
+                flown = all_runs(jobs, local_pool(max(1, min(times // 2, most_at_once))), silent, str)
+                found[mode][times] = [run[TIME] for run in flown.values()]
     return AcidTest(task, found["sync"], found["none"])
 
 
-def _board(runs: int = 3) -> float:
+def _board(folder: Path, runs: int = 3) -> float:
     """A board as in the tables, from fewer runs."""
     table = next(one for one in TABLES if one.name == BOARD_RUNS[0])
-    on_host = [SyncRun(table, HOST, k) for k in range(runs)]
-    with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as folder:
-        fly_all(on_host, 1.0, Path(folder))
-        return board_speed(on_host, Path(folder))
+    on_host = fly_all([SyncRun(table, HOST, k) for k in range(runs)], 1.0, folder)
+    return board_speed(list(on_host.values()), folder)
 
 
-def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> float:
-    """s that the k-th run takes on the slow board."""
+def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> Run:
+    """The scores of the k-th run on the slow board."""
     table = next(one for one in TABLES if one.task == task)
     score = fly(SyncRun(table, TARGET if mode == "sync" else FREE, k), board, pace=1.0 / slowed)
     if "unfinished" in score:
         raise LinkError(f"{task}, {mode}, simulator slowed {slowed} times, run {k}: {score['unfinished']}")
-    return float(score[TIME])
+    return score
 
 
 if __name__ == "__main__":

@@ -12,34 +12,25 @@ import time
 from pathlib import Path
 from typing import Any
 
-from skyloop.apps.loop import outside_estimator
 from skyloop.links.link_gate import without_pilots
 from skyloop.links.loop.client_sessions import SessionOptions
 from skyloop.links.loop.coordinator import Coordinator
 from skyloop.sim.assembly import build
+from skyloop.sim.outside_programs import outside_estimator
 from skyloop.sim.scenario import load_scenario
 from skyloop.sim.simulation import Simulation
-from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.messages import Message
 from skyloop_papers.flight_watch import first_collision
-from skyloop_papers.two_machines import (
-    ProgramUnderTest,
-    answer_experiment,
-    network_in_words,
-    run_engine,
-    why_not_apart,
-)
-from skyloop_papers.unknown_city.flight import STACK, cause_of, changes_of, scores_of, watch
+from skyloop_papers.two_machines import ProgramUnderTest, network_in_words, run_engine, why_not_apart
+from skyloop_papers.unknown_city.flight import STACK, changes_of, scored, watch
 from skyloop_papers.unknown_city.flight import fly as fly_inside
 from skyloop_papers.unknown_city.plan import BAND, COMPUTERS, GOAL, HEIGHT, SPEED, OnboardComputer
-from skyloop_papers.unknown_city.plot import CityFlight, draw_flight
-from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map
-from skyloop_papers.unknown_city.stack import STAMPS
+from skyloop_papers.unknown_city.scores import CityFlight
+from skyloop_papers.unknown_city.stack import STAMPS, client
 
 PILOT = {"goal": list(GOAL), "height": HEIGHT, "speed": SPEED, "band": BAND}
 WAIT_S = 300.0
 """Wall s until the CUT has loaded its code."""
-ENGINE = "skyloop_papers.unknown_city.engine"
 PATIENCE_S = 3600.0
 OWN_STACK = {
     "vehicles.0.estimators.slam.kind": f"{STACK}:StampedLocaliser", "vehicles.0.pilot.kind": f"{STACK}:StampedPilot",
@@ -57,14 +48,14 @@ def fly_on(name: str, seed: int, duration: float, picture: str = "") -> dict[str
 def _inside(seed: int, duration: float, picture: str) -> dict[str, Any]:
     STAMPS.clear()
     began = time.perf_counter()
-    scored = fly_inside(seed, "gnss", duration, picture, OWN_STACK)
+    run = fly_inside(seed, "gnss", duration, picture, OWN_STACK)
     times: dict[str, list[float]] = {"t1": [], "t2": []}
     for start, spent, end in STAMPS:
         times["t1"].append(1e3 * (start - began))
         times["t2"].append(1e3 * spent)
         began = end
     # before the first sweep the simulation was built
-    return {**scored, "times": {stage: values[1:] for stage, values in times.items()}, "network": "none"}
+    return {**run, "times": {stage: values[1:] for stage, values in times.items()}, "network": "none"}
 
 
 def _outside(name: str, computer: OnboardComputer, seed: int, duration: float, picture: str) -> dict[str, Any]:
@@ -73,7 +64,7 @@ def _outside(name: str, computer: OnboardComputer, seed: int, duration: float, p
     task = {
         "seed": seed, "duration": duration, "apart": apart, "speed": computer.speed, "picture": picture, "what": name,
     }  # fmt: skip
-    scored: dict[str, Any] = run_engine(f"unknown-city, {name}", ENGINE, task, apart=apart, patience_s=PATIENCE_S)
+    scored = run_engine(f"unknown-city, {name}", fly, task, apart=apart, patience_s=PATIENCE_S)
     return {**scored, "network": network_in_words(why_not) if computer.apart else "loopback"}
 
 
@@ -86,7 +77,7 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
     scenario, flown = without_pilots(outside_estimator(own, "slam")[0]), CityFlight()
     options = SessionOptions(wait_s=WAIT_S, hang_s=WAIT_S)
     with (
-        ProgramUnderTest("skyloop_papers.unknown_city.client", apart=task["apart"]) as cut,
+        ProgramUnderTest(client, apart=task["apart"]) as cut,
         build(scenario) as simulation,
         tempfile.TemporaryDirectory() as folder,
     ):
@@ -95,8 +86,13 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
         seen = cut.result(WAIT_S)
         with (Path(folder) / "timeline.csv").open(encoding="utf-8") as file:
             served = {int(row["number"]): row for row in csv.DictReader(file)}
-    violations = link.timeline.violations
-    return {**_scored(flown, seen, task), "times": times_of(seen["rows"], served, link.began), "violations": violations}
+    if seen["reached"]:
+        # the pilot lands at once when it believes to be there, so the last instant at flight height is that one
+        flown.reached_ns = next((t for t, position in reversed(flown.truth) if position[2] > HEIGHT - 1.0), None)
+    about, figures = {"seed": task["seed"], "what": task["what"]}, {"retreats": seen["retreats"]}
+    run = scored(flown, about, seen["doing"], task["duration"], figures, picture=task["picture"])
+    times = times_of(seen["rows"], served, link.began)
+    return {**run, "simulated_s": flown.lasted, "times": times, "violations": link.timeline.violations}
 
 
 def _fly(simulation: Simulation, link: Coordinator, cut: ProgramUnderTest, duration: float, flown: CityFlight) -> None:
@@ -113,25 +109,6 @@ def _fly(simulation: Simulation, link: Coordinator, cut: ProgramUnderTest, durat
     while simulation.port.next_ns < end_ns and not link.over and cut.is_running and not first_collision(flown.events):
         simulation.step()
     flown.lasted = simulation.now
-
-
-def _scored(flown: CityFlight, seen: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
-    model = UrbanWalls(task["seed"]).model
-    model.freeze()
-    city = TrueCity(model)
-    if seen["reached"]:
-        # the pilot lands at once when it believes to be there, so the last instant at flight height is that one
-        flown.reached_ns = next((t for t, position in reversed(flown.truth) if position[2] > HEIGHT - 1.0), None)
-    scored = {"seed": task["seed"], "what": task["what"], **scores_of(flown, city), "retreats": seen["retreats"]}
-    if flown.grid is not None:
-        scored |= scores_of_map(model, flown.grid)
-    cause = cause_of(flown, seen["doing"], task["duration"])
-    if cause:
-        scored["failed"] = cause
-    scored["simulated_s"] = flown.lasted
-    if task["picture"]:
-        draw_flight(Path(task["picture"]), flown, city, scored)
-    return scored
 
 
 def times_of(rows: list[list[float]], served: dict[int, dict[str, str]], began: float) -> dict[str, list[float]]:
@@ -151,7 +128,3 @@ def times_of(rows: list[list[float]], served: dict[int, dict[str, str]], began: 
         if rows[number - 1][5] and number in served:
             sweep = number
     return times
-
-
-if __name__ == "__main__":
-    answer_experiment(fly)

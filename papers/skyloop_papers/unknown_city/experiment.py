@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from skyloop.campaigns.pools import local_pool
-from skyloop_papers.experiment import Cell, Cells, Rule, RunByRun
+from skyloop_papers.experiment import Cell, Rule, RunByRun
 from skyloop_papers.flight_watch import collisions, succeeded
 from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, RunWorkers, all_runs, silent
-from skyloop_papers.texts import table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, shown, table
 from skyloop_papers.unknown_city.engine import fly_on
 from skyloop_papers.unknown_city.flight import fly
 from skyloop_papers.unknown_city.plan import (
@@ -36,15 +36,32 @@ TABLE = "section V-E2"
 FACTOR = "simulated per processor second"
 AIMS = {"gnss": AIM_REACHED, "denied": AIM_DENIED, "kiss": None}
 ON_COMPUTERS = {"way": "way_m", "error": "error_rms_m", "least clearance": "clearance_m"}
+FIGURES: dict[str, tuple[str, str, float | None]] = {
+    "way over the shortest": ("way_over_optimum", "1", AIM_WAY),
+    "map IoU": ("iou", "1", AIM_IOU),
+    "map IoU, cells with a surface near their edge left out": ("iou_loose", "1", None),
+    "error of the estimate, rms": ("error_rms_m", "m", None),
+    "error of the estimate, largest": ("error_max_m", "m", None),
+    "least clearance": ("clearance_m", "m", None),
+    "way": ("way_m", "m", None),
+}
+"""By cell, the figure of a flight that it is the mean of, its unit and the aim."""
+MORE_IS_BETTER = ("iou", "iou_loose", "clearance_m")
+IN_TROUBLE: dict[str, Form] = {
+    "trouble": "{row}",
+    "at the goal": "{ours:g} of {n}",
+    "collisions": "{hits}",
+    "least clearance, m": "{clearance:.2f}",
+    "largest error, m": "{error:.2f}",
+    "the others": lambda cell: "; ".join(f"seed {seed}: {why}" for seed, why in cell.conditions["failed"].items()),
+}
 
 
 class UnknownCityExperiment(RunByRun[CityPlan]):
     paper = "airloop"
+    plans = CityPlan(), QUICK
     rules = (Rule("all", column="goal reached"),)
     pictures = ("pictures/gnss-101.png",)
-
-    def plan(self, *, quick: bool = False) -> CityPlan:
-        return QUICK if quick else CityPlan()
 
     def jobs(self, plan: CityPlan, folder: Path) -> list[Job]:
         """The flights that are scored; those with trouble; and those on other computers."""
@@ -95,10 +112,14 @@ class UnknownCityExperiment(RunByRun[CityPlan]):
         return cells + [cell for name, run in runs.items() if name.startswith("computer") for cell in _on_computer(run)]
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
+        found = by_table(cells)
         return {
-            "flights": _flights(cells), "failed": _failed(cells), "times": _times(cells),
-            "computers": _computers(cells), "troubles": _troubles(cells),
-        }  # fmt: skip
+            "flights": _flights(found[TABLE]),
+            "failed": _failed(found[TABLE]),
+            "times": _times(Cells(found["time"])),
+            "computers": _computers(Cells(found["CUT"])),
+            "troubles": lines(found["trouble"], IN_TROUBLE),
+        }
 
     def plan_page(self) -> dict[str, str]:
         rows = [
@@ -148,23 +169,15 @@ def _flown(name: str, runs: list[Run], aim: int | None) -> list[Cell]:
         Cell(TABLE, name, "collisions", None, collisions(failed.values()), "1", n, None, {"aim": 0}),
     ]
 
-    def add(what: str, key: str, unit: str, limit: float | None, least: bool = False) -> None:
-        values = [run[key] for run in flown if key in run]
+    for what, (key, unit, limit) in FIGURES.items():
+        values, least = [run[key] for run in flown if key in run], key in MORE_IS_BETTER
         if not values:
-            return
+            continue
         conditions: dict[str, Any] = {"worst": min(values) if least else max(values), "aim": limit}
         if limit is not None:
             conditions["met"] = sum(value >= limit if least else value <= limit for value in values)
         sd = statistics.stdev(values) if len(values) > 1 else None
         cells.append(Cell(TABLE, name, what, None, statistics.fmean(values), unit, len(values), sd, conditions))
-
-    add("way over the shortest", "way_over_optimum", "1", AIM_WAY)
-    add("map IoU", "iou", "1", AIM_IOU, least=True)
-    add("map IoU, cells with a surface near their edge left out", "iou_loose", "1", None, least=True)
-    add("error of the estimate, rms", "error_rms_m", "m", None)
-    add("error of the estimate, largest", "error_max_m", "m", None)
-    add("least clearance", "clearance_m", "m", None, least=True)
-    add("way", "way_m", "m", None)
     return cells
 
 
@@ -197,33 +210,25 @@ def _on_computer(run: Run) -> list[Cell]:
 # ---- the page
 
 
-def _flights(cells: Sequence[Cell]) -> str:
-    found, rows = [cell for cell in cells if cell.table == TABLE], []
-    by = Cells(found)
+def _flights(found: Sequence[Cell]) -> str:
+    by, rows = Cells(found), []
     for what in dict.fromkeys(cell.column for cell in found):
         groups = [by.get((name, what)) for name in GROUPS.values()]
         published = next((f"{cell.published:g} flight" for cell in groups if cell and cell.published), "")
-        rows.append([what, published, *(_shown(cell) for cell in groups)])
+        rows.append([what, published, *(shown(cell, _outcome) for cell in groups)])
     return table(["", "paper", *GROUPS.values()], rows, right=1)
 
 
-def _shown(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    about = cell.conditions
-    if "failed" in about:
-        aim = "" if about["aim"] is None else f" (aim {about['aim']})"
-        return f"{cell.ours:g} of {cell.n}{aim}"
-    if "worst" not in about:
-        return f"{cell.ours:g}"
-    aim = "" if about.get("aim") is None else f"; {about['met']} of {cell.n} meet {about['aim']:g}"
-    return f"{cell.ours:.3g} (worst {about['worst']:.3g}{aim})"
+def _outcome(cell: Cell) -> str:
+    if "failed" in cell.conditions:
+        return shown(cell, "{ours:g} of {n}[ (aim {aim})]")
+    return shown(cell, "{ours:.3g} (worst {worst:.3g}[; {met} of {n} meet {aim:g}])") or shown(cell, "g")
 
 
-def _failed(cells: Sequence[Cell]) -> str:
+def _failed(found: Sequence[Cell]) -> str:
     folders = {title: group for group, title in GROUPS.items()}
     rows = []
-    for cell in (cell for cell in cells if cell.table == TABLE):
+    for cell in found:
         again = cell.conditions.get("again", {})
         for seed, cause in cell.conditions.get("failed", {}).items():
             command = f"`{again[seed]}`" if seed in again else ""
@@ -231,47 +236,22 @@ def _failed(cells: Sequence[Cell]) -> str:
     return table(["seed", "", "cause", "picture", "flown again by"], rows) if rows else "No flight failed.\n"
 
 
-def _times(cells: Sequence[Cell]) -> str:
-    by = Cells.of(cells, "time")
+def _times(cells: Cells) -> str:
+    forms = {what: "{ours:.1f} (aim ≥ {aim:g})" if what == FACTOR else "{ours:.0f} %" for row, what in cells if not row}
+    figures: Figures = {what.removeprefix("share: "): (what, form) for what, form in forms.items()}
+    return cells.by_figure("", figures, {"particle filter": "", "kiss-icp": GROUPS["kiss"]})
+
+
+def _computers(cells: Cells) -> str:
+    """Times of a stage are the median and the 99th percentile in ms."""
     rows = []
-    for what in (column for row, column in by if not row):
-        both = (by.get((row, what)) for row in ("", GROUPS["kiss"]))
-        rows.append([what.removeprefix("share: "), *(_time(cell) for cell in both)])
-    return table(["", "particle filter", "kiss-icp"], rows, right=1)
-
-
-def _time(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    return f"{cell.ours:.1f} (aim ≥ {cell.conditions['aim']:g})" if cell.column == FACTOR else f"{cell.ours:.0f} %"
-
-
-def _computers(cells: Sequence[Cell]) -> str:
-    by, rows = Cells.of(cells, "CUT"), []
-    for name in COMPUTERS:
-        reached = by.get((name, "goal reached"))
-        if reached is None:
-            continue
-        stages = (_stage(by, name, stage) for stage in ("t1", "t2", "t3"))
-        measured = (by.shown(name, what, ".3g") for what in ON_COMPUTERS)
-        outcome = reached.conditions["failed"] or "at the goal"
-        rows.append([name, reached.conditions["network"], *stages, *measured, outcome])
+    for name in [name for name in COMPUTERS if (name, "goal reached") in cells]:
+        stages = ([cells.shown(name, f"{stage}, p{q}", ".3g") for q in (50, 99)] for stage in ("t1", "t2", "t3"))
+        times = (" / ".join(filter(None, both)) or "a call" for both in stages)
+        about, measured = (
+            cells[name, "goal reached"].conditions,
+            (cells.shown(name, what, ".3g") for what in ON_COMPUTERS),
+        )
+        rows.append([name, about["network"], *times, *measured, about["failed"] or "at the goal"])
     head = ["stack", "network", "t1", "t2", "t3", "way, m", "error, m rms", "least clearance, m", ""]
-    return table(head, rows, right=2) if rows else "Not flown yet.\n"
-
-
-def _stage(cells: Cells, name: str, stage: str) -> str:
-    """Median and 99th percentile in ms."""
-    both = (cells.shown(name, f"{stage}, p{q}", ".3g") for q in (50, 99))
-    return " / ".join(shown for shown in both if shown) or "a call"
-
-
-def _troubles(cells: Sequence[Cell]) -> str:
-    rows = []
-    for cell in (cell for cell in cells if cell.table == "trouble"):
-        about = cell.conditions
-        rest = "; ".join(f"seed {seed}: {cause}" for seed, cause in about["failed"].items())
-        reached = f"{cell.ours:g} of {cell.n}"
-        rows.append([cell.row, reached, str(about["hits"]), f"{about['clearance']:.2f}", f"{about['error']:.2f}", rest])
-    head = ["trouble", "at the goal", "collisions", "least clearance, m", "largest error, m", "the others"]
-    return table(head, rows, right=1) if rows else "Not flown yet.\n"
+    return table(head, rows, right=2)

@@ -17,9 +17,9 @@ from skyloop.world.worlds.urban_walls import UrbanWalls
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import EventKind, Message
 from skyloop_papers.flight_watch import SPENT, clocked, first_collision
+from skyloop_papers.runs import Run
 from skyloop_papers.unknown_city.plan import BAND, DURATION, GOAL, HEIGHT, LAND_WITHIN, SPEED
-from skyloop_papers.unknown_city.plot import CityFlight, draw_flight
-from skyloop_papers.unknown_city.scores import TrueCity, scores_of_map, way_length
+from skyloop_papers.unknown_city.scores import CityFlight, TrueCity, draw_flight, scores_of_map, way_length
 from skyloop_papers.unknown_city.stack import ClockedCityPilot
 
 STACK = "skyloop_papers.unknown_city.stack"
@@ -56,7 +56,7 @@ def again(changes: dict[str, Any]) -> str:
     return f"skyloop run unknown-city {options}"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """As YAML in one line."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {_plain(one)}' for key, one in value.items())}}}"
@@ -65,9 +65,7 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def fly(
-    seed: int, group: str, duration: float, picture: str = "", more: dict[str, Any] | None = None
-) -> dict[str, Any]:
+def fly(seed: int, group: str, duration: float, picture: str = "", more: dict[str, Any] | None = None) -> Run:
     """Fly and score; picture: where the flight is drawn, nowhere if empty. more: further changes of the scenario."""
     SPENT.clear()
     flown, trouble = CityFlight(), ""
@@ -83,21 +81,38 @@ def fly(
     except SkyloopError as error:
         trouble = str(error)
     spent = time.process_time() - began
-    model = UrbanWalls(seed).model
+    figures = {} if pilot is None else {**_times(flown.lasted, spent), "retreats": pilot.retreats}
+    command = again({**changes_of(seed, group, duration), **(more or {})})
+    doing, about = "" if pilot is None else pilot.doing, {"seed": seed, "group": group}
+    return scored(flown, about, doing, duration, figures, picture=picture, failed=trouble, again=command)
+
+
+def scored(
+    flown: CityFlight,
+    about: Run,
+    doing: str,
+    duration: float,
+    figures: Run,
+    *,
+    picture: str,
+    failed: str = "",
+    again: str = "",
+) -> Run:
+    """Scores of a flight, and its picture. doing: what the pilot did last; figures: what else is known of the flight;
+    again: the command that flies it again."""
+    model = UrbanWalls(about["seed"]).model
     model.freeze()
-    city = TrueCity(model)
-    scored: dict[str, Any] = {"seed": seed, "group": group}
-    if flown.truth and pilot is not None:
-        scored |= {**scores_of(flown, city), **_times(flown.lasted, spent), "retreats": pilot.retreats}
-        trouble = trouble or cause_of(flown, pilot.doing, duration)
+    city, run = TrueCity(model), dict(about)
+    if flown.truth:
+        run |= {**scores_of(flown, city), **figures}
+        failed = failed or cause_of(flown, doing, duration)
     if flown.grid is not None:
-        scored |= scores_of_map(model, flown.grid)
-    if trouble:
-        scored["failed"] = trouble
-        scored["again"] = again({**changes_of(seed, group, duration), **(more or {})})
+        run |= scores_of_map(model, flown.grid)
+    if failed:
+        run |= {"failed": failed, **({"again": again} if again else {})}
     if picture:
-        draw_flight(Path(picture), flown, city, scored)
-    return scored
+        draw_flight(Path(picture), flown, city, run)
+    return run
 
 
 def _fly(simulation: Simulation, pilot: ClockedCityPilot, duration: float, flown: CityFlight) -> None:

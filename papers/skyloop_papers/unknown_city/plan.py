@@ -1,7 +1,4 @@
-"""The flights of `skyloop reproduce unknown-city` and their evaluation, fixed before the flights; see the page.
-
-Nothing here may change once flights that count have begun. A results folder holds a copy, and a different plan is
-refused."""
+"""The flights of `skyloop reproduce unknown-city` and their evaluation, fixed before the flights; see the page."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from skyloop.campaigns.flight import flight_run, task_run
+from skyloop.campaigns.flight import one_run
 from skyloop.campaigns.folder import RESULTS, SUMMARY, CampaignFolder, Row, row_of, run_of, table_of, write_table
 from skyloop.campaigns.intervals import INTERVALS, StoppingPoint
 from skyloop.campaigns.plan import (
@@ -36,7 +36,7 @@ from skyloop.campaigns.space import corners
 from skyloop.core.files import write_whole
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description
-from skyloop.recording.run_folder import plain
+from skyloop.recording.run_folder import Summary, plain
 from skyloop_client.errors import ScenarioError, nearest_name
 
 LOOKED_AT = 8
@@ -83,7 +83,7 @@ class Campaign:
         progress: Progress = lambda done, planned, outcomes: None,
         *,
         report: bool = True,
-    ) -> dict[str, Any]:
+    ) -> Summary:
         """Make what is missing, then write tables and report. Returns what is in summary.json."""
         began = time.perf_counter()
         held = CampaignFolder(path, self.identity())
@@ -105,7 +105,7 @@ class Campaign:
             held.close()
         return summary
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """What a folder belongs to: the plan and the scenario that it names."""
         plan = self.plan.model_dump(mode="json", exclude=set(NO_MATTER))
         # the way of searching too: runs of another one lie elsewhere
@@ -113,10 +113,9 @@ class Campaign:
         return {**plan, "searching": searching, "scenario_data": self.loaded.scenario}
 
     def work(self, run: CampaignRun, *, keep: bool = False) -> RemoteCall:
-        call = flight_run if self.loaded.scenario is not None else task_run
-        return RemoteCall.of(call, (self.loaded.spec(), run, keep), self.plan.time_limit)
+        return RemoteCall.of(one_run, (self.loaded.spec(), run, keep), self.plan.time_limit)
 
-    def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, Any]:
+    def _summary(self, rows: list[Row], made_now: int, wall_s: float) -> dict[str, object]:
         plan = self.plan
         judged = [row for row in rows if row["outcome"] != "lost"]
         good = sum(row["outcome"] == "success" for row in judged)
@@ -144,7 +143,7 @@ class _Making:
         self._stack = ExitStack()
         self._pool: Pool | None = None
         self._counts = Counter(row["outcome"] for row in held.rows.values())
-        self._troubles: list[tuple[dict[str, Any], RunOutcome]] = []
+        self._troubles: list[tuple[Row, RunOutcome]] = []
 
     def __enter__(self) -> _Making:
         return self
@@ -192,7 +191,7 @@ class _Making:
                 if enough():
                     return
 
-    def _look_at(self, row: dict[str, Any], outcome: RunOutcome, planned: int) -> None:
+    def _look_at(self, row: dict[str, object], outcome: RunOutcome, planned: int) -> None:
         """End the campaign if its first runs all have the same fault, which is then the plan's."""
         if len(self._troubles) >= LOOKED_AT:
             return
@@ -232,18 +231,18 @@ def _verdict(row: Row) -> bool | None:
     return None if row["outcome"] == "lost" else bool(row["outcome"] == "success")
 
 
-def _row_of(outcome: RunOutcome) -> dict[str, Any]:
+def _row_of(outcome: RunOutcome) -> dict[str, object]:
     """What the run says of itself. Without an answer, or with an error that is not the flight's, it is lost."""
     if outcome.lost:
         return {"outcome": "lost", "cause": outcome.lost}
     if outcome.error is not None:
         return {"outcome": "lost", "cause": ": ".join(outcome.error)}
-    row: dict[str, Any] = outcome.result
+    row: Row = outcome.result
     return row
 
 
 def campaign(
-    what: str | Path | Callable[..., Any], space: Any = None, metrics: Sequence[str] = (), **more: Any
+    what: str | Path | Callable[..., object], space: object = None, metrics: Sequence[str] = (), **more: object
 ) -> Campaign:
     """A campaign of a scenario (its name or file), of a function, or of a plan's file.
 
@@ -269,11 +268,11 @@ def campaign(
     return Campaign(loaded, search=wanted is not None)
 
 
-def _name_of(what: Any) -> str:
+def _name_of(what: str | Path | Callable[..., object]) -> str:
     return str(getattr(what, "__name__", "task")).strip("<>") if callable(what) else Path(what).stem
 
 
-def _task(function: Callable[..., Any]) -> tuple[str, bytes | None]:
+def _task(function: Callable[..., object]) -> tuple[str, bytes | None]:
     """The name of a function of a module, or a name and the function itself if no other process could import it."""
     name, module = getattr(function, "__qualname__", "task"), getattr(function, "__module__", "__main__")
     if module != "__main__" and name.isidentifier():
@@ -287,7 +286,7 @@ def _task(function: Callable[..., Any]) -> tuple[str, bytes | None]:
     return f"{module}:{name.strip('<>')}#{mark}", pickled_by_value(function)
 
 
-def _spelled(space: Any) -> Any:
+def _spelled(space: Any) -> object:
     if not isinstance(space, dict):
         return list(space or [])
     return {

@@ -125,7 +125,7 @@ def _value(row: Row, name: str) -> Any:
     return row["metrics"].get(name)
 
 
-def _plans(a: Path, b: Path) -> list[tuple[str, Any, Any]]:
+def _plans(a: Path, b: Path) -> list[tuple[str, object, object]]:
     plans = [json.loads((folder / PLAN).read_text(encoding="utf-8")) for folder in (a, b)]
     keys = dict.fromkeys((*plans[0], *plans[1]))
     return [(key, plans[0].get(key), plans[1].get(key)) for key in keys if plans[0].get(key) != plans[1].get(key)]
@@ -153,7 +153,7 @@ def _percent(good: int, n: int) -> str:
     return f"{100 * good / n:.1f} %" if n else "of nothing"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = json.dumps(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

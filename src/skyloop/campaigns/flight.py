@@ -9,40 +9,39 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
 
-from skyloop.apps.run import run_scenario
-from skyloop.campaigns.folder import packed
+from skyloop.campaigns.folder import Row, packed
 from skyloop.campaigns.plan import CampaignRun, RunSpec
 from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
-from skyloop.recording.run_folder import plain
+from skyloop.recording.run_folder import Summary, plain
+from skyloop.run import run_scenario
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
-from skyloop_client.plugins import call_user_code, forget_plugins, load_plugin
+from skyloop_client.user_code import call_user_code, forget_plugins, load_plugin
 
-Row = dict[str, Any]
 RunResult = tuple[Row, bytes]
 
 
-def one_run(make: Callable[[Path], Row], run: CampaignRun, keep: bool) -> RunResult:
-    """What `make` tells of the run that it makes in a folder; and the folder if it failed or is to be kept."""
-    # a user's modules begin anew with each run, whatever this process has made before
+def one_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
+    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
+    # a user's modules are loaded again for each run, whatever this process has made before
     forget_plugins()
     scratch = Path(tempfile.mkdtemp(prefix="run-"))
     try:
-        row = make(scratch / "run")
+        folder = scratch / "run"
+        row = _called(spec, run, folder) if spec.scenario is None else _flown(spec, run, folder, keep)
         if row["outcome"] == "success" and not keep:
             return row, b""
-        (scratch / "run").mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True)
         about = {"run": run.number, "seed": run.seed, "parameters": run.parameters, **row}
-        (scratch / "run" / "run.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-        return row, packed(scratch / "run")
+        (folder / "run.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        return row, packed(folder)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def judged(spec: RunSpec, metrics: Metrics, summary: dict[str, Any]) -> Row:
+def judged(spec: RunSpec, metrics: Metrics, summary: Summary) -> Row:
     """A flight that an error ended is a failure, whatever its metrics say."""
     if spec.success is None:
         broken = [f"{name} crashed" for name, one in summary.get("vehicles", {}).items() if one["crashed"]]
@@ -54,11 +53,11 @@ def judged(spec: RunSpec, metrics: Metrics, summary: dict[str, Any]) -> Row:
     return {"outcome": "failed" if cause else "success", "cause": cause, "metrics": metrics}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def hint(names: list[str], summary: dict[str, Any]) -> Row:
+def hint(names: list[str], summary: dict[str, object]) -> Row:
     """Metrics that the summary does not have, for a hint if no run has them."""
     return {"absent": names, "known": names_in(summary)} if names else {}
 
@@ -71,15 +70,10 @@ class UnmeasuredError(Exception):
     """A metric cannot be measured. The flight is not to blame."""
 
 
-def flight_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
-    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
-    return one_run(lambda folder: _flown(spec, run, folder, keep), run, keep)
-
-
 def _flown(spec: RunSpec, run: CampaignRun, folder: Path, keep: bool) -> Row:
     rows: list[Row] = []
 
-    def wanted(summary: dict[str, Any]) -> bool:
+    def wanted(summary: dict[str, object]) -> bool:
         """Judged before the plot is drawn, because the plot of a success is not kept."""
         try:
             metrics, absent = measured(spec.metrics, plain(summary), folder, spec.folder)
@@ -105,11 +99,6 @@ def _flown(spec: RunSpec, run: CampaignRun, folder: Path, keep: bool) -> Row:
     return rows[-1]
 
 
-def task_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
-    """Metrics and verdict of a run, and its folder if it failed or if it is to be kept."""
-    return one_run(lambda folder: _called(spec, run, folder), run, keep)
-
-
 def _called(spec: RunSpec, run: CampaignRun, folder: Path) -> Row:
     """A task: a function of the user's, with the parameters by name."""
     task = spec.task
@@ -129,7 +118,7 @@ def _called(spec: RunSpec, run: CampaignRun, folder: Path) -> Row:
     return row
 
 
-def _offered(function: Callable[..., Any], **offered: Any) -> dict[str, Any]:
+def _offered(function: Callable[..., object], **offered: object) -> dict[str, object]:
     """Those of the arguments that the function names."""
     try:
         names = inspect.signature(function).parameters

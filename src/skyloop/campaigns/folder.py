@@ -78,7 +78,7 @@ Row = dict[str, Any]
 class CampaignFolder:
     """Rows are in memory too, so that a full disk costs no run that is done."""
 
-    def __init__(self, path: Path, plan: dict[str, Any]) -> None:
+    def __init__(self, path: Path, plan: dict[str, object]) -> None:
         """Begin, or go on with the same plan."""
         self.path = path
         self.rows: dict[int, Row] = {}
@@ -155,12 +155,12 @@ def read_rows(path: Path) -> Iterator[Row]:
             yield row
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     """JSON has no infinity."""
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
-def row_of(run: CampaignRun, verdict: dict[str, Any], outcome: RunOutcome) -> Row:
+def row_of(run: CampaignRun, verdict: dict[str, object], outcome: RunOutcome) -> Row:
     return {
         "run": run.number, "point": run.point, "repeat": run.repeat, "seed": run.seed, "parameters": run.parameters,
         "outcome": verdict["outcome"], "cause": verdict.get("cause", ""), "metrics": verdict.get("metrics", {}),
@@ -177,7 +177,7 @@ def table_of(rows: list[Row]) -> Any:
     import pyarrow
 
     names = ("run", "point", "repeat", "seed")
-    columns: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in names}
+    columns: dict[str, list[object]] = {name: [row[name] for row in rows] for name in names}
     for group in ("parameters", "metrics"):
         for name in dict.fromkeys(name for row in rows for name in row[group]):
             columns[name] = [row[group].get(name) for row in rows]
@@ -186,7 +186,7 @@ def table_of(rows: list[Row]) -> Any:
     return pyarrow.table({name: _column(pyarrow, values) for name, values in columns.items()})
 
 
-def _column(pyarrow: Any, values: list[Any]) -> Any:
+def _column(pyarrow: Any, values: list[Any]) -> object:
     """Values of different kinds, such as a number and a text, become texts of JSON."""
     numbers = [value for value in values if value is not None]
     if numbers and all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers):
@@ -197,11 +197,11 @@ def _column(pyarrow: Any, values: list[Any]) -> Any:
         return pyarrow.array([None if value is None else json.dumps(value) for value in values])
 
 
-def _mixed(numbers: list[Any]) -> bool:
+def _mixed(numbers: list[object]) -> bool:
     return any(isinstance(value, float) for value in numbers)
 
 
-def write_table(table: Any, path: Path) -> None:
+def write_table(table: object, path: Path) -> None:
     import pyarrow
 
     held = pyarrow.BufferOutputStream()

@@ -17,11 +17,15 @@ from skyloop.campaigns.space import STRICT, Choice, Design, Point, Span, corners
 from skyloop.core.validation import read_yaml, validated
 from skyloop.sim.scenario import Scenario, make_scenario, read_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 
 MOST_RUNS = 10_000_000
 COLUMNS = ("run", "point", "repeat", "seed", "outcome", "cause", "attempts", "processor_s", "wall_s")
 """Columns of the results beside parameters and metrics."""
+
+
+Settings = dict[str, Any]
+"""Of all runs alike, by path in the scenario or by argument of the task."""
 
 
 class Search(BaseModel):
@@ -51,7 +55,7 @@ class CampaignPlan(BaseModel):
     task: str | None = None
     """Instead of a scenario: a function as file.py:name or module:name. It gets the parameters by name, `seed` and
     `folder` too if it has such arguments, and returns metrics by name."""
-    settings: dict[str, Any] = {}
+    settings: Settings = {}
     """Changes that hold for every run, such as `duration: 20`."""
     design: Design = "grid"
     """How points are chosen: all combinations, by chance, by chance but evenly along each parameter, or listed."""
@@ -148,7 +152,7 @@ class RunSpec:
     """For errors."""
     scenario: Any
     """The scenario's own data, or None."""
-    settings: dict[str, Any]
+    settings: Settings
     task: str | bytes | None
     scenario_folder: Path | None
     folder: Path
@@ -196,7 +200,7 @@ def make_plan(data: Any, where: str, folder: Path, function: bytes | None = None
     """Checked as far as can be without a flight: every value of every parameter is tried in the scenario."""
     if not isinstance(data, dict):
         raise ScenarioError(f"{where}: a plan is a mapping of keys to values")
-    plan: CampaignPlan = validated(CampaignPlan, data, where)
+    plan = validated(CampaignPlan, data, where)
     if plan.success is not None:
         success_rule(plan.success, f"{where}: success")
     columns = [*COLUMNS, *plan.parameters, *map(metric_name, plan.measured)]

@@ -192,7 +192,7 @@ def _begin(ray: Any, workers: int | None, address: str | None) -> None:
         log.warning("Ray was imported before the campaign, so it listens beyond this machine; keep strangers out")
 
 
-def pickled_by_value(function: Any) -> bytes:
+def pickled_by_value(function: object) -> bytes:
     """A function of a notebook, a script or an expression, which no other process could import."""
     _imported(embedded=True)
     from ray import cloudpickle

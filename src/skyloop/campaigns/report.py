@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from skyloop.campaigns.plan import CampaignPlan
 from skyloop.campaigns.search import worst_first
 from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import figure, jpeg, page, plot, section, table
+from skyloop.recording.run_folder import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 GOOD, BAD, LOST = "#2a9d5c", "#d1495b", "#8d99a3"
 BINS = 8
@@ -42,7 +46,7 @@ class OutcomeGroup:
     n: int
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -80,10 +84,10 @@ def success_plots(rows: list[Row], parameters: list[str], confidence: float) -> 
     """A panel for each parameter: the share of successes with its interval, and how many runs it is of."""
     shown = [name for name in parameters[:MOST_PARAMETERS] if len(groups_of(rows, name)) > 1]
 
-    def draw_one(axes: Any, name: str) -> None:
+    def draw_one(axes: Axes, name: str) -> None:
         groups = groups_of(rows, name)
-        positions = [group.middle for group in groups]
-        if any(position is None for position in positions):
+        positions = [group.middle for group in groups if group.middle is not None]
+        if len(positions) < len(groups):
             positions = [float(k) for k in range(len(groups))]
             axes.set_xticks(positions, [group.label for group in groups], rotation=20 if len(groups) > 4 else 0)
             axes.margins(x=0.15)
@@ -105,7 +109,7 @@ def scatter_plots(rows: list[Row], parameters: list[str], metrics: list[str]) ->
     numeric = [name for name in parameters if all(is_number(row["parameters"].get(name)) for row in rows)]
     varied = [name for name in numeric if len({row["parameters"][name] for row in rows}) > 1]
     pairs = [(varied[i], varied[j]) for i in range(len(varied)) for j in range(i + 1, len(varied))][:PANELS]
-    draws: list[Callable[[Any], None]] = [
+    draws: list[Callable[[Axes], None]] = [
         partial(_points, rows=rows, x=_parameter(x), y=_parameter(y), names=(x, y)) for x, y in pairs
     ]
     measured = [name for name in metrics if any(is_number(row["metrics"].get(name)) for row in rows)][:MOST_METRICS]
@@ -117,16 +121,16 @@ def scatter_plots(rows: list[Row], parameters: list[str], metrics: list[str]) ->
     return _panels(draws)
 
 
-def _parameter(name: str) -> Callable[[Row], Any]:
+def _parameter(name: str) -> Callable[[Row], object]:
     return lambda row: row["parameters"].get(name)
 
 
-def _metric(name: str) -> Callable[[Row], Any]:
+def _metric(name: str) -> Callable[[Row], object]:
     return lambda row: row["metrics"].get(name)
 
 
 def _points(
-    axes: Any, rows: list[Row], x: Callable[[Row], Any], y: Callable[[Row], Any], names: tuple[str, str]
+    axes: Axes, rows: list[Row], x: Callable[[Row], Any], y: Callable[[Row], Any], names: tuple[str, str]
 ) -> None:
     looks = (("success", GOOD, "o", 0.65), ("failed", BAD, "X", 0.9), ("lost", LOST, "s", 0.8))
     for outcome, colour, mark, alpha in looks:
@@ -135,19 +139,20 @@ def _points(
         ]
         if dots:
             size = 26 if len(rows) < 400 else 10
-            axes.scatter(*zip(*dots, strict=True), s=size, c=colour, marker=mark, alpha=alpha, lw=0, label=outcome)
+            along, up = zip(*dots, strict=True)
+            axes.scatter(along, up, s=size, c=colour, marker=mark, alpha=alpha, lw=0, label=outcome)
     axes.set(xlabel=names[0], ylabel=names[1])
     if len({row["outcome"] for row in rows}) > 1:
         axes.legend(frameon=False, fontsize=7, loc="best", handletextpad=0.2)
 
 
-def _panels(draws: list[Callable[[Any], None]]) -> str:
+def _panels(draws: list[Callable[[Axes], None]]) -> str:
     """Rows of panels of one size; the last row is filled up with nothing."""
     out = []
     for first in range(0, len(draws), PANELS):
         row = draws[first : first + PANELS]
 
-        def draw(*axes: Any, row: list[Callable[[Any], None]] = row) -> None:
+        def draw(*axes: Axes, row: list[Callable[[Axes], None]] = row) -> None:
             for one, panel in zip(axes, [*row, *[None] * (PANELS - len(row))], strict=True):
                 panel(one) if panel is not None else one.set_axis_off()
 
@@ -164,9 +169,7 @@ MOST_LOST = 20
 FlyAgain = Callable[[Sequence[Row]], dict[int, bytes]]
 
 
-def write_report(
-    held: CampaignFolder, plan: CampaignPlan, rows: list[Row], summary: dict[str, Any], again: FlyAgain
-) -> Path:
+def write_report(held: CampaignFolder, plan: CampaignPlan, rows: list[Row], summary: Summary, again: FlyAgain) -> Path:
     worst = [row for row in worst_first(plan, rows) if row["outcome"] != "lost"][:WORST_SHOWN]
     folders = pictured(held, plan, worst, again)
     sections = [
@@ -185,7 +188,7 @@ def write_report(
     return path
 
 
-def in_words(summary: dict[str, Any]) -> str:
+def in_words(summary: Summary) -> str:
     """The result in one line."""
     runs, rate = summary["runs"], summary["success_rate"]
     parts = [f"{runs} runs" if runs == summary["planned"] else f"{runs} of {summary['planned']} planned runs"]
@@ -216,7 +219,7 @@ def _picture(folder: Path) -> Path | None:
     return next((path for pattern in PICTURES for path in sorted(folder.glob(pattern))), None)
 
 
-def _numbers(summary: dict[str, Any]) -> str:
+def _numbers(summary: Summary) -> str:
     keys = ("runs", "success", "failed", "lost")
     body = "".join(
         f'<td style="padding-right:44px"><div style="font-size:30px;line-height:1.1">{summary[key]}</div>{name}</td>'
@@ -252,7 +255,7 @@ def _scatter(plan: CampaignPlan, rows: list[Row]) -> str:
     return section("Runs", plots, "Each mark is a run.") if plots else ""
 
 
-def _found(summary: dict[str, Any]) -> str:
+def _found(summary: Summary) -> str:
     search = summary.get("search")
     if search is None or search["worst"] is None:
         return ""
@@ -300,7 +303,7 @@ def _small(path: Path) -> str:
 
 
 def _metrics(rows: list[Row]) -> str:
-    shown: list[tuple[Any, ...]] = []
+    shown: list[tuple[object, ...]] = []
     for name in dict.fromkeys(name for row in rows for name in row["metrics"]):
         values = [float(row["metrics"][name]) for row in rows if is_number(row["metrics"].get(name))]
         if values:
@@ -324,7 +327,7 @@ def _lost(rows: list[Row]) -> str:
     return section("Lost runs", body, note if again else "The same command tries lost runs again.")
 
 
-def _costs(rows: list[Row], summary: dict[str, Any]) -> str:
+def _costs(rows: list[Row], summary: Summary) -> str:
     spent = [row["processor_s"] for row in rows if row["outcome"] != "lost"]
     if not spent:
         return ""
@@ -344,5 +347,5 @@ def _plan(folder: Path) -> str:
     return section("Plan", body)
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value if isinstance(value, str) else json.dumps(value))

@@ -43,7 +43,7 @@ class RemoteCall:
     """Wall s, after which the process is killed. None: never."""
 
     @staticmethod
-    def of(call: Callable[..., Any], arguments: tuple[Any, ...], time_limit_s: float | None = None) -> RemoteCall:
+    def of(call: Callable[..., object], arguments: tuple[object, ...], time_limit_s: float | None = None) -> RemoteCall:
         """`call` is a function of a module. It returns a dict for JSON, or that and a archive of bytes."""
         # the paths apart, because the rest can be read only when they are known
         return RemoteCall(pickle.dumps((sys.path, pickle.dumps((call, arguments)))), time_limit_s)
@@ -71,7 +71,7 @@ class RunOutcome:
         """The error again. One of skyloop's own keeps its class."""
         assert self.error is not None
         name, text = self.error
-        kind = getattr(errors, name, None)
+        kind = vars(errors).get(name)
         if isinstance(kind, type) and issubclass(kind, errors.SkyloopError):
             return kind(text)
         return RuntimeError(f"{name}: {text}\n{self.trace}")
@@ -235,7 +235,7 @@ def serve(asked: Connection, answered: Connection) -> None:
         answered.send_bytes(archive)
 
 
-def _unpickled(pickled: bytes) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _unpickled(pickled: bytes) -> tuple[Callable[..., object], tuple[object, ...]]:
     paths, asked = pickle.loads(pickled)
     sys.path.extend(path for path in paths if path not in sys.path)
     call, arguments = pickle.loads(asked)

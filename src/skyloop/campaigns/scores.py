@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from skyloop.core.validation import parse_yaml
+from skyloop.recording.run_folder import Summary
 from skyloop_client.errors import ScenarioError
-from skyloop_client.plugins import call_user_code, is_plugin, load_plugin
+from skyloop_client.user_code import call_user_code, is_plugin, load_plugin
 
 Metrics = dict[str, Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {
@@ -77,7 +78,7 @@ def metric_name(metric: str) -> str:
 
 
 def measured(
-    metrics: Sequence[str], summary: dict[str, Any], folder: Path, plan_folder: Path | None
+    metrics: Sequence[str], summary: dict[str, object], folder: Path, plan_folder: Path | None
 ) -> tuple[Metrics, list[str]]:
     """The metrics of a run folder, and the names that the summary does not have.
 
@@ -94,9 +95,9 @@ def measured(
     return {name: _plain(name, value) for name, value in found.items()}, missing
 
 
-def in_summary(summary: dict[str, Any], name: str) -> tuple[Any, bool]:
+def in_summary(summary: Summary, name: str) -> tuple[object, bool]:
     """A value of the summary and whether it is there. A name without a path is also looked for in the first vehicle."""
-    first: dict[str, Any] = next(iter(summary.get("vehicles", {}).values()), {})
+    first: Summary = next(iter(summary.get("vehicles", {}).values()), {})
     for source in (summary, first):
         here: Any = source
         for key in name.split("."):
@@ -109,9 +110,9 @@ def in_summary(summary: dict[str, Any], name: str) -> tuple[Any, bool]:
 _absent = object()
 
 
-def names_in(summary: dict[str, Any]) -> list[str]:
+def names_in(summary: Summary) -> list[str]:
     """Names that a metric may have."""
-    first: dict[str, Any] = next(iter(summary.get("vehicles", {}).values()), {})
+    first: Summary = next(iter(summary.get("vehicles", {}).values()), {})
     found = [name for name, value in (*summary.items(), *first.items()) if not isinstance(value, dict | list)]
     for name, value in first.items():
         if isinstance(value, dict):
@@ -119,7 +120,7 @@ def names_in(summary: dict[str, Any]) -> list[str]:
     return found
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> object:
     """A number, a truth value or a text, for a column of a table."""
     value = value.item() if hasattr(value, "item") else value
     if value is None or isinstance(value, bool | int | float | str):

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from skyloop.campaigns.folder import Row
 from skyloop.campaigns.plan import CampaignPlan, CampaignRun, seed_of
 from skyloop.campaigns.space import Span, at_shares
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
@@ -28,8 +28,6 @@ EVERYWHERE = 0.15
 
 WAY = "around each of the worst"
 """Part of what a folder belongs to: another way of searching would have drawn other points."""
-
-Row = dict[str, Any]
 
 
 def check_search(plan: CampaignPlan, where: str) -> None:
@@ -111,7 +109,7 @@ def worst_first(plan: CampaignPlan, rows: list[Row]) -> list[Row]:
     return sorted(ordered, key=lambda row: bool(row["outcome"] != "failed"))
 
 
-def found(plan: CampaignPlan, rows: list[Row]) -> dict[str, Any]:
+def found(plan: CampaignPlan, rows: list[Row]) -> Row:
     """What the search tells: the worst run, how many broke the rule, and where those lie."""
     by_number = {row["run"]: row for row in rows}
     worst = _worst(plan, by_number, max(by_number, default=-1) + 1)
@@ -121,5 +119,5 @@ def found(plan: CampaignPlan, rows: list[Row]) -> dict[str, Any]:
         if isinstance(choice, Span) and failed:
             values = [row["parameters"][name] for row in failed]
             ranges[name] = [min(values), max(values)]
-    out: dict[str, Any] = {"worst": by_number[worst[0]] if worst else None, "failed": len(failed)}
+    out: Row = {"worst": by_number[worst[0]] if worst else None, "failed": len(failed)}
     return {**out, "failed_between": ranges, "badness": badness(plan, by_number[worst[0]]) if worst else None}

@@ -6,13 +6,12 @@ import csv
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from skyloop.apps.run import run_scenario
 from skyloop.campaigns.pools import ONE_THREAD, local_pool, outcomes
 from skyloop.campaigns.run_process import RemoteCall, RunOutcome
 from skyloop.core.machine_info import usable_cores
-from skyloop.recording.run_folder import make_empty_folder, writing_into
+from skyloop.recording.run_folder import Summary, make_empty_folder, writing_into
+from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import ScenarioError, SkyloopError
 
@@ -44,8 +43,8 @@ def run_seeds(
     scenario: Scenario,
     seeds: Sequence[int],
     folder: Path,
-    progress: Callable[[dict[str, Any]], None] = lambda summary: None,
-) -> list[dict[str, Any]]:
+    progress: Callable[[dict[str, object]], None] = lambda summary: None,
+) -> list[Summary]:
     """The summaries, including failed flights. Writes a run folder for each seed and a table of all.
 
     `progress` gets each summary, in the order of the seeds, as soon as it and those before it exist."""
@@ -56,8 +55,8 @@ def run_seeds(
         (number, RemoteCall.of(_flown, ({**data, "seed": seed}, scenario.name, str(run_path.absolute()))))
         for number, (seed, run_path) in enumerate(zip(seeds, folders, strict=True))
     )
-    ended: dict[int, dict[str, Any]] = {}
-    summaries: list[dict[str, Any]] = []
+    ended: dict[int, Summary] = {}
+    summaries: list[Summary] = []
     at_once = min(usable_cores(), len(seeds))
     with local_pool(at_once, ONE_THREAD if at_once > 1 else None) as pool:
         for number, outcome in outcomes(works, pool, retries=0):
@@ -69,12 +68,12 @@ def run_seeds(
     return summaries
 
 
-def _flown(data: dict[str, Any], name: str, run_path: str) -> dict[str, Any]:
+def _flown(data: dict[str, object], name: str, run_path: str) -> Summary:
     """In a process of its own."""
     return run_scenario(make_scenario(data, place=name), Path(run_path))
 
 
-def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, Any]:
+def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, object]:
     """That of the flight, or why there is none."""
     ended_by = outcome.lost
     if outcome.error is not None:
@@ -84,11 +83,11 @@ def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, Any]:
         ended_by = str(error)
     if ended_by:
         return {"scenario": name, "seed": seed, "ended_by": ended_by, "vehicles": {}}
-    summary: dict[str, Any] = outcome.result
+    summary: Summary = outcome.result
     return summary
 
 
-def write_table(summaries: Sequence[dict[str, Any]], path: Path) -> None:
+def write_table(summaries: Sequence[Summary], path: Path) -> None:
     """A row for each vehicle of each seed."""
     names = ["seed", "vehicle", "simulated_s", *FIGURES, "mode", "crashed", "ended_by"]
     with writing_into(path.parent), path.open("w", newline="", encoding="utf-8") as file:
@@ -99,7 +98,7 @@ def write_table(summaries: Sequence[dict[str, Any]], path: Path) -> None:
                 writer.writerow({**summary, **vehicle, "vehicle": name})
 
 
-def spread(summaries: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, list[float]]]:
+def spread(summaries: Sequence[Summary]) -> Iterator[tuple[str, str, list[float]]]:
     """Vehicle, figure, and its mean, standard deviation, least and greatest value over the seeds."""
     names = dict.fromkeys(name for summary in summaries for name in summary["vehicles"])
     for name in names:

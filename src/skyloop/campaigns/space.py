@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_client.messages import Array
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -60,7 +61,7 @@ class Span(BaseModel):
         return [self.at(k / (n - 1)) for k in range(n)]
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "span" if isinstance(value, dict | Span) else "values"
 
 
@@ -70,7 +71,7 @@ Choice = Annotated[
 """A span of numbers, or a list of values of any kind."""
 
 
-def points(design: Design, space: dict[str, Any] | list[Point], count: int, seed: int) -> list[Point]:
+def points(design: Design, space: Mapping[str, Choice] | list[Point], count: int, seed: int) -> list[Point]:
     """The same for the same arguments, whoever asks. `count` is for designs by chance."""
     if isinstance(space, list):
         return [dict(point) for point in space]
@@ -88,7 +89,7 @@ def points(design: Design, space: dict[str, Any] | list[Point], count: int, seed
     return [at_shares(space, row) for row in shares]
 
 
-def at_shares(space: dict[str, Any], shares: Array) -> Point:
+def at_shares(space: Mapping[str, Choice], shares: Array) -> Point:
     """The point at positions between 0 and 1 along each parameter."""
     return {
         name: choice.at(float(share)) if isinstance(choice, Span) else choice[int(share * len(choice))]
@@ -96,7 +97,7 @@ def at_shares(space: dict[str, Any], shares: Array) -> Point:
     }
 
 
-def corners(space: dict[str, Any] | list[Point]) -> list[Point]:
+def corners(space: Mapping[str, Choice] | list[Point]) -> list[Point]:
     """Few points that hold both ends of every span and every listed value: what is to be refused is among them."""
     if isinstance(space, list):
         return list(space)

@@ -7,7 +7,7 @@ import io
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skyloop.cli.exit_codes import INTERRUPTED
 
@@ -26,7 +26,7 @@ def main() -> None:
         asked = True
         raise KeyboardInterrupt
 
-    def unraisable(what: Any) -> None:
+    def unraisable(what: sys.UnraisableHookArgs) -> None:
         if isinstance(what.exc_value, KeyboardInterrupt):
             # lost in a destructor or callback: raised again a moment later, because in here it would be lost as well
             again = threading.Timer(0.01, _thread.interrupt_main)
@@ -60,7 +60,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Loaded on first use, as in `main`."""
     if name == "app":
         from skyloop.cli.verbs import app

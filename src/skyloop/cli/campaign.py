@@ -6,15 +6,18 @@ import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from skyloop.cli.console import Json, err, out
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import Interrupted, ScenarioError
+
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
 
 app = Verbs()
 
@@ -82,7 +85,7 @@ def campaign(
         _print(summary, folder)
 
 
-def _print(summary: dict[str, Any], folder: Path) -> None:
+def _print(summary: Summary, folder: Path) -> None:
     from skyloop.campaigns.report import in_words
 
     out.print(f"[bold]{summary['name']}[/]: {in_words(summary)}", highlight=False)
@@ -118,7 +121,7 @@ def _compare(folders: list[Path], page: Path | None, *, json_: bool) -> None:
 class _Rate(ProgressColumn):
     """Runs per second, or per minute where they are long."""
 
-    def render(self, task: Any) -> Text:
+    def render(self, task: Task) -> Text:
         rate = task.speed or 0.0
         return Text(f"{rate:.1f}/s" if rate >= 1.0 else f"{60 * rate:.1f}/min")
 
@@ -131,7 +134,7 @@ class _Bar(Progress):
             speed_estimate_period=120.0, disable=quiet or is_quiet() or not err.is_terminal,
         )  # fmt: skip
         self._name = name
-        self._mine: Any = None
+        self._mine: TaskID | None = None
 
     def show(self, done: int, planned: int, outcomes: dict[str, int]) -> None:
         told = ", ".join(f"{outcomes[name]} {name}" for name in ("failed", "lost") if outcomes.get(name))

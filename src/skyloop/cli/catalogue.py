@@ -82,6 +82,6 @@ def _sensor(config: type[Any]) -> str:
     return "presets " + ", ".join(config.model_fields["preset"].annotation.__args__)
 
 
-def _first_line(thing: Any) -> str:
+def _first_line(thing: object) -> str:
     text = thing.__doc__ or sys.modules[thing.__module__].__doc__ or ""
     return text.strip().splitlines()[0]

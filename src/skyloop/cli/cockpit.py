@@ -39,8 +39,8 @@ def cockpit(
     if scenario is None and (home or set_ or seed is not None):
         raise ScenarioError("--set, --seed and --home change a scenario; name one: skyloop cockpit hover --seed 2")
     loaded = None if scenario is None else load(scenario, set_, seed, home)
-    from skyloop.apps.cockpit import Cockpit
     from skyloop.cli.catalogue import catalogue
+    from skyloop.cockpit.cockpit import Cockpit
 
     flying = Cockpit(catalogue(), host, port, runs, datasets)
     try:

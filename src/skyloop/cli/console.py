@@ -8,9 +8,10 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from itertools import count, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -21,6 +22,8 @@ from skyloop_client.errors import Interrupted, LinkError, RunFolderError, Scenar
 
 if TYPE_CHECKING:
     from skyloop.links.link_gate import LinkConfig
+    from skyloop.recording.run_folder import Summary
+    from skyloop.sim.scenario import Scenario
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 """The console of results."""
@@ -163,7 +166,7 @@ def absolute(plugin: str) -> str:
     return f"{Path(file).resolve()}:{name}" if colon and file.endswith(".py") else plugin
 
 
-def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Any:
+def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | None = None) -> Scenario:
     """The scenario of a verb, with the changes that its options make."""
     from skyloop.sim.scenario import load_scenario
 
@@ -172,15 +175,14 @@ def load(scenario: str, sets: list[str] | None, seed: int | None, home: str | No
         from skyloop.world.earth import home_from
 
         place = home_from(home)
-        for name in ("latitude_deg", "longitude_deg", "altitude"):
-            changes.setdefault(f"earth.{name}", getattr(place, name))
+        changes = {f"earth.{name}": value for name, value in asdict(place).items()} | changes
     return load_scenario(scenario, changes)
 
 
-def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]:
+def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, object]:
     from skyloop.core.validation import parse_yaml
 
-    overrides: dict[str, Any] = {}
+    overrides: dict[str, object] = {}
     for item in sets or []:
         path, equals, value = item.partition("=")
         if not equals or not path:
@@ -193,7 +195,7 @@ def overrides(sets: list[str] | None, seed: int | None = None) -> dict[str, Any]
 
 def load_with_pilot(
     scenario: str, pilot: str | None, sets: list[str] | None, seed: int | None, home: str | None
-) -> Any:
+) -> Scenario:
     """`--pilot` is the first of the changes, so that `--set vehicles.NAME.pilot.options=...` adds to it."""
     if pilot is None:
         return load(scenario, sets, seed, home)
@@ -244,7 +246,7 @@ def telling_where(folder: Path) -> Iterator[None]:
         raise Interrupted(f"{interruption}; run folder: {folder}") from None
 
 
-def print_summary(summary: dict[str, Any], folder: Path) -> None:
+def print_summary(summary: Summary, folder: Path) -> None:
     """Print what a run gave."""
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
@@ -285,7 +287,7 @@ def print_summary(summary: dict[str, Any], folder: Path) -> None:
     out.print(f"run folder: {folder} ({', '.join(held)})")
 
 
-def _navigated(flown: dict[str, Any]) -> str:
+def _navigated(flown: Summary) -> str:
     """One line about a flight to goals."""
     ends = flown["goals"]
     off, clearance = flown["farthest_from_goal_m"], flown.get("least_clearance_m")
@@ -297,7 +299,7 @@ def _navigated(flown: dict[str, Any]) -> str:
     return "; ".join([", ".join(words), *lost])
 
 
-def _people(found: dict[str, Any]) -> Iterator[str]:
+def _people(found: Summary) -> Iterator[str]:
     """A line for each detector and each tracker of people."""
     for stream, score in found.get("boxes", {}).items():
         what = [f"{name} {score[key]:.2f}" for name, key in BOX_FIGURES if score[key] is not None]
@@ -309,11 +311,11 @@ def _people(found: dict[str, Any]) -> Iterator[str]:
         yield f"{stream}: " + (", ".join([*what, f"{score['switches']} switches"]) if what else "nobody was in range")
 
 
-def _is_lost(end: dict[str, Any]) -> bool:
+def _is_lost(end: Summary) -> bool:
     return bool(end["state"] != "reached")
 
 
-def _counted_events(summary: dict[str, Any]) -> str:
+def _counted_events(summary: Summary) -> str:
     """ "armed ×64, landed ×63", in the order of the first ones. An event is a text such as "0.02 s armed: ..."."""
     kinds = Counter(
         event.partition(" s ")[2].partition(":")[0]

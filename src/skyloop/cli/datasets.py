@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -15,6 +15,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from skyloop.cli.console import Cockpit, Json, Quality, err, next_folder, out, tell_cockpit
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import DatasetError, Interrupted
+
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
 
 app = Verbs()
 
@@ -135,7 +138,7 @@ def _plan(options: Any, folder: Path, scenario: str | None, seed: int | None, se
         plan_seeds(planned, seeds_from(seeds), folder, **terms)
 
 
-def _fly(folder: Path, workers: int, *, quiet: bool) -> dict[str, Any]:
+def _fly(folder: Path, workers: int, *, quiet: bool) -> Summary:
     from skyloop.datasets.recording_plan import RecordingPlan
     from skyloop.datasets.recording_run import record
     from skyloop.datasets.seed_set import is_seed_set, read_seeds, record_seeds
@@ -181,7 +184,7 @@ def goes_on_with_resume(folder: Path) -> Iterator[None]:
         raise Interrupted(f"{interruption}; `skyloop record --resume --out {folder}` continues") from None
 
 
-def told(summary: dict[str, Any], with_report: bool) -> str:
+def told(summary: Summary, with_report: bool) -> str:
     """A summary in a few lines."""
     seeds = f" of {summary['seeds']} seeds" if "seeds" in summary else ""
     lines = [
@@ -229,12 +232,11 @@ def replay(
     if not 0.0 <= speed < 1e6:
         raise DatasetError(f"--speed {speed:g}: give 0 or a positive number")
     if cockpit is not None:
-        from skyloop.apps.playing import play_folder
         from skyloop.cockpit.cockpit_beside import CockpitConfig
+        from skyloop.cockpit.player import play_folder
         from skyloop.core.validation import validated
 
-        shown: CockpitConfig = validated(CockpitConfig, {"address": cockpit}, "--cockpit")
-        host, port = shown.address
+        host, port = validated(CockpitConfig, {"address": cockpit}, "--cockpit").address
         play_folder(one_seed(folder), speed, host, port, opened=tell_cockpit)
         return
     counts = play(one_seed(folder), speed)

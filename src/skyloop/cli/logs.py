@@ -100,11 +100,11 @@ class Verbs(typer.Typer):
         return registered
 
 
-def _with_log_options(verb: Callable[..., Any]) -> Callable[..., Any]:
+def _with_log_options(verb: Callable[..., object]) -> Callable[..., Any]:
     added = {"verbose": Verbose, "quiet": Quiet}
 
     @functools.wraps(verb)
-    def called(*arguments: Any, **options: Any) -> Any:
+    def called(*arguments: object, **options: object) -> Any:
         return verb(*arguments, **{name: value for name, value in options.items() if name not in added})
 
     signature = inspect.signature(verb, eval_str=True)

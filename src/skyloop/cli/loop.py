@@ -6,7 +6,7 @@ import json
 import logging
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -41,8 +41,9 @@ from skyloop.cli.loop_programs import (
 from skyloop_client.errors import LinkError
 
 if TYPE_CHECKING:
-    from skyloop.apps.size import SizingFlight
+    from skyloop.campaigns.size import SizingFlight
     from skyloop.links.loop.targets import Target
+    from skyloop.recording.run_folder import Summary
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -169,8 +170,8 @@ def loop(
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
     """
-    from skyloop.apps.loop import awaited_programs
-    from skyloop.apps.run import run_scenario
+    from skyloop.run import run_scenario
+    from skyloop.sim.outside_programs import awaited_programs
 
     check_options(pilot, set_)
     loaded = load(scenario, set_, seed)
@@ -222,10 +223,9 @@ def size(
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
-    from skyloop.apps.board_speed import board_speed
-    from skyloop.apps.size import board_verdict, slowest_good, speeds_from, verdict
-    from skyloop.apps.size import size as fly_all
-    from skyloop.apps.truth_judges import TASK_JUDGES, judge_from
+    from skyloop.campaigns.size import board_speed, board_verdict, slowest_good, speeds_from, verdict
+    from skyloop.campaigns.size import size as fly_all
+    from skyloop.campaigns.truth_judges import TASK_JUDGES, judge_from
     from skyloop.recording.run_folder import make_empty_folder
 
     loaded = load(scenario, set_, seed)
@@ -269,7 +269,7 @@ def _tell_flight(flight: SizingFlight, unit: str) -> None:
     out.print(line, highlight=False)
 
 
-def _print(summary: dict[str, Any], folder: Path) -> None:
+def _print(summary: Summary, folder: Path) -> None:
     print_summary(summary, folder)
     link = summary["links"]["loop"]
     out.print(f"  link, mode {link['mode']}: {link['interactions']} interactions, {link['violations']} out of order")

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skyloop.cli.console import absolute
 from skyloop.core.plugins import Registry
@@ -16,9 +16,10 @@ from skyloop_client.errors import LinkError, unknown_name
 if TYPE_CHECKING:
     from skyloop.links.loop.loop_link import LoopConfig
     from skyloop.links.loop.targets import PowerModel, Target
+    from skyloop.sim.scenario import Scenario
 
 log = logging.getLogger(__name__)
-BOARD_PROGRAMS: Registry[Callable[[Any, str, str], list[str]]] = Registry("board_programs", "program of the board")
+BOARD_PROGRAMS: Registry[Callable[[Scenario, str, str], list[str]]] = Registry("board_programs", "program of the board")
 DETECT = "detect"
 """The task that is an estimator of the scenario: it looks at images and publishes boxes."""
 OWN_PILOT = "scenario"
@@ -37,13 +38,12 @@ def power_from(text: str) -> PowerModel:
     return PowerModel(idle, busy)
 
 
-def loop_config(**options: Any) -> LoopConfig:
+def loop_config(**options: object) -> LoopConfig:
     """From options of the command line."""
     from skyloop.core.validation import validated
     from skyloop.links.loop.loop_link import LoopConfig
 
-    made: LoopConfig = validated(LoopConfig, options, "skyloop loop")
-    return made
+    return validated(LoopConfig, options, "skyloop loop")
 
 
 def target_from(
@@ -54,11 +54,11 @@ def target_from(
     speed: float,
     *,
     deadline: float | None = None,
-    scenario: Any = None,
+    scenario: Scenario | None = None,
 ) -> Target | None:
     """scenario: the one whose own pilot is meant by `--pilot scenario`."""
-    from skyloop.apps.loop import pilot_outside
     from skyloop.links.loop.targets import make_target
+    from skyloop.sim.outside_programs import pilot_outside
 
     if sum(what is not None for what in (sut, pilot, task)) > 1:
         raise LinkError("give one of --sut, --pilot and --task")
@@ -73,7 +73,7 @@ def target_from(
     # those of skyloop's own programs; another program finds the address in its environment
     takes_connect = pilot is not None or task is not None
     arguments: list[str] = []
-    if pilot == OWN_PILOT:
+    if pilot == OWN_PILOT and scenario is not None:
         pilot, arguments = pilot_outside(scenario)
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot, *arguments]
@@ -107,10 +107,10 @@ def _tell_line(line: str) -> None:
     log.info("%s", line)
 
 
-def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple[Any, Target, str]:
+def estimator_from(scenario: Scenario, told: str, target: str, speed: float) -> tuple[Scenario, Target, str]:
     """The scenario with an estimator outside, the target that runs it, and the estimator as vehicle/name."""
-    from skyloop.apps.loop import outside_estimator
     from skyloop.links.loop.targets import LocalProcess, make_target
+    from skyloop.sim.outside_programs import outside_estimator
 
     changed, kind, vehicle, name = outside_estimator(scenario, told)
     if target == "board":
@@ -125,7 +125,7 @@ def estimator_from(scenario: Any, told: str, target: str, speed: float) -> tuple
     return changed, made, f"{vehicle}/{name}"
 
 
-def _on_board(scenario: Any, vehicle: str, name: str) -> list[str]:
+def _on_board(scenario: Scenario, vehicle: str, name: str) -> list[str]:
     estimators = next(each.estimators for each in scenario.vehicles if each.name == vehicle)
     kind = estimators[name].kind if name in estimators else ""
     if kind not in BOARD_PROGRAMS:
@@ -139,7 +139,7 @@ def both(one: Target | None, other: Target | None) -> Target | None:
     return Together([one, other]) if one is not None and other is not None else one or other
 
 
-def task_or_estimator(scenario: Any, task: str | None, estimator: str | None) -> tuple[str | None, str | None]:
+def task_or_estimator(scenario: Scenario, task: str | None, estimator: str | None) -> tuple[str | None, str | None]:
     """`--task detect` stands for `--estimator detect`."""
     if task != DETECT:
         return task, estimator

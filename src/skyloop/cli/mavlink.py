@@ -67,8 +67,8 @@ def mavlink(
 
     Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
-    from skyloop.apps.run import run_scenario
     from skyloop.links.mavlink.link import MavlinkConfig
+    from skyloop.run import run_scenario
 
     clients = MavlinkConfig(pace=pace, host=listen, remote=remote, port_offset=port_offset, until_landed=until_landed)
     links = [clients, *links_from(link, foxglove=foxglove, cockpit=cockpit)]
@@ -106,8 +106,8 @@ def fly(
 
     Examples: `skyloop fly --keyboard` · `skyloop fly park-square --gamepad`
     """
-    from skyloop.apps.run import run_scenario
     from skyloop.links.manual_control import GamepadConfig, KeyboardConfig
+    from skyloop.run import run_scenario
 
     if keyboard == gamepad:
         raise LinkError("give --keyboard or --gamepad")

@@ -90,7 +90,7 @@ def run(
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     with telling_where(folder), bar as progress:
-        from skyloop.apps.run import run_scenario
+        from skyloop.run import run_scenario
 
         summary = run_scenario(loaded, folder, progress, links)
     if json_:

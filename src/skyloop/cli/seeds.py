@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.table import Table
@@ -13,8 +13,12 @@ from skyloop.cli.console import next_folder, out
 from skyloop.recording.run_folder import plain
 from skyloop_client.errors import ScenarioError
 
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
+    from skyloop.sim.scenario import Scenario
 
-def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> None:
+
+def run_many(scenario: Scenario, seeds: str, out_: Path | None, *, json_: bool) -> None:
     """Print a line for each seed as it ends, in JSON with --json. Otherwise a table of all follows."""
     from skyloop.campaigns.seeds import run_seeds, seeds_from, spread
 
@@ -33,11 +37,11 @@ def run_many(scenario: Any, seeds: str, out_: Path | None, *, json_: bool) -> No
         raise typer.Exit(1)
 
 
-def _print_json(summary: dict[str, Any]) -> None:
+def _print_json(summary: Summary) -> None:
     print(json.dumps(plain(summary)), flush=True)
 
 
-def _print_line(summary: dict[str, Any]) -> None:
+def _print_line(summary: Summary) -> None:
     told = []
     for name, vehicle in summary["vehicles"].items():
         tracked, error = vehicle.get("tracking_error_rms_m"), vehicle.get("estimate_error_rms_m")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from skyloop.cli.console import Cockpit, Foxglove, Json, Links, Quality, links_f
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote
 from skyloop_client.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
 
 app = Verbs()
 log = logging.getLogger(__name__)
@@ -61,7 +64,7 @@ def serve(
     """
     from dataclasses import replace
 
-    from skyloop.apps.serve import serve as run
+    from skyloop.links.airsim.serve import serve as run
     from skyloop.links.airsim.settings import read_settings
     from skyloop.sim.scenario import make_scenario
 
@@ -96,7 +99,7 @@ def _check_quality(quality: str) -> None:
         raise ScenarioError(f"no quality '{quality}'; choose one of {', '.join(QUALITIES)}")
 
 
-def _print(summary: dict[str, Any], *, as_json: bool) -> None:
+def _print(summary: Summary, *, as_json: bool) -> None:
     link, lasted = summary["airsim"], summary["simulated_s"]
     if as_json:
         print(json.dumps(summary, indent=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -105,8 +106,8 @@ def look(
 
     Examples: `skyloop look park` · `skyloop look urban --from=-20,-20,15 --set weather.rain=20 --out rain.jpg`
     """
-    from skyloop.apps.look import views_of
     from skyloop.recording.stream_pictures import save
+    from skyloop.sim.look import views_of
     from skyloop.sim.scenario import make_scenario
 
     key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
@@ -134,13 +135,11 @@ def doctor(json_: Json = False) -> None:
 
     Examples: `skyloop doctor` · `skyloop doctor --json`
     """
-    from skyloop.apps.doctor import examine
+    from skyloop.cli.doctor import examine
 
     findings = examine()
     if json_:
-        print(
-            json.dumps([{k: getattr(f, k) for k in ("name", "state", "found", "advice")} for f in findings], indent=2)
-        )
+        print(json.dumps([asdict(finding) for finding in findings], indent=2))
         return
     table = Table(box=None, show_header=False)
     colours = {"ok": "green", "missing": "red", "optional": "yellow"}

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skyloop.cockpit.cockpit_link import CockpitLink
-from skyloop.cockpit.courier import LogLines
+from skyloop.cockpit.server_bridge import LogLines
 from skyloop.cockpit.server_start import PORT, CockpitServer
+from skyloop.cockpit.wire import Fields
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig
 from skyloop.links.registry import Address
 from skyloop.sim.scenario import Scenario
 
 
-def about(scenario: Scenario) -> dict[str, Any]:
+def about(scenario: Scenario) -> Fields:
     """What the page tells of the flight."""
     return {
         "scenario": scenario.name, "seed": scenario.seed, "world": scenario.world.name or scenario.world.file,
@@ -51,12 +52,12 @@ class CockpitBeside(CockpitLink):
         super().__init__(self.server.courier, about=about(scenario), planned=planned(scenario))
         self._log = LogLines(self.server.courier)
 
-    def _on_order(self, order: dict[str, Any]) -> None:
+    def _on_order(self, order: dict[str, object]) -> None:
         if order.get("kind") == "order":
             self.deliver(order)
-        elif order.get("id") is not None:
+        else:
             why = "this cockpit shows one flight that was started from the command line"
-            self.server.courier.tell({"kind": "reply", "id": order["id"], "ok": False, "error": why})
+            self.server.courier.refuse(order, why)
 
     def close(self) -> None:
         self._log.close()

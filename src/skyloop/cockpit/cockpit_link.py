@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
-from skyloop.cockpit.courier import Courier
-from skyloop.cockpit.orders import COMMANDER, END, CommandRow, CommandsFile, Orders
+from skyloop.cockpit.commands import COMMANDER, END, CommandRow, CommandsFile, Orders
+from skyloop.cockpit.server_bridge import Courier
 from skyloop.cockpit.snapshots import Kept, Snapshots
 from skyloop.cockpit.waypoints import Waypoints
+from skyloop.cockpit.wire import Fields
 from skyloop.cockpit.world_frame import looks, world_frame
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkGate
@@ -41,7 +41,7 @@ class CockpitLink(Link):
         self,
         courier: Courier,
         *,
-        about: dict[str, Any],
+        about: dict[str, object],
         planned: frozenset[str] = frozenset(),
         snapshots: Snapshots | None = None,
     ) -> None:
@@ -56,7 +56,7 @@ class CockpitLink(Link):
         self._about = about
         self._planned = planned
         self._inbox: Inbox | None = None
-        self._pending: list[dict[str, Any]] = []
+        self._pending: list[Fields] = []
         self._paused = False
         self._granted_ns = -1
         """While paused: time may pass until then."""
@@ -155,34 +155,30 @@ class CockpitLink(Link):
         if self._commands is not None:
             self._commands.close()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Fields:
         counts = {"orders": self.orders_done, "refused": self.orders_refused, "batches": self._courier.batches}
         return counts if self._began_s is None else {**counts, "began_s": self._began_s}
 
     # ---- from the page
 
-    def deliver(self, order: dict[str, Any]) -> None:
+    def deliver(self, order: dict[str, object]) -> None:
         """May be called from any thread."""
         if self._inbox is not None:
             self._inbox.put((self, order))
 
-    def taker(self, order: dict[str, Any]) -> None:
+    def taker(self, order: dict[str, object]) -> None:
         self._pending.append(order)
 
-    def _answer(self, order: dict[str, Any]) -> None:
-        reply: dict[str, Any] = {"kind": "reply", "id": order.get("id"), "ok": True}
-        try:
-            reply["value"] = self._do(str(order.get("name", "")), order.get("arguments", {}))
+    def _answer(self, order: Fields) -> None:
+        if self._courier.reply(order, lambda: self._do(str(order.get("name", "")), order.get("arguments", {}))):
             self.orders_done += 1
-        except SkyloopError as error:
+        else:
             self.orders_refused += 1
-            reply |= {"ok": False, "error": str(error)}
-        if reply["id"] is not None:
-            self._courier.tell(reply)
 
-    def _do(self, name: str, given: dict[str, Any]) -> Any:
+    def _do(self, name: str, given: Fields) -> object:
         if name == "time":
-            return self._set_time(given)
+            self._set_time(given)
+            return None
         if name == "stop":
             self._end()
             return None
@@ -210,7 +206,7 @@ class CockpitLink(Link):
         self._stopping = True
         self._gate.stop()
 
-    def _snapshot_or_back(self, name: str, given: dict[str, Any]) -> Any:
+    def _snapshot_or_back(self, name: str, given: Fields) -> object:
         if self._snapshots is None:
             raise LinkError("this flight was started from the command line; snapshots are for `skyloop cockpit`")
         if name == "snapshot":
@@ -228,12 +224,12 @@ class CockpitLink(Link):
         snapshots.add(kept, time.monotonic() - began)
         return kept
 
-    def _on_the_way(self, vehicle: str, goal: dict[str, Any]) -> dict[str, Any]:
+    def _on_the_way(self, vehicle: str, goal: Fields) -> Fields:
         """Through the planner where one runs, straight otherwise or if the person says so."""
         straight = bool(goal.get("straight", False)) or vehicle not in self._planned
         return {**{axis: goal.get(axis) for axis in "xyz"}, "planned": not straight}
 
-    def _fly_waypoints(self, vehicle: str, given: dict[str, Any]) -> Any:
+    def _fly_waypoints(self, vehicle: str, given: Fields) -> object:
         points = self._waypoints[vehicle]
         if "points" in given:
             points.replace(given["points"])
@@ -248,7 +244,7 @@ class CockpitLink(Link):
                 raise
         return points.plain()
 
-    def _set_time(self, given: dict[str, Any]) -> None:
+    def _set_time(self, given: dict[str, object]) -> None:
         if "speed" in given:
             speed = given["speed"]
             self._unlimited = speed is None
@@ -283,7 +279,7 @@ class CockpitLink(Link):
         self._waypoints[vehicle].is_flying = False
         self._try(vehicle, "velocity", axes)
 
-    def _try(self, vehicle: str, order: str, arguments: dict[str, Any]) -> None:
+    def _try(self, vehicle: str, order: str, arguments: Fields) -> None:
         try:
             self._orders.carry_out(vehicle, order, arguments)
         except SkyloopError as error:
@@ -306,7 +302,7 @@ class CockpitLink(Link):
             if points.is_flying:
                 points.on_message(message)
 
-    def clock(self) -> dict[str, Any]:
+    def clock(self) -> Fields:
         """Runs in the courier's thread: reads plain values only."""
         now, t_ns = time.monotonic(), self._port.now_ns
         self._marks.append((now, t_ns))

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.cockpit.frames import FrameMaker
-from skyloop.cockpit.wire import frame, received, send
+from skyloop.cockpit.packets import FrameMaker
+from skyloop.cockpit.wire import Fields, frame, received, send
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.messages import Event, VehicleState
 
@@ -106,10 +106,10 @@ class Hub:
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self.viewers: dict[str, Viewer] = {}
         self.seat = Seat()
-        self.about: dict[str, Any] = {}
+        self.about: Fields = {}
         self.world = b""
         """Compressed."""
-        self.clock: dict[str, Any] = {}
+        self.clock: Fields = {}
         self.encoded = 0
         """Frames made, for all viewers together."""
         self.closed = asyncio.Event()
@@ -147,7 +147,7 @@ class Hub:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.closed.set)
 
-    def _take_batch(self, batch: dict[str, Any]) -> None:
+    def _take_batch(self, batch: Fields) -> None:
         frames: list[tuple[str, bytes, bool]] = []
         for stream, t_ns, _, record, wall_ns in batch["messages"]:
             try:
@@ -173,7 +173,7 @@ class Hub:
 
     # ---- in the server's loop
 
-    def _take_source(self, source: dict[str, Any], world: bytes) -> None:
+    def _take_source(self, source: Fields, world: bytes) -> None:
         self.about = {**source["about"], "streams": source["streams"], "ended": ""}
         self.world = world
         self._last.clear()
@@ -181,7 +181,7 @@ class Hub:
         self._tell(frame({"k": "source"}))
         self._want()
 
-    def _take_other(self, value: dict[str, Any]) -> None:
+    def _take_other(self, value: Fields) -> None:
         if value["kind"] == "reply":
             future = self._asked.pop(value["id"], None)
             if future is not None and not future.done():
@@ -207,7 +207,7 @@ class Hub:
         for viewer in self.viewers.values():
             viewer.put_each(data)
 
-    def _deliver(self, clock: dict[str, Any], frames: list[tuple[str, bytes, bool]]) -> None:
+    def _deliver(self, clock: Fields, frames: list[tuple[str, bytes, bool]]) -> None:
         self.clock = clock
         self.encoded += len(frames)
         head = {"k": "clock", **clock, "w": time.time_ns() / 1e6, "pilot": bool(self.seat.pilot)}
@@ -265,7 +265,7 @@ class Hub:
 
     # ---- questions and orders to the simulation
 
-    async def ask(self, kind: str, name: str, arguments: dict[str, Any]) -> Any:
+    async def ask(self, kind: str, name: str, arguments: dict[str, object]) -> Any:
         """Raises a LinkError of one line when it is refused."""
         number = next(self._numbers)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -281,7 +281,7 @@ class Hub:
             raise LinkError(reply["error"])
         return reply.get("value")
 
-    async def order(self, viewer: str, vehicle: str, name: str, arguments: dict[str, Any]) -> Any:
+    async def order(self, viewer: str, vehicle: str, name: str, arguments: Fields) -> object:
         """An order by the one viewer who steers."""
         if viewer not in self.viewers:
             raise LinkError("orders come from a viewer: open /api/live and send its id as X-Viewer")
@@ -291,7 +291,7 @@ class Hub:
             raise SeatTaken("another page steers; this one watches until that one leaves the seat")
         return await self.ask("order", name, {**arguments, "vehicle": vehicle})
 
-    def _send(self, value: dict[str, Any]) -> None:
+    def _send(self, value: dict[str, object]) -> None:
         with self._sending, suppress(OSError):
             send(self._peer, value)
 

@@ -1,14 +1,25 @@
-"""Shows a run folder or a recording as if it were flying: any instant, any speed, forwards and backwards."""
+"""Shows a run folder, a recording or a EuRoC sequence as if it were flying: any instant, any speed, both ways."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-from skyloop.cockpit.courier import Courier
-from skyloop.recording.run_reader import IndexedStreams
+import numpy as np
+
+from skyloop.cockpit.cockpit_beside import about
+from skyloop.cockpit.server_bridge import Courier
+from skyloop.cockpit.server_start import PORT, CockpitServer
+from skyloop.cockpit.wire import Fields
+from skyloop.cockpit.world_frame import looks, world_frame
+from skyloop.core.interrupts import Interruption
+from skyloop.core.validation import read_yaml
+from skyloop.recording.run_reader import IndexedStreams, is_recording, open_indexed, read_run
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.streams import NS_PER_S
 
@@ -17,14 +28,14 @@ SPEEDS = (0.01, 100.0)
 SEEK_EVENTS = 200
 """Events before the instant that are shown after a jump."""
 
-MovingAt = Callable[[int], Any]
+MovingAt = Callable[[int], object]
 
 
 class Player:
     """Runs in the main thread until it is stopped."""
 
     def __init__(
-        self, courier: Courier, reader: IndexedStreams, about: dict[str, Any], world: bytes, moving: MovingAt
+        self, courier: Courier, reader: IndexedStreams, about: dict[str, object], world: bytes, moving: MovingAt
     ) -> None:
         self._courier = courier
         self._reader = reader
@@ -46,7 +57,7 @@ class Player:
         infos = {name: stream.info for name, stream in reader.streams.items()}
         courier.connect({**about, **details}, infos, world, self.clock)
 
-    def clock(self) -> dict[str, Any]:
+    def clock(self) -> Fields:
         return {
             "t_ns": int(self._t_ns), "paused": self._paused, "factor": 0.0 if self._paused else self._speed,
             "speed": self._speed, "vehicles": {}, "commander": "", "execution": {}, "snapshots": [],
@@ -55,16 +66,11 @@ class Player:
     def stop(self) -> None:
         self._stopping.set()
 
-    def answer(self, order: dict[str, Any]) -> None:
+    def answer(self, order: Fields) -> None:
         """In the courier's thread."""
-        reply: dict[str, Any] = {"kind": "reply", "id": order.get("id"), "ok": True}
-        try:
-            self.set_time(order.get("arguments", {}))
-        except SkyloopError as error:
-            reply |= {"ok": False, "error": str(error)}
-        self._courier.tell(reply)
+        self._courier.reply(order, lambda: self.set_time(order.get("arguments", {})))
 
-    def set_time(self, given: dict[str, Any]) -> None:
+    def set_time(self, given: Fields) -> None:
         with self._lock:
             if given.get("speed") is not None:
                 speed = given["speed"]
@@ -121,3 +127,69 @@ class Player:
                 # whoever wants it later gets it then, also while time stands still
                 self._shown.pop(name, None)
         self._courier.put_extra("movers", self._moving(t_ns))
+
+
+def play_folder(
+    folder: Path, speed: float = 1.0, host: str = "127.0.0.1", port: int = PORT,
+    opened: Callable[[str], None] = lambda url: None,
+) -> None:  # fmt: skip
+    """A page with nothing but this folder, until Ctrl-C. `opened` is called with its address."""
+    players: list[Player] = []
+
+    def on_order(order: dict[str, object]) -> None:
+        if order.get("kind") == "play" and players:
+            players[0].answer(order)
+        else:
+            server.courier.refuse(order, "this cockpit plays one recording that was named on the command line")
+
+    server = CockpitServer(on_order, host, port)
+    try:
+        with Interruption() as interruption, playing(server.courier, folder) as player:
+            player.set_time({"speed": speed})
+            players.append(player)
+            opened(server.url)
+            player.run(interruption.check)
+    finally:
+        server.close()
+
+
+@contextmanager
+def playing(courier: Courier, folder: Path) -> Iterator[Player]:
+    """A player that is connected and ready to run."""
+    streams, scenario = _opened(folder)
+    if scenario is None:
+        vehicles = {
+            info.vehicle: {"index": 0, "rotors": [], "spins": [], "planner": False}
+            for info in (stream.info for stream in streams.streams.values())
+            if info.vehicle
+        }
+        told = {"scenario": folder.name, "seed": 0, "world": "", "description": "", "vehicles": vehicles}
+        nothing = np.zeros((0, 3, 4), np.float32)
+        yield Player(courier, streams, {**told, "folder": folder.name}, b"", lambda t_ns: nothing)
+        return
+    with build(_bare(scenario)) as simulation:
+        editor, clock = simulation.port.editor, simulation.clock
+
+        def moving(t_ns: int) -> object:
+            clock.set(t_ns)
+            return editor.moving_poses()
+
+        vehicles = {name: looks(vehicle) for name, vehicle in simulation.port.vehicles.items()}
+        told = {**about(scenario), "vehicles": vehicles, "folder": folder.name}
+        yield Player(courier, streams, told, world_frame(editor.appearance()), moving)
+
+
+def _opened(folder: Path) -> tuple[IndexedStreams, Scenario | None]:
+    if is_recording(folder):
+        streams, flown = open_indexed(folder)
+        return streams, None if flown is None else make_scenario(flown, place=str(folder))
+    streams = read_run(folder)
+    place = folder / "scenario.yaml"
+    return streams, make_scenario(read_yaml(place), place=str(place))
+
+
+def _bare(scenario: Scenario) -> Scenario:
+    """Only what is seen: the world and the airframes."""
+    nothing: Fields = {"sensors": {}, "estimators": {}, "pilot": None, "perception": {}, "state": "truth"}
+    bare = [vehicle.model_copy(update=nothing) for vehicle in scenario.vehicles]
+    return scenario.model_copy(update={"vehicles": bare, "observers": {}})

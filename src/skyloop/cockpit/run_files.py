@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from fastapi.responses import FileResponse
 
-from skyloop.cockpit.guard import NAME, REPORT_POLICY, run_folder
+from skyloop.cockpit.access_guard import NAME, REPORT_POLICY, run_folder
+from skyloop.cockpit.wire import Fields
 from skyloop.recording.recording import NAME as RECORDING
 from skyloop_client.errors import LinkError
 
@@ -25,7 +25,7 @@ class RunFiles:
         """`roots`: folders that hold run folders and datasets, by the name that a page calls them."""
         self._roots = roots
 
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self) -> list[Fields]:
         found = [
             (path.stat().st_mtime, root, path)
             for root, parent in self._roots.items()
@@ -35,7 +35,7 @@ class RunFiles:
         ]
         return [self._one(root, path) for _, root, path in sorted(found, reverse=True)[:MOST_RUNS]]
 
-    def _one(self, root: str, folder: Path) -> dict[str, Any]:
+    def _one(self, root: str, folder: Path) -> dict[str, object]:
         files = sorted(path.name for path in folder.iterdir() if path.is_file() and path.suffix in SHOWN)
         kind = _kind(folder)
         return {
@@ -64,7 +64,7 @@ def _kind(folder: Path) -> str:
     return next((kind for kind in ("reproduce", "bench", "record") if folder.name.startswith(kind)), "folder")
 
 
-def _short(path: Path) -> dict[str, Any]:
+def _short(path: Path) -> dict[str, object]:
     """The numbers of a summary that a list shows."""
     try:
         if path.stat().st_size > MOST_SUMMARY:

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
+from skyloop.cockpit.access_guard import NAME, Guard, Guarded
 from skyloop.cockpit.call_bodies import (
     FlightStart,
     JobStart,
@@ -30,10 +31,9 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
-from skyloop.cockpit.guard import NAME, Guard, Guarded
 from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
-from skyloop.cockpit.wire import frame
+from skyloop.cockpit.wire import Fields, frame
 from skyloop.core.plugins import plugins
 from skyloop_client.errors import LinkError, SkyloopError
 
@@ -99,7 +99,7 @@ async def _listen(peer: WebSocket, viewer: Viewer, hub: Hub) -> None:
             viewer.put_each(frame({"k": "refused", "why": "a message has 'want' or 'order'; see /api/docs"}))
 
 
-def _parsed(text: str | None) -> dict[str, Any] | None:
+def _parsed(text: str | None) -> dict[str, object] | None:
     try:
         request = json.loads(text or "")
     except (ValueError, RecursionError):
@@ -107,8 +107,8 @@ def _parsed(text: str | None) -> dict[str, Any] | None:
     return request if isinstance(request, dict) else None
 
 
-async def _order_over_socket(request: dict[str, Any], viewer: Viewer, hub: Hub) -> None:
-    answer: dict[str, Any] = {"k": "answer", "ok": True}
+async def _order_over_socket(request: Fields, viewer: Viewer, hub: Hub) -> None:
+    answer: Fields = {"k": "answer", "ok": True}
     if isinstance(request.get("id"), int | str):
         answer["id"] = request["id"]
     try:
@@ -147,7 +147,7 @@ def make_app(hub: Hub, guard: Guard, files: RunFiles) -> FastAPI:
 
 def _add_view(app: FastAPI, hub: Hub, guard: Guard) -> None:
     @app.get("/api/about", tags=["view"])
-    async def about() -> dict[str, Any]:
+    async def about() -> Fields:
         """What is shown: the flight or recording, its vehicles and its streams."""
         return {**hub.about, "clock": hub.clock, "viewers": len(hub.viewers), "encoded": hub.encoded}
 
@@ -167,25 +167,27 @@ def _add_view(app: FastAPI, hub: Hub, guard: Guard) -> None:
 
 def _add_orders(app: FastAPI, hub: Hub) -> None:
     @app.post("/api/vehicles/{vehicle}/orders/{order}", tags=["steer"])
-    async def order(vehicle: str, order: Order, arguments: OrderArguments, x_viewer: ViewerId = "") -> dict[str, Any]:
+    async def order(
+        vehicle: str, order: Order, arguments: OrderArguments, x_viewer: ViewerId = ""
+    ) -> dict[str, object]:
         """Order a vehicle to do something. The first viewer who orders steers; others get status 409."""
         await hub.order(x_viewer, vehicle, order, arguments.model_dump(exclude_none=True))
         return {"ok": True}
 
     @app.post("/api/vehicles/{vehicle}/waypoints", tags=["steer"])
-    async def waypoints(vehicle: str, wanted: WaypointList, x_viewer: ViewerId = "") -> Any:
+    async def waypoints(vehicle: str, wanted: WaypointList, x_viewer: ViewerId = "") -> object:
         """Replace the list of waypoints, and fly along it if `fly` is true."""
         return await hub.order(x_viewer, vehicle, "waypoints", wanted.model_dump(exclude_none=True))
 
     @app.post("/api/seat/leave", tags=["steer"])
-    async def leave(x_viewer: ViewerId = "") -> dict[str, Any]:
+    async def leave(x_viewer: ViewerId = "") -> dict[str, object]:
         """Stop steering: the scenario's pilot flies again, or the vehicle hovers and lands."""
         for vehicle in hub.about.get("vehicles", {}) if hub.seat.pilot == x_viewer else ():
             await hub.order(x_viewer, vehicle, "give_back", {})
         return {"ok": hub.seat.leave(x_viewer)}
 
     @app.post("/api/time", tags=["steer"])
-    async def time(change: TimeChange, x_viewer: ViewerId = "") -> dict[str, Any]:
+    async def time(change: TimeChange, x_viewer: ViewerId = "") -> Fields:
         """Pause, go on, step, or set the speed. In a flight, only for the viewer who steers, once there is one."""
         given = {key: value for key, value in change.model_dump().items() if key in change.model_fields_set}
         if given.get("speed") == "unlimited":
@@ -196,13 +198,13 @@ def _add_orders(app: FastAPI, hub: Hub) -> None:
         return {"ok": True}
 
     @app.post("/api/snapshots", tags=["steer"])
-    async def keep(x_viewer: ViewerId = "") -> Any:
+    async def keep(x_viewer: ViewerId = "") -> object:
         """Keep the present instant of the flight, to come back to it. The clock's frames list those that are kept."""
         _check_seat(hub, x_viewer)
         return await hub.ask("order", "snapshot", {})
 
     @app.post("/api/snapshots/back", tags=["steer"])
-    async def back(given: SnapshotChoice, x_viewer: ViewerId = "") -> Any:
+    async def back(given: SnapshotChoice, x_viewer: ViewerId = "") -> object:
         """Go back to a kept instant. The run folder ends; the flight goes on from there in a new one, paused."""
         _check_seat(hub, x_viewer)
         return await hub.ask("order", "back", given.model_dump())
@@ -212,43 +214,43 @@ def _add_orders(app: FastAPI, hub: Hub) -> None:
 
 
 def _add_studio(app: FastAPI, hub: Hub) -> None:
-    def asking(path: str, name: str, tag: str = "studio") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def asking(path: str, name: str, tag: str = "studio") -> Callable[[Callable[..., object]], Callable[..., object]]:
         return app.post(path, tags=[tag], name=name)
 
     @app.get("/api/catalogue", tags=["studio"])
-    async def catalogue() -> Any:
+    async def catalogue() -> object:
         """Scenarios, worlds, airframes, reproductions and benches by name."""
         return await hub.ask("studio", "catalogue", {})
 
     @app.get("/api/scenarios/{name}", tags=["studio"])
-    async def scenario(name: str) -> Any:
+    async def scenario(name: str) -> object:
         """The text of a shipped scenario."""
         return await hub.ask("studio", "scenario", {"name": name})
 
     @asking("/api/scenario/check", "check")
-    async def check(given: ScenarioText) -> Any:
+    async def check(given: ScenarioText) -> object:
         """Whether a scenario is right; if not, what is wrong and in which line."""
         return await hub.ask("studio", "check", given.model_dump())
 
     @asking("/api/scenario/change", "change")
-    async def change(given: ScenarioChange) -> Any:
+    async def change(given: ScenarioChange) -> object:
         """The text of a scenario with other values; its comments stay."""
         return await hub.ask("studio", "change", given.model_dump())
 
     @asking("/api/flight/start", "start")
-    async def start(given: FlightStart, x_viewer: ViewerId = "") -> Any:
+    async def start(given: FlightStart, x_viewer: ViewerId = "") -> object:
         """Start a flight; one that runs ends first."""
         _check_seat(hub, x_viewer)
         return await hub.ask("studio", "start", given.model_dump())
 
     @asking("/api/flight/stop", "stop")
-    async def stop(x_viewer: ViewerId = "") -> Any:
+    async def stop(x_viewer: ViewerId = "") -> object:
         """End the flight; its run folder is complete then."""
         _check_seat(hub, x_viewer)
         return await hub.ask("studio", "stop", {})
 
     @asking("/api/player/start", "play")
-    async def play(given: PlayerStart, x_viewer: ViewerId = "") -> Any:
+    async def play(given: PlayerStart, x_viewer: ViewerId = "") -> object:
         """Show a run folder or a recording."""
         _check_seat(hub, x_viewer)
         return await hub.ask("studio", "play", given.model_dump())
@@ -256,17 +258,17 @@ def _add_studio(app: FastAPI, hub: Hub) -> None:
 
 def _add_folders(app: FastAPI, hub: Hub, files: RunFiles) -> None:
     @app.post("/api/jobs", tags=["studio"])
-    async def job(given: JobStart) -> Any:
+    async def job(given: JobStart) -> object:
         """Start a recording, a reproduction or a bench."""
         return await hub.ask("studio", "job", given.model_dump())
 
     @app.get("/api/jobs", tags=["studio"])
-    async def jobs() -> Any:
+    async def jobs() -> object:
         """Jobs so far, with the last lines of what they said."""
         return await hub.ask("studio", "jobs", {})
 
     @app.get("/api/runs", tags=["studio"])
-    async def list_runs() -> Any:
+    async def list_runs() -> object:
         """Run folders, datasets, reproductions and benches, newest first, with what is in them."""
         return await asyncio.to_thread(files.listed)
 
@@ -319,7 +321,7 @@ def _add_page(app: FastAPI) -> None:
         return FileResponse(PAGE / name)
 
 
-def calls_page(schema: dict[str, Any]) -> str:
+def calls_page(schema: Fields) -> str:
     """The calls as a plain page, without scripts from elsewhere."""
     rows = []
     for path, methods in schema["paths"].items():

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from skyloop.cockpit.courier import Courier, Order
+from skyloop.cockpit.server_bridge import Courier, Order
 from skyloop.core.child_process import ChildProcess
 from skyloop_client.errors import LinkError, SetupError
 

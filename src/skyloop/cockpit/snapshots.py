@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from skyloop.cockpit.orders import CommandRow
+from skyloop.cockpit.commands import CommandRow
+from skyloop.cockpit.wire import Fields
 from skyloop_client.errors import LinkError
 
 EVERY_NS = 10_000_000_000
@@ -23,11 +23,11 @@ class Kept:
     number: int
     t_ns: int
     asked_for: bool
-    saved: Any
+    saved: object
     """As the simulation gives it."""
     commands: tuple[CommandRow, ...]
     """All orders until then: with them the flight can be repeated from its beginning."""
-    waypoints: dict[str, dict[str, Any]]
+    waypoints: dict[str, Fields]
     """By vehicle."""
 
 
@@ -65,5 +65,5 @@ class Snapshots:
                 return self.kept[: index + 1]
         raise LinkError(f"there is no snapshot {number}; the clock's frames list those that are kept")
 
-    def plain(self) -> list[list[Any]]:
+    def plain(self) -> list[list[object]]:
         return [[kept.number, kept.t_ns / 1e9, kept.asked_for] for kept in self.kept]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from skyloop.cockpit.wire import Fields
 from skyloop.vehicle.behaviours import GoTo, Situation
 from skyloop_client.messages import GoalStatus, Message
 
@@ -61,7 +61,7 @@ class Waypoints:
         self.is_flying, self._ended, self._leg = True, "", None
         return self.points[0]
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Fields:
         return {"points": self.points, "flying": self.is_flying, "told": self.last_news}
 
 

@@ -13,23 +13,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop_client.codec import decode, encode
 from skyloop_client.errors import LinkError
 
+Fields = dict[str, Any]
+"""An order, its answer, or what a flight tells: names and plain values."""
 LENGTH = struct.Struct("<I")
 ALIGNED = 8
 MOST_BYTES = 1 << 28
 """Of one value between the processes; the largest is the shape of a world."""
 
 
-def send(peer: socket.socket, value: Any) -> None:
+def send(peer: socket.socket, value: object) -> None:
     parts = encode(value)
     size = sum(len(part) for part in parts)
     peer.sendall(b"".join([LENGTH.pack(size), *(bytes(part) for part in parts)]))
 
 
-def received(peer: socket.socket) -> Iterator[Any]:
+def received(peer: socket.socket) -> Iterator[Fields]:
     """Values until the other side closes."""
     while (head := _exactly(peer, LENGTH.size)) is not None:
         (size,) = LENGTH.unpack(head)
@@ -55,14 +58,14 @@ def _exactly(peer: socket.socket, size: int) -> bytes | None:
     return bytes(held)
 
 
-def frame(header: Mapping[str, Any], payload: bytes | memoryview = b"") -> bytes:
+def frame(header: Mapping[str, object], payload: bytes | memoryview = b"") -> bytes:
     """What a page gets."""
     text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
     text += b" " * (-(LENGTH.size + len(text)) % ALIGNED)
     return LENGTH.pack(len(text)) + text + bytes(payload)
 
 
-def unframed(data: bytes) -> tuple[dict[str, Any], memoryview]:
+def unframed(data: bytes) -> tuple[Fields, memoryview]:
     """The header and the payload of a frame; for scripts and tests."""
     (length,) = LENGTH.unpack_from(data)
     header = json.loads(data[LENGTH.size : LENGTH.size + length])
@@ -76,7 +79,7 @@ class FramePayload:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def add(self, array: np.ndarray[Any, Any]) -> list[Any]:
+    def add(self, array: NDArray[np.generic]) -> list[object]:
         """Where a page finds it: [numpy's name of the type, offset in bytes, number of values]."""
         flat = np.ascontiguousarray(array)
         kind = flat.dtype.newbyteorder("<")

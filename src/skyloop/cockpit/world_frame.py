@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from skyloop.cockpit.wire import FramePayload, frame
+from skyloop.cockpit.wire import Fields, FramePayload, frame
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_view import Appearance
 
@@ -15,7 +13,7 @@ def world_frame(look: Appearance) -> bytes:
     payload = FramePayload()
     used = sorted({group.shape for group in look.groups})
     number = {shape: index for index, shape in enumerate(used)}
-    shapes: list[Any] = []
+    shapes: list[list[object]] = []
     for shape in used:
         vertices, faces = look.shapes[shape]
         kind = np.uint16 if len(vertices) < 1 << 16 else np.uint32
@@ -36,7 +34,7 @@ def world_frame(look: Appearance) -> bytes:
     return frame(header, payload.bytes())
 
 
-def looks(vehicle: VehiclePort, has_planner: bool = False) -> dict[str, Any]:
+def looks(vehicle: VehiclePort, has_planner: bool = False) -> Fields:
     """What a page knows of a vehicle."""
     rotors = [[*map(float, position)] for position in vehicle.geometry.rotor_positions]
     spins = [float(spin) for spin in vehicle.geometry.rotor_spins]

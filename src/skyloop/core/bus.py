@@ -6,13 +6,16 @@ import dataclasses
 import hashlib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Callback = Callable[[Message], None]
 
@@ -144,16 +147,16 @@ class Fingerprint:
         return {name: digest.hexdigest() for name, digest in self._hashes.items()}
 
 
-def record_bytes(record: Any) -> bytes:
+def record_bytes(record: DataclassInstance) -> bytes:
     """Every field of a record, bit for bit."""
     return b"|".join(_value_bytes(getattr(record, field.name)) for field in dataclasses.fields(record))
 
 
-def _value_bytes(value: Any) -> bytes:
+def _value_bytes(value: object) -> bytes:
     if isinstance(value, np.ndarray):
         return value.tobytes()
     if isinstance(value, tuple):
         return b";".join(map(_value_bytes, value))
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return record_bytes(value)
     return repr(value).encode()

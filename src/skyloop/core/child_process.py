@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO
 
 from skyloop.core.interrupts import kept_from_children
 from skyloop_client.errors import SkyloopError
@@ -116,7 +116,7 @@ class ChildProcess:
 # ---- in the child process
 
 
-def tell(**what: Any) -> None:
+def tell(**what: object) -> None:
     """Print a line of JSON for the parent process. If the parent is gone, this process ends."""
     try:
         print(json.dumps(what), flush=True)
@@ -125,7 +125,7 @@ def tell(**what: Any) -> None:
 
 
 def run_reporting(work: Callable[[], None]) -> None:
-    """Do the work of a process. A known error is told, and ends it."""
+    """Do the work of a process. A known error is reported, and ends it."""
     try:
         work()
     except SkyloopError as error:

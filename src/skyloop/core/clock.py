@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, Rate
@@ -50,7 +50,7 @@ GIVE_UP_S = 1.0
 class RealTime:
     """A fixed number of simulated seconds per second of wall time.
 
-    It never skips time to catch up. It starts anew when time was set or is too far behind.
+    It never skips time to catch up. It restarts when time was set or is too far behind.
     """
 
     def __init__(
@@ -109,6 +109,10 @@ Action = Callable[[int, int], None]
 """Called with (t_ns, index)."""
 LAST = 1 << 30
 """Rank of one-time actions: they run after all tickers of an instant."""
+
+
+ScheduleMemory = tuple[list[tuple[int, int, int]], dict[int, Message], int, list[int]]
+"""What changes in a schedule, but for the actions of links."""
 
 
 @dataclass(slots=True)
@@ -172,14 +176,14 @@ class Schedule:
             index = ticker.index
             ticker.index += 1
             heapq.heappush(self._heap, (ticker.rate.due_ns(ticker.index), rank, -1))
-            yield lambda ticker=ticker, due_ns=due_ns, index=index: ticker.act(due_ns, index)  # type: ignore[misc]
+            yield partial(ticker.act, due_ns, index)
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> ScheduleMemory:
         heap = [entry for entry in self._heap if entry[1] != LAST]
         heapq.heapify(heap)
         return heap, dict(self._once), self._entered, [ticker.index for ticker in self._tickers]
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: ScheduleMemory) -> None:
         heap, once, self._entered, indices = saved
         self._heap, self._once = list(heap), dict(once)
         self._last.clear()

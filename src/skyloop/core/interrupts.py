@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any
+from types import FrameType, TracebackType
 
 from skyloop_client.errors import Interrupted
 
+Handler = Callable[[int, FrameType | None], object] | int | None
+"""Of a signal."""
 STOPPED = "stopped by Ctrl-C"
 PR_SET_PDEATHSIG = 1
 _system = ctypes.CDLL(None)
@@ -25,7 +26,7 @@ class Interruption:
 
     def __init__(self) -> None:
         self._noted = False
-        self._before: Any = None
+        self._before: Handler = None
 
     def check(self) -> None:
         if self._noted:

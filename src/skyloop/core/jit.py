@@ -3,7 +3,7 @@
 A kernel is compiled, or loaded from the cache, the first time it is called. `prepare` does that for all of them at
 once and says so when it takes a while; with a cold cache it keeps a second core busy too.
 
-Four things of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
+Four parts of Numba are used that it does not promise to keep: a dispatcher asks its attribute `_compile_for_args` for
 machine code and its attribute `get_call_template` when compiled code calls it, `global_compiler_lock` is held while it
 compiles, and cache locators are listed in `CacheImpl._locator_classes` and keep their folder in `_cache_path`.
 tests/core/test_jit.py tests each of them, and pyproject.toml names the versions that were tried.
@@ -26,13 +26,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 import numba
 from numba import types
 from numba.core.caching import CacheImpl, UserProvidedCacheLocator
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
 
 from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.interrupts import kept_from_children
@@ -72,7 +73,7 @@ class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
 
     Numba names it after the path. The folder above is named after the sources, so they are the same."""
 
-    def __init__(self, function: Any, file: str) -> None:
+    def __init__(self, function: FunctionType, file: str) -> None:
         super().__init__(function, file)
         folder, package = kernel_cache_folder(), _package_of(file)
         if package is not None and package != PACKAGE:
@@ -80,7 +81,7 @@ class SharedKernelFolder(UserProvidedCacheLocator):  # type: ignore[misc]
         self._cache_path = str(folder / function.__module__)
 
     @classmethod
-    def from_function(cls, function: Any, file: str) -> Any:
+    def from_function(cls, function: FunctionType, file: str) -> SharedKernelFolder | None:
         """None for kernels in no package, which Numba then keeps in its usual way."""
         return super().from_function(function, file) if _package_of(file) else None
 
@@ -106,8 +107,8 @@ def _in_shared_folder() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Kernel:
-    dispatcher: Any
-    signatures: Sequence[Any]
+    dispatcher: CPUDispatcher
+    signatures: Sequence[types.Type]
     turn: int
     begun: bool = False
     done: bool = False
@@ -153,7 +154,7 @@ class _Kernel:
                 with suppress(OSError):
                     self._mark.write_text(self._source, encoding="utf-8")
 
-    def first_call(self, *arguments: Any, **keywords: Any) -> Any:
+    def first_call(self, *arguments: object, **keywords: object) -> CPUDispatcher:
         """What Numba calls when it has no machine code yet; it then calls what this returns."""
         if not self.done and not self.is_cached():
             _say_that_it_compiles()
@@ -164,13 +165,18 @@ class _Kernel:
 _kernels: list[_Kernel] = []
 
 
-def record_type(record: type, **fields: Any) -> Any:
+def record_type(record: type, **fields: types.Type) -> types.Tuple:
     """For the signature of a kernel that is given `tuple(a record)` and begins with `Record(*given)`.
 
     Numba finds out the type of a NamedTuple itself anew at every call, which takes a microsecond.
     """
-    assert tuple(fields) == getattr(record, "_fields", ()), f"{record.__name__} has the fields {record.__annotations__}"
+    assert list(fields) == list(record.__annotations__), f"{record.__name__} has the fields {record.__annotations__}"
     return types.Tuple(tuple(fields.values()))
+
+
+def readonly(kind: types.Type, dimensions: int) -> types.Array:
+    """The type of an array that a kernel only reads; writable arrays are accepted as well."""
+    return types.Array(kind, dimensions, "C", readonly=True)
 
 
 def inlined(function: F) -> F:
@@ -179,10 +185,11 @@ def inlined(function: F) -> F:
     asked = piece.get_call_template
     # numbers lose their values, or a piece called with 1, with 2 and with n would be compiled three times
     piece.get_call_template = lambda args, kws: asked(tuple(map(types.unliteral, args)), kws)
-    return piece  # type: ignore[no-any-return]
+    compiled: F = piece
+    return compiled
 
 
-def kernel(*signatures: Any, turn: int = MIDDLE) -> Callable[[F], F]:
+def kernel(*signatures: types.Type, turn: int = MIDDLE) -> Callable[[F], F]:
     """An entry point, or a large piece with a cache of its own; compiled for the given signatures and no others."""
 
     def register(function: F) -> F:
@@ -191,14 +198,15 @@ def kernel(*signatures: Any, turn: int = MIDDLE) -> Callable[[F], F]:
         entry = _Kernel(dispatcher, signatures, turn)
         asked = dispatcher.get_call_template
 
-        def called_by_another(args: Any, kws: Any) -> Any:
+        def called_by_another(args: object, kws: object) -> object:
             entry.compile()
             return asked(args, kws)
 
         dispatcher._compile_for_args = entry.first_call
         dispatcher.get_call_template = called_by_another
         _kernels.append(entry)
-        return dispatcher  # type: ignore[no-any-return]
+        compiled: F = dispatcher
+        return compiled
 
     return register
 
@@ -301,7 +309,7 @@ def _interruptible() -> Iterator[None]:
     except KeyboardInterrupt:
         usual = sys.unraisablehook
 
-        def tell(complaint: Any) -> None:
+        def tell(complaint: sys.UnraisableHookArgs) -> None:
             if not str(getattr(complaint.object, "__module__", "")).startswith("llvmlite."):
                 usual(complaint)
 

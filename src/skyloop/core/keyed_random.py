@@ -4,15 +4,15 @@ Philox4x32-10 (Salmon et al., SC 2011): a counter goes in, four independent 32-b
 resuming, sharding or drawing in another order therefore changes no other stream.
 """
 
-from __future__ import annotations
+# mypy: allow-untyped-defs
 
-from typing import Any
+from __future__ import annotations
 
 import numpy as np
 from numba import float64, uint32, uint64, void
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.core.stream_key import stream_key as stream_key
+from skyloop.core.random_key import stream_key as stream_key
 from skyloop_client.messages import Array
 
 _MULTIPLIER_0 = np.uint64(0xD2511F53)
@@ -25,7 +25,7 @@ _PER_WORD = 1.0 / 4294967296.0
 
 
 @inlined
-def philox(key, index, block):  # type: ignore[no-untyped-def]
+def philox(key, index, block):
     """Four 32-bit words for counter (index, block) under `key`."""
     c0 = uint32(index & _LOW)
     c1 = uint32(index >> _SHIFT)
@@ -48,7 +48,7 @@ def philox(key, index, block):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def normal_pair(key, index, block):  # type: ignore[no-untyped-def]
+def normal_pair(key, index, block):
     """Two independent standard normals (Box-Muller; 64 bits go into the radius and the angle)."""
     a, b, c, d = philox(uint64(key), uint64(index), uint64(block))
     u = (float(a) + (float(b) + 0.5) * _PER_WORD) * _PER_WORD
@@ -59,7 +59,7 @@ def normal_pair(key, index, block):  # type: ignore[no-untyped-def]
 
 
 @kernel(void(uint64, uint64, uint64, float64[::1]))
-def fill_normal(key: Any, index: Any, first_block: Any, out: Any) -> None:
+def fill_normal(key, index, first_block, out):
     n = out.shape[0]
     for i in range(0, n, 2):
         x, y = normal_pair(key, index, first_block + uint64(i // 2))
@@ -69,7 +69,7 @@ def fill_normal(key: Any, index: Any, first_block: Any, out: Any) -> None:
 
 
 @kernel(void(uint64, uint64, uint64, float64[::1]))
-def fill_uniform(key: Any, index: Any, first_block: Any, out: Any) -> None:
+def fill_uniform(key, index, first_block, out):
     n = out.shape[0]
     for i in range(0, n, 2):
         a, b, c, d = philox(key, index, first_block + uint64(i // 2))

@@ -60,6 +60,9 @@ class Plugin:
     messages: Objects = field(default_factory=_none)
     """Frozen dataclasses with t_ns first: records that streams, files and links carry, by their class names. Their
     modules are imported at every start."""
+    ros2: Objects = field(default_factory=_none)
+    """By the class name of a record, tuples of `skyloop.recording.ros2.views.View`: its ROS 2 messages and their
+    topics, in bags, for nodes and in Foxglove."""
     scenarios: Path | None = None
     """A folder of YAML files; a file's name is the scenario's."""
     verbs: Objects = field(default_factory=_none)
@@ -100,6 +103,7 @@ def plugins() -> tuple[InstalledPlugin, ...]:
     """Skyloop itself, then what is installed beside it, by name."""
     built_in = importlib.import_module("skyloop.built_in").PLUGIN
     found = [InstalledPlugin(BUILT_IN, importlib.import_module("skyloop_client.version").__version__, built_in)]
+    _register_messages(built_in)
     for entry in sorted(entry_points(group=GROUP), key=lambda each: each.name):
         loaded = _load(entry, found)
         if loaded.fault:
@@ -122,19 +126,28 @@ def _load(entry: EntryPoint, before: list[InstalledPlugin]) -> InstalledPlugin:
                 for other in before:
                     if other.plugin is not None and name in _names(other.plugin, kind):
                         raise PluginError(f"'{name}' under {kind} is already brought by '{other.name}'")
-        for name, path in plugin.messages.items():
-            codec.register(load_object(path, f"message '{name}'"))
+        _register_messages(plugin)
     except (PluginError, TypeError) as error:
         return InstalledPlugin(entry.name, version, None, str(error))
     distribution = entry.dist.name if entry.dist is not None else ""
     return InstalledPlugin(entry.name, version, plugin, distribution=distribution)
 
 
+def _register_messages(plugin: Plugin) -> None:
+    for name, path in plugin.messages.items():
+        codec.register(load_object(path, f"message '{name}'"))
+
+
 def _names(plugin: Plugin, kind: str) -> list[str]:
-    brought = getattr(plugin, kind)
-    if kind in FOLDERS:
-        return [] if brought is None else sorted(path.stem for path in brought.glob("*.yaml"))
-    return list(brought) if isinstance(brought, Mapping) else []
+    brought = _brought(plugin, kind)
+    if isinstance(brought, Mapping):
+        return list(brought)
+    return sorted(path.stem for path in brought.glob("*.yaml")) if kind in FOLDERS and brought is not None else []
+
+
+def _brought(plugin: Plugin, kind: str) -> Objects | Path | None:
+    brought: Objects | Path | None = getattr(plugin, kind)
+    return brought
 
 
 def _one_line(text: str) -> str:
@@ -166,7 +179,8 @@ class Registry(Mapping[str, T], Generic[T]):
     def path(self, name: str) -> str:
         """Its "module:Name"."""
         for found in plugins():
-            if found.plugin is not None and name in (brought := getattr(found.plugin, self._kind)):
+            brought = _brought(found.plugin, self._kind) if found.plugin is not None else None
+            if isinstance(brought, Mapping) and name in brought:
                 return str(brought[name])
         raise KeyError(name)
 
@@ -202,8 +216,9 @@ class Files(Registry[Path]):
 
     def _load(self, name: str) -> Path:
         for found in plugins():
-            if found.plugin is not None and name in _names(found.plugin, self._kind):
-                return Path(getattr(found.plugin, self._kind)) / f"{name}.yaml"
+            folder = _brought(found.plugin, self._kind) if found.plugin is not None else None
+            if isinstance(folder, Path) and (path := folder / f"{name}.yaml").is_file():
+                return path
         raise KeyError(name)
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from skyloop_client.errors import ScenarioError, nearest_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
 MOST_BYTES = 2_000_000
 """Of a YAML file; reading it takes some 10 s."""
@@ -37,9 +38,12 @@ def parse_yaml(text: str, source: str) -> Any:
     try:
         return yaml.load(text, _StrictLoader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark else source
-        raise ScenarioError(_one_line(f"{where}: not YAML: {getattr(error, 'problem', None) or error}")) from None
+        where, problem = source, str(error)
+        if isinstance(error, yaml.MarkedYAMLError):
+            problem = error.problem or problem
+            if error.problem_mark is not None:
+                where = f"{source}:{error.problem_mark.line + 1}:{error.problem_mark.column + 1}"
+        raise ScenarioError(_one_line(f"{where}: not YAML: {problem}")) from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         # dates such as 2026-13-45, keys that are lists, integers like "0x", thousands of brackets
         raise ScenarioError(_one_line(f"{source}: not YAML: {error}")) from None
@@ -61,12 +65,15 @@ def read_yaml(path: Path) -> Any:
     return parse_yaml(text, str(path))
 
 
+Model = TypeVar("Model", bound=BaseModel)
+
+
 def either(models: Iterable[type[BaseModel]]) -> Any:
     """The type of a value that is one of these models, distinguished by their `kind`."""
     return Annotated[reduce(or_, models), Field(discriminator="kind")]
 
 
-def validated(model: type[Any], data: Any, source: str) -> Any:
+def validated(model: type[Model], data: object, source: str) -> Model:
     """Make the model from data, or raise an error of one line about the first fault."""
     try:
         return model.model_validate(data)
@@ -81,7 +88,7 @@ def _one_line(text: str) -> str:
 _KINDS = {bool: "a truth value", int: "an integer", float: "a number", str: "a text", list: "a list", dict: "a mapping"}
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """What a value of a YAML file is, in words."""
     if value is None:
         return "empty"
@@ -89,7 +96,7 @@ def kind_of(value: Any) -> str:
     return _KINDS.get(type(value), f"{'an' if name[0] in 'aeiou' else 'a'} {name}")
 
 
-def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> str:
+def _first_fault(error: ValidationError, model: type[BaseModel], data: object) -> str:
     fault = min(error.errors(include_url=False), key=_priority)
     kind, value, context = fault["type"], fault.get("input"), fault.get("ctx", {})
     steps = _steps_in(data, fault["loc"], keep_last=kind in ("extra_forbidden", "missing"))
@@ -116,7 +123,7 @@ def _first_fault(error: ValidationError, model: type[BaseModel], data: Any) -> s
     return f"{where}: {message[0].lower()}{message[1:]}{shown}"
 
 
-def _priority(fault: Any) -> tuple[bool, bool]:
+def _priority(fault: ErrorDetails) -> tuple[bool, bool]:
     """A misspelt key causes the "missing" also reported; a mapping is not meant as the name a union takes."""
     is_other_branch = fault["type"] == "string_type" and isinstance(fault.get("input"), dict)
     return fault["type"] != "extra_forbidden", is_other_branch
@@ -141,28 +148,28 @@ def _is_own_part(data: Any, steps: list[str]) -> bool:
     return isinstance(data, dict) and any(is_plugin(data.get(key)) for key in ("kind", "name", "source"))
 
 
-def _siblings(model: Any, steps: tuple[int | str, ...]) -> list[str]:
-    """Names of the fields at a place of the model, as far as its annotations tell."""
-    candidates: list[Any] = [model]
+def _siblings(model: type[BaseModel], steps: tuple[int | str, ...]) -> list[str]:
+    """Names of the fields beside a key path of the model, as far as its annotations tell."""
+    candidates = [model]
     for step in steps:
-        found: list[Any] = []
+        found: list[type[BaseModel]] = []
         for candidate in candidates:
-            fields = getattr(candidate, "model_fields", {})
-            if step in fields:
-                found.extend(_models_in(fields[step].annotation))
+            field = candidate.model_fields.get(str(step))
+            if field is not None:
+                found.extend(_models_in(field.annotation))
             elif _has_kind(candidate, step):
                 found.append(candidate)
         candidates = found or candidates
-    return sorted({name for c in candidates for name in getattr(c, "model_fields", {})})
+    return sorted({name for candidate in candidates for name in candidate.model_fields})
 
 
-def _has_kind(model: Any, kind: object) -> bool:
-    field = getattr(model, "model_fields", {}).get("kind")
-    return field is not None and kind in getattr(field.annotation, "__args__", ())
+def _has_kind(model: type[BaseModel], kind: object) -> bool:
+    field = model.model_fields.get("kind")
+    return field is not None and kind in get_args(field.annotation)
 
 
-def _models_in(annotation: Any) -> list[Any]:
+def _models_in(annotation: object) -> list[type[BaseModel]]:
     """All pydantic models an annotation may hold."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for part in getattr(annotation, "__args__", ()) for model in _models_in(part)]
+    return [model for part in get_args(annotation) for model in _models_in(part)]

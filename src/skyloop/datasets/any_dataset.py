@@ -68,7 +68,7 @@ def repair(folder: Path) -> list[str]:
         wrong = [output for output, files in joined_files(folder, name).items() if _is_wrong(folder / output, files)]
         if wrong:
             join_labels(folder, [name])
-            done.append(f"{name} of all seeds was written anew")
+            done.append(f"{name} of all seeds was written again")
     return done
 
 

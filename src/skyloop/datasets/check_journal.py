@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.recording.journal import HEAD, GroupReader, is_complete
 from skyloop.recording.recording import Recording
@@ -206,7 +207,7 @@ class _Labels:
         return findings
 
 
-def boxes_of(instances: Any) -> dict[int, tuple[int, int, int, int, int]]:
+def boxes_of(instances: NDArray[np.int32]) -> dict[int, tuple[int, int, int, int, int]]:
     """By instance: first column, first row, last column, last row, pixels; except the sky."""
     from scipy.ndimage import find_objects
 

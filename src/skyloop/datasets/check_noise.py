@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy.special import ndtr
 from skyloop.core.frames import GeoPoint, LocalFrame, rotate, rotate_inverse
 from skyloop.recording.recording import Recording
 from skyloop.world.earth import Earth, EarthConfig
-from skyloop_client.messages import Array, DepthImage, GnssFix, ImageTruth, ImuSample, Message, VehicleState
+from skyloop_client.messages import Array, DepthImage, GnssFix, ImageTruth, ImuBias, ImuSample, Message, VehicleState
 
 SIGMAS = 4.0
 """Allowed distance of a measured scatter from the configured one, in its own standard errors."""
@@ -59,7 +60,7 @@ class NoiseCheck:
         self._states: dict[str, dict[int, VehicleState]] = {}
         """By vehicle and stamp."""
         self._imu: dict[str, dict[int, ImuSample]] = {}
-        self._bias: dict[str, dict[int, Any]] = {}
+        self._bias: dict[str, dict[int, ImuBias]] = {}
         self._fixes: dict[str, list[GnssFix]] = {}
         self._truth: dict[str, tuple[int, str, NDArray[np.float32]]] = {}
         """By vehicle: stamp, stream and depth of the last truth."""
@@ -172,7 +173,7 @@ def vehicle_of(stream: str) -> str:
 class _DepthBins:
     """Scatter of depth over distance, beside sigma(d) = s·exp(g·d) + b·(d − c)², least and most growing material."""
 
-    def __init__(self, stream: str, details: Any) -> None:
+    def __init__(self, stream: str, details: Mapping[str, Any]) -> None:
         self._stream, self._details = stream, details
         n = len(DEPTH_EDGES) - 1
         self._count, self._squares = np.zeros(n, np.int64), np.zeros(n)

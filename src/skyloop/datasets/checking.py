@@ -73,11 +73,11 @@ def repair(folder: Path) -> list[str]:
         else:
             in_place = FORMATS[name].grows and why == BEHIND
             _rebuild(recording, name, in_place)
-            done.append(f"{name} was {'completed' if in_place else 'written anew'} from the journal: {why}")
+            done.append(f"{name} was {'completed' if in_place else 'written again'} from the journal: {why}")
     manifest = write_manifest(folder, _distrusted(recording, before, left=bool(trouble)))
     if manifest != before.manifest:
         state = "complete" if manifest.complete else f"not complete: {manifest.groups} of {recording.n_groups} groups"
-        done.append(f"{MANIFEST} was written anew; the dataset is {state}")
+        done.append(f"{MANIFEST} was written again; the dataset is {state}")
     return done
 
 

@@ -64,12 +64,19 @@ class Exporter:
                 self._write(name, recording.complete_groups())
 
     def finish(self) -> None:
+        """A format that cannot be written does not keep the others from being written."""
+        faults: list[DatasetError] = []
         for name in self._formats:
             try:
                 self._finish(name)
+            except DatasetError as error:
+                shutil.rmtree(self._aside(name), ignore_errors=True)
+                faults.append(error)
             except BaseException:
                 shutil.rmtree(self._aside(name), ignore_errors=True)
                 raise
+        if faults:
+            raise DatasetError("; ".join(map(str, faults)))
 
     def _finish(self, name: str) -> None:
         """Write the rest of a format and mark it as complete."""
@@ -145,6 +152,8 @@ def export(folder: Path, formats: tuple[str, ...]) -> dict[str, tuple[float, lis
         if output.is_dir():
             shutil.rmtree(output)
         output.unlink(missing_ok=True)
-    exporter.finish()
-    write_manifest(folder)
+    try:
+        exporter.finish()
+    finally:
+        write_manifest(folder)
     return {name: (exporter.seconds[name], [path for path in outputs[name] if path.exists()]) for name in formats}

@@ -48,12 +48,11 @@ class RecordingPlan(BaseModel):
         path = folder / PLAN
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            plan: RecordingPlan = validated(RecordingPlan, data, PLAN)
+            return validated(RecordingPlan, data, PLAN)
         except FileNotFoundError:
             raise DatasetError(f"'{folder}' holds no recording to resume; record without --resume") from None
         except (OSError, ValueError, ScenarioError) as error:
             raise DatasetError(f"'{path}' cannot be read: {error}; record again") from None
-        return plan
 
     def write(self, folder: Path) -> None:
         write_whole(folder / PLAN, json.dumps(self.model_dump(mode="json"), indent=1) + "\n")

@@ -23,7 +23,7 @@ from skyloop.datasets.worker_processes import STUCK_S, WorkerJob, Workers
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.journal import fault_of, is_complete
 from skyloop.recording.recording import NAME, NOT_LISTED, differences, read_manifest, write_manifest
-from skyloop.recording.run_folder import make_empty_folder
+from skyloop.recording.run_folder import Summary, make_empty_folder
 from skyloop.sim.assembly import needed_rooms
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.scenario import Scenario
@@ -124,7 +124,7 @@ def record(
     progress: Progress = lambda frames, fps: None,
     *,
     stuck_after_s: float = STUCK_S,
-) -> dict[str, Any]:
+) -> Summary:
     """Fly the plan of a folder, from where it stopped. Returns the summary that is also in summary.json.
 
     stuck_after_s: wall s in which a worker must show activity."""
@@ -172,7 +172,7 @@ def _jobs(folder: Path, count: int) -> list[WorkerJob]:
     return [*sensing, WorkerJob("the process that flies", "skyloop.datasets.flier", (str(folder),), theirs)]
 
 
-def _finish(folder: Path, plan: RecordingPlan, exporter: Exporter, tally: Tally, began: float) -> dict[str, Any]:
+def _finish(folder: Path, plan: RecordingPlan, exporter: Exporter, tally: Tally, began: float) -> dict[str, object]:
     """After the flight: finish the formats, the manifest and the summary."""
     flown = tally.ended or time.perf_counter()
     exporter.finish()
@@ -248,7 +248,7 @@ def drop_what_is_broken(folder: Path, plan: RecordingPlan) -> None:
         if outputs and (manifest is None or changed):
             if changed:
                 path, what = folder / changed[0], different[changed[0]]
-                log.warning("'%s' %s; %s is written anew from the journal", path, what, name)
+                log.warning("'%s' %s; %s is written again from the journal", path, what, name)
             unmark(folder, name)
             for output in outputs:
                 shutil.rmtree(folder / output)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import yaml
@@ -39,6 +39,9 @@ from skyloop.sensors.radar.processing.processor import RadarProcessor
 from skyloop_client.errors import DatasetError, SkyloopError
 from skyloop_client.messages import CameraImage, Event, ImageTruth, Label, LidarScan, Message, RadarScan, VehicleState
 from skyloop_client.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "report.html"
 SHEET, SHEET_PX = 12, 360
@@ -227,7 +230,7 @@ def _classes_key(recording: Recording, survey: _Survey) -> str:
     return key_of({recording.classes[k]: f"rgb({r},{g},{b})" for k, (r, g, b) in zip(seen, tints, strict=True)})
 
 
-def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[str, Any]:
+def _radar_pictures(recording: Recording, survey: _Survey, stream: str) -> dict[str, object]:
     try:
         processor = RadarProcessor(recording.infos[stream].details)
         for scan in survey.radar[stream]:
@@ -267,7 +270,7 @@ def _flight(survey: _Survey) -> str:
 
     last = name
 
-    def draw(above: Any, height: Any) -> None:
+    def draw(above: Axes, height: Axes) -> None:
         for k, (name, (t, east, north, up, speed)) in enumerate(tracks.items()):
             of, line = (f" of {name}", TRACKS[k % len(TRACKS)]) if len(tracks) > 1 else ("", "-")
             above.plot(east, north, line, color="#1f77b4", label=name if of else None)
@@ -291,7 +294,7 @@ def _streams(recording: Recording, survey: _Survey) -> str:
         wanted = info.rate.hz if info.rate is not None else "–"
         steps = np.diff(stamps)
         measured = (len(stamps) - 1) * NS_PER_S / (stamps[-1] - stamps[0]) if len(set(stamps)) > 1 else "–"
-        gaps: Any = int((steps > 1.5e9 * info.rate.period_s).sum()) if info.rate is not None else "–"
+        gaps: int | str = int((steps > 1.5e9 * info.rate.period_s).sum()) if info.rate is not None else "–"
         longest = float(steps.max() / 1e6) if len(steps) else "–"
         rows.append((stream, info.message, wanted, measured, len(stamps), gaps, longest, info.latency_ns / 1e6))
     head = ("stream", "record", "Hz wanted", "Hz measured", "samples", "gaps", "longest step, ms", "latency, ms")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ def verdict(holds: bool, good: str = "as configured", bad: str = "off") -> HtmlC
     return HtmlCell(f'<span class="{"ok" if holds else "bad"}">{html.escape(good if holds else bad)}</span>')
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Numbers are right-aligned. Strings are escaped."""
     kept = [list(row) for row in rows]
     right = [
@@ -77,7 +77,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join([*lines, "</table>"])
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, HtmlCell):
         return str(value)
     return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))
@@ -105,7 +105,9 @@ def figure(address: str, caption: str) -> str:
     return f'<figure><img src="{address}" alt="{text}"><figcaption>{text}</figcaption></figure>'
 
 
-def plot(draw: Any, size: tuple[float, float] = (10.6, 3.2), columns: int = 2, widths: Sequence[float] = ()) -> str:
+def plot(
+    draw: Callable[..., None], size: tuple[float, float] = (10.6, 3.2), columns: int = 2, widths: Sequence[float] = ()
+) -> str:
     """`draw` gets the axes. The same data gives the same bytes."""
     import matplotlib
 

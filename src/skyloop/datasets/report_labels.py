@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import html
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.datasets.report_html import class_colours, key_of, plot, section, table
 from skyloop_client.messages import Label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Found = tuple[tuple[str, int], Label]
 """A label with the stream and the stamp of its image."""
@@ -47,7 +50,7 @@ def labels_section(found: list[Found], pixels: NDArray[np.int64], classes: list[
     return section("Labels", "\n".join(parts))
 
 
-def _class_row(name: str, found: list[Found]) -> tuple[Any, ...]:
+def _class_row(name: str, found: list[Found]) -> tuple[object, ...]:
     boxes = np.array([label.box_px for _, label in found])
     return (
         name,
@@ -62,7 +65,7 @@ def _class_row(name: str, found: list[Found]) -> tuple[Any, ...]:
     )
 
 
-def _draw(axes: Any, kinds: dict[str, list[Found]], colours: dict[str, str]) -> None:
+def _draw(axes: tuple[Axes, ...], kinds: dict[str, list[Found]], colours: dict[str, str]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     sizes, occlusions, distances = axes
@@ -70,10 +73,14 @@ def _draw(axes: Any, kinds: dict[str, list[Found]], colours: dict[str, str]) -> 
     for each, colour in zip(labels, colours.values(), strict=True):
         boxes = np.array([label.box_px for label in each])
         sizes.plot(boxes[:, 2] - boxes[:, 0] + 1, boxes[:, 3] - boxes[:, 1] + 1, ".", color=colour, ms=4, alpha=0.6)
-    stack = {"stacked": True, "color": list(colours.values()), "rwidth": 0.9}
-    occlusions.hist([[label.occlusion for label in each] for each in labels], bins=np.linspace(0, 1, 11), **stack)
+    stack: dict[str, Any] = {"stacked": True, "color": list(colours.values()), "rwidth": 0.9}
+    occlusions.hist(
+        [[label.occlusion for label in each] for each in labels], bins=np.linspace(0, 1, 11).tolist(), **stack
+    )
     farthest = max(label.distance for each in labels for label in each)
-    distances.hist([[label.distance for label in each] for each in labels], bins=np.linspace(0, farthest, 13), **stack)
+    distances.hist(
+        [[label.distance for label in each] for each in labels], bins=np.linspace(0, farthest, 13).tolist(), **stack
+    )
     sizes.set(title="box sizes", xlabel="width, px", ylabel="height, px")
     # a small margin, so that the largest box is not on the frame
     sizes.set(xlim=(0, 1.08 * sizes.get_xlim()[1]), ylim=(0, 1.08 * sizes.get_ylim()[1]))

@@ -16,11 +16,13 @@ from skyloop.world.world import WORLDS
 from skyloop_client.errors import DatasetError, unknown_name
 
 EYE = {"position": [0.12, 0.0, 0.0]}
-SENSORS: dict[str, dict[str, dict[str, Any]]] = {
+Data = dict[str, Any]
+"""A part of a scenario, as in its file."""
+SENSORS: dict[str, dict[str, Data]] = {
     "rgb": {"rgb0": {"kind": "camera", "truth": ["depth", "normals", "classes", "instances", "labels"], "mount": EYE}},
     "stereo": {
-        "cam0": {"kind": "camera", "mount": EYE},
-        "cam1": {"kind": "camera", "mount": {"position": [0.12, -0.1, 0.0]}},
+        "cam0": {"kind": "camera", "mode": "grey", "mount": EYE},
+        "cam1": {"kind": "camera", "mode": "grey", "mount": {"position": [0.12, -0.1, 0.0]}},
     },
     "depth": {"depth0": {"kind": "depth_camera", "preset": "d435-kim", "mount": EYE}},
     "lidar": {"lidar0": {"kind": "lidar", "preset": "airsim", "mount": {"position": [0.0, 0.0, 0.1]}}},
@@ -47,7 +49,7 @@ ROOM_TO_FLY = {
 """m: side and height of the default trajectory, where 20 and 5 would not fit."""
 PEOPLED = {"park": 60, "urban": 120, "warehouse": 60}
 """Worlds with a configurable number of people, and the most that each takes."""
-TO_TRAIN_ON: dict[str, dict[str, Any]] = {"park": {"side": 26.0, "altitude": 4.0, "look_deg": 15.0, "people": 40}}
+TO_TRAIN_ON: dict[str, Data] = {"park": {"side": 26.0, "altitude": 4.0, "look_deg": 15.0, "people": 40}}
 """Defaults of `skyloop record` in worlds where the standard rig would show only few and small people."""
 
 
@@ -96,14 +98,14 @@ class RecordOptions:
             raise DatasetError(f"--size {self.size[0]}x{self.size[1]}: give 16 to {MOST_PIXELS} pixels each way")
 
 
-def to_train_on(world: str, **given: Any) -> dict[str, Any]:
+def to_train_on(world: str, **given: object) -> Data:
     """Options for a recording that is useful for training. Given values other than None stay."""
     return {**TO_TRAIN_ON.get(world, {}), **{name: value for name, value in given.items() if value is not None}}
 
 
-def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None) -> Scenario:
+def rig_scenario(options: RecordOptions, overrides: Data | None = None) -> Scenario:
     """The scenario that `skyloop record` without --scenario flies."""
-    sensors: dict[str, Any] = {}
+    sensors: Data = {}
     for name in options.sensors:
         if name not in SENSORS:
             raise unknown_name("sensor of the rig", name, SENSORS)
@@ -119,7 +121,7 @@ def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None
     side, altitude = ROOM_TO_FLY.get(options.world, (20.0, 5.0))
     side, altitude = options.side or side, options.altitude or altitude
     laps = math.ceil(options.frames / options.rate_hz * options.speed / side) + 1
-    world: dict[str, Any] = {"file" if Path(options.world).suffix else "name": options.world}
+    world: Data = {"file" if Path(options.world).suffix else "name": options.world}
     if options.people is not None:
         world["options"] = {"people": options.people}
     start = _trajectory(options, side, altitude, laps)
@@ -145,7 +147,7 @@ def rig_scenario(options: RecordOptions, overrides: dict[str, Any] | None = None
     return make_scenario(data, overrides or {}, place="record")
 
 
-def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int) -> dict[str, Any]:
+def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int) -> dict[str, object]:
     common = {"speed": options.speed, "laps": laps}
     if options.trajectory == "square":
         return {"kind": "square", "corner": [-0.5 * side, -0.5 * side, altitude], "side": side, **common}
@@ -189,7 +191,7 @@ STAGES = {
 
 def trial_recording(
     *, frames: int, radar: bool, store: bool, quality: str = "low", world: str = "park", workers: int = 0
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The summary of a recording that is deleted afterwards."""
     sensors = (*TRIAL_SENSORS, "radar") if radar else TRIAL_SENSORS
     options = RecordOptions(world=world, frames=frames, rate_hz=TRIAL_RATE_HZ, quality=quality, sensors=sensors)

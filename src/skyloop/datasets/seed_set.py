@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -25,6 +25,9 @@ from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, ScenarioError
+
+if TYPE_CHECKING:
+    from skyloop.recording.run_folder import Summary
 
 Content = Path | bytes
 """Content of a joined file: another file, or bytes."""
@@ -188,10 +191,9 @@ def seed_folder(seed: int) -> str:
 
 def read_seeds(folder: Path) -> SeedPlan:
     try:
-        plan: SeedPlan = validated(SeedPlan, json.loads((folder / PLAN).read_text(encoding="utf-8")), PLAN)
+        return validated(SeedPlan, json.loads((folder / PLAN).read_text(encoding="utf-8")), PLAN)
     except (OSError, ValueError, ScenarioError) as error:
-        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record anew") from None
-    return plan
+        raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record again") from None
 
 
 def recordings(folder: Path) -> dict[int, Path]:
@@ -199,7 +201,7 @@ def recordings(folder: Path) -> dict[int, Path]:
     return {seed: folder / seed_folder(seed) for seed in read_seeds(folder).seeds}
 
 
-def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, Any]:
+def record_seeds(folder: Path, workers: int, progress: Progress = lambda frames, fps: None) -> dict[str, object]:
     """Record the missing seeds one after the other, then join the labels. Returns the summary."""
     plan = read_seeds(folder)
     summaries = []
@@ -216,7 +218,7 @@ def _after(done: int, progress: Progress) -> Progress:
     return lambda frames, fps: progress(done + frames, fps)
 
 
-def _together(folder: Path, summaries: list[dict[str, Any]]) -> dict[str, Any]:
+def _together(folder: Path, summaries: list[Summary]) -> dict[str, object]:
     summed = ("frames", "frames_flown_now", "start_s", "flight_s", "journal_bytes", "wall_s")
     total = {name: sum(summary[name] for summary in summaries) for name in summed}
     formats = {name: sum(summary["formats_s"][name] for summary in summaries) for name in summaries[0]["formats_s"]}

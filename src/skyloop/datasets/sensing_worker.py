@@ -10,7 +10,6 @@ import os
 import socket
 import sys
 from pathlib import Path
-from typing import Any
 
 from skyloop.core.child_process import run_reporting, tell
 from skyloop.datasets.flier import INSTANT, RECORD, TRUTH, WAIT_S, FrameGroup, GroupEntry, read_frame_group
@@ -26,7 +25,7 @@ class SensingWorker:
         self._frames = RecordedFrames(folder, plan)
         self._writing = GroupWriting(self._frames, plan.store, stages)
         self._sensing = sensing
-        self._samples: dict[tuple[int, int], tuple[Any, Any, int]] = {}
+        self._samples: dict[tuple[int, int], tuple[object, object, int]] = {}
         """By part and number: a sample, its ground-truth companion, and its instant."""
 
     def write(self, frame_group: FrameGroup) -> None:

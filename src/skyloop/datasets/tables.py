@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -111,7 +110,7 @@ class People:
         folder = None if scenario.folder is None else Path(scenario.folder)
         model = build_world(scenario.world, scenario.seed, folder).model
         model.freeze()
-        numbers = [number for number, thing in enumerate(model.things) if thing.class_id == CLASS_ID["person"]]
+        numbers = [number for number, thing in enumerate(model.objects) if thing.class_id == CLASS_ID["person"]]
         return cls(model, numbers) if numbers else None
 
     def rows(self, t_ns: int, seen: dict[int, Label]) -> Iterator[str]:
@@ -119,17 +118,17 @@ class People:
         model, motion = self._model, self._model.motion(t_ns)
         poses = np.concatenate([model.standing_poses, motion.poses])
         for number in self._numbers:
-            rows = model.things[number].rows
+            rows = model.objects[number].rows
             centre, size, yaw = box_in_space(model, rows, [poses[row] for row in rows])
             # from the pelvis, because the box swings with the limbs
             walks = rows[0] >= model.n_standing
             velocity = motion.velocities[rows[0] - model.n_standing] if walks else np.zeros(3)
             label = seen.get(number)
-            visibility: tuple[Any, ...] = NOT_SEEN
+            visibility: tuple[object, ...] = NOT_SEEN
             if label is not None:
                 visibility = (1, *label.box_px, label.occlusion, label.truncation)
-            yield _line(t_ns, number, model.things[number].name, *centre, *velocity, *size, yaw, *visibility)
+            yield _line(t_ns, number, model.objects[number].name, *centre, *velocity, *size, yaw, *visibility)
 
 
-def _line(*cells: Any) -> str:
+def _line(*cells: object) -> str:
     return ",".join(f"{float(cell):.6g}" if isinstance(cell, float | np.floating) else str(cell) for cell in cells)

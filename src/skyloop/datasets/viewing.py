@@ -12,7 +12,21 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat
 from skyloop.recording.radar_pictures import volts_picture
 from skyloop.recording.recording import Recording, open_recording
 from skyloop_client.errors import DatasetError, SetupError
-from skyloop_client.messages import Message
+from skyloop_client.messages import (
+    Array,
+    BarometerSample,
+    CameraImage,
+    DepthImage,
+    Event,
+    GnssFix,
+    ImageTruth,
+    ImuSample,
+    LidarScan,
+    MagnetometerSample,
+    Message,
+    RadarScan,
+    VehicleState,
+)
 
 TIMELINE = "sim_time"
 TRACK = "world/track"
@@ -91,19 +105,11 @@ class _Logger:
         self._recording, self._rr, self._stream = recording, rr, stream
         self._plots = ""
         """Path of the curves of the current message's vehicle."""
-        self._ways: dict[str, Callable[[str, Any], None]] = {
-            "VehicleState": self._state,
-            "CameraImage": self._image,
-            "ImageTruth": self._truth,
-            "DepthImage": self._depth,
-            "LidarScan": self._scan,
-            "RadarScan": self._radar,
-            "ImuSample": self._imu,
-            "GnssFix": self._fix,
-            "BarometerSample": self._barometer,
-            "MagnetometerSample": self._magnetometer,
-            "Event": self._event,
-        }
+        self._ways: dict[type, Callable[[str, Any], None]] = {
+            VehicleState: self._state, CameraImage: self._image, ImageTruth: self._truth, DepthImage: self._depth,
+            LidarScan: self._scan, RadarScan: self._radar, ImuSample: self._imu, GnssFix: self._fix,
+            BarometerSample: self._barometer, MagnetometerSample: self._magnetometer, Event: self._event,
+        }  # fmt: skip
 
     def log_all(self) -> int:
         self._log_fixed()
@@ -118,7 +124,7 @@ class _Logger:
         self._put("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         classes = [(number, name) for number, name in enumerate(recording.classes)]
         self._put("world", rr.AnnotationContext(classes), static=True)
-        tracks: dict[str, list[Any]] = {}
+        tracks: dict[str, list[Array]] = {}
         for message in recording.messages({f"truth/{vehicle}" for vehicle in recording.vehicles}):
             tracks.setdefault(message.stream, []).append(message.data.position)
         if tracks:
@@ -148,7 +154,7 @@ class _Logger:
             self._put(entity.removesuffix("/image"), transform, static=True)
 
     def _log(self, message: Message) -> int:
-        way = self._ways.get(type(message.data).__name__)
+        way = self._ways.get(type(message.data))
         if way is None:
             return 0
         self._stream.set_time(TIMELINE, duration=np.timedelta64(message.t_ns, "ns"))
@@ -156,10 +162,10 @@ class _Logger:
         way(entity_of(self._recording, message.stream), message.data)
         return 1
 
-    def _put(self, entity: str, what: Any, static: bool = False) -> None:
+    def _put(self, entity: str, what: object, static: bool = False) -> None:
         self._stream.log(entity, what, static=static)
 
-    def _state(self, entity: str, state: Any) -> None:
+    def _state(self, entity: str, state: VehicleState) -> None:
         rr = self._rr
         self._put(
             entity, rr.Transform3D(translation=np.array(state.position), mat3x3=matrix_from_quat(state.quat_wxyz))
@@ -167,10 +173,10 @@ class _Logger:
         self._put(f"{self._plots}/height", rr.Scalars(float(state.position[2])))
         self._put(f"{self._plots}/speed", rr.Scalars(float(np.linalg.norm(state.velocity_world))))
 
-    def _image(self, entity: str, image: Any) -> None:
+    def _image(self, entity: str, image: CameraImage) -> None:
         self._put(entity, self._rr.Image(np.array(image.colour)).compress(jpeg_quality=JPEG_QUALITY))
 
-    def _truth(self, entity: str, truth: Any) -> None:
+    def _truth(self, entity: str, truth: ImageTruth) -> None:
         rr = self._rr
         if truth.classes is not None:
             self._put(f"{entity}/classes", rr.SegmentationImage(np.array(truth.classes)))
@@ -190,22 +196,22 @@ class _Logger:
         solid = rr.Boxes3D(half_sizes=0.5 * sizes, centers=centres, rotation_axis_angles=turns, class_ids=numbers)
         self._put(f"world/labels/{entity.removeprefix('world/')}", solid)
 
-    def _depth(self, entity: str, image: Any) -> None:
+    def _depth(self, entity: str, image: DepthImage) -> None:
         self._put(entity, self._rr.DepthImage(np.array(image.depth), meter=1.0))
 
-    def _scan(self, entity: str, scan: Any) -> None:
+    def _scan(self, entity: str, scan: LidarScan) -> None:
         # copied, because decoded arrays may be unaligned, which Arrow refuses
         points = np.array(scan.points)
         self._put(entity, self._rr.Points3D(points, class_ids=scan.classes.astype(np.uint16), radii=0.03))
 
-    def _radar(self, entity: str, scan: Any) -> None:
+    def _radar(self, entity: str, scan: RadarScan) -> None:
         self._put(f"{entity}/volts", self._rr.Image(volts_picture(scan.volts)).compress(jpeg_quality=JPEG_QUALITY))
 
-    def _imu(self, entity: str, sample: Any) -> None:
+    def _imu(self, entity: str, sample: ImuSample) -> None:
         self._put(f"{entity}/angular_velocity", self._rr.Scalars(1.0 * sample.angular_velocity))
         self._put(f"{entity}/specific_force", self._rr.Scalars(1.0 * sample.specific_force))
 
-    def _fix(self, entity: str, fix: Any) -> None:
+    def _fix(self, entity: str, fix: GnssFix) -> None:
         if fix.fix_type:
             self._put(
                 f"map/{entity}", self._rr.GeoPoints(lat_lon=[[fix.latitude_deg, fix.longitude_deg]], radii=[-6.0])
@@ -213,13 +219,13 @@ class _Logger:
         self._put(f"{entity}/altitude", self._rr.Scalars(fix.altitude))
         self._put(f"{entity}/velocity", self._rr.Scalars(1.0 * fix.velocity_enu))
 
-    def _barometer(self, entity: str, sample: Any) -> None:
+    def _barometer(self, entity: str, sample: BarometerSample) -> None:
         self._put(f"{entity}/altitude", self._rr.Scalars(1.0 * sample.altitude))
 
-    def _magnetometer(self, entity: str, sample: Any) -> None:
+    def _magnetometer(self, entity: str, sample: MagnetometerSample) -> None:
         self._put(f"{entity}/microtesla", self._rr.Scalars(1e6 * sample.field_tesla))
 
-    def _event(self, entity: str, event: Any) -> None:
+    def _event(self, entity: str, event: Event) -> None:
         self._put("events", self._rr.TextLog(f"{event.kind}: {event.text}"))
 
 

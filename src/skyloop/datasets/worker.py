@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from skyloop.core.child_process import run_reporting, tell
 from skyloop.datasets.recording_plan import RecordedFrames, RecordingPlan
@@ -22,10 +22,13 @@ from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.sensing import DeferredSensing, SensorPart
 from skyloop.sim.simulation import Simulation
+from skyloop.vehicle.pilots.pilots import TrajectoryPilot
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 from skyloop_client.streams import StreamInfo
+
+T = TypeVar("T")
 
 
 class GroupWriting:
@@ -93,7 +96,7 @@ class WorkerProfile:
         """The first frame begins; a second call does nothing."""
         self._began = self._began or (time.process_time(), _children_seconds())
 
-    def timed(self, stage: str, work: Callable[..., Any], *args: Any) -> Any:
+    def timed(self, stage: str, work: Callable[..., T], *args: object) -> T:
         """The result of `work`. Its time is counted for a stage."""
         if self._began is None:
             return work(*args)
@@ -185,14 +188,14 @@ def fly(
     # objects that live for the whole flight need not be scanned by the garbage collector again
     gc.collect()
     gc.freeze()
-    pilots = [part.pilot for part in simulation.parts_of(PilotPart)]
+    pilots = [part.pilot for part in simulation.parts_of(PilotPart) if isinstance(part.pilot, TrajectoryPilot)]
     if frames.start_ns is not None:
         stages.begin()
         tell(start_ns=frames.start_ns)
     while (end_ns := frames.end_ns()) is None or simulation.port.next_ns < end_ns:
         t_ns = simulation.step()
         if frames.start_ns is None:
-            begun = all(getattr(pilot, "started_ns", 0) is not None for pilot in pilots)
+            begun = all(pilot.started_ns is not None for pilot in pilots)
             if frames.begin_if(begun, t_ns):
                 stages.begin()
                 tell(start_ns=frames.start_ns)

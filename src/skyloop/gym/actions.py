@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from skyloop.gym.tasks import Records
 from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION, SET_RATES, SET_VELOCITY_BODY, SET_VELOCITY_WORLD
 from skyloop_client.errors import ScenarioError, SetpointError, nearest_name
 from skyloop_client.messages import Array, Motors, Position, Rates, Setpoint, Velocity
@@ -26,7 +27,7 @@ MOST_OFFSET = 1.0
 class ActionMeaning:
     """Converts (n, size) numbers in [-1, 1] into inputs of the controller."""
 
-    def __init__(self, kind: str, params: np.ndarray[Any, Any]) -> None:
+    def __init__(self, kind: str, params: Records) -> None:
         if kind not in SIZES:
             raise ScenarioError(f"no action kind named '{kind}'; {nearest_name(kind, SIZES)}")
         self.kind = kind
@@ -34,7 +35,7 @@ class ActionMeaning:
         self._weight = float(params["mass"][0] * params["gravity"][0])
         self._most_rates = params["max_rate"][0].copy()
 
-    def checked(self, actions: Any, n: int) -> Array:
+    def checked(self, actions: ArrayLike, n: int) -> Array:
         """(n, size) float64, clipped. Raises SetpointError if a number is not finite."""
         numbers = np.asarray(actions, np.float64)
         if numbers.shape != (n, self.size):
@@ -81,7 +82,7 @@ class ActionMeaning:
         frame = "world" if self.kind == "velocity_world" else "body"
         return Velocity(velocity[0], frame=frame, yaw_rate=float(yaw_rate[0]))
 
-    def write(self, inputs: np.ndarray[Any, Any], numbers: Array, positions: Array) -> None:
+    def write(self, inputs: Records, numbers: Array, positions: Array) -> None:
         """Write the inputs of (n,) vehicles, as their autopilots would write the setpoints."""
         if self.kind == "rates":
             inputs["kind"] = SET_RATES

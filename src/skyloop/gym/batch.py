@@ -11,13 +11,13 @@ import numpy as np
 from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.machine_info import usable_cores
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.episodes import begin, judge
-from skyloop.gym.single import KEYS
+from skyloop.gym.single import KEYS, Info
 from skyloop.gym.tasks import EPISODE, Flags, Observed, Records, TaskVerdict, action_space, find_task, state_space
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import ScenarioError
@@ -26,7 +26,7 @@ LEAST_SHARE = 64
 """Number of vehicles for which another thread is worthwhile."""
 
 
-class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
+class SkyloopVectorEnv(VectorEnv[Observed, ArrayLike, NDArray[Any]]):
     """The same tasks and dynamics as `SkyloopEnv`: environment i flies like a single one with seed + i.
 
     It has only state observations. Images need `vectorization_mode="sync"` or "async", with a renderer each."""
@@ -89,7 +89,7 @@ class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observed, dict[str, Any]]:
+    ) -> tuple[Observed, Info]:
         """An int seeds environment i with seed + i. options: {"reset_mask": (num_envs,) bool} resets those only."""
         chosen = np.ones(self.num_envs, np.bool_)
         if options is not None and "reset_mask" in options:
@@ -100,7 +100,7 @@ class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
         verdict = self._look_again()
         return verdict.observations, self._infos(verdict, chosen)
 
-    def step(self, actions: Any) -> tuple[Observed, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
+    def step(self, actions: ArrayLike) -> tuple[Observed, NDArray[np.float64], Flags, Flags, Info]:
         if (self.episodes["episode"] < 0).any():
             raise ResetNeeded("call reset before the first step")
         numbers = self.meaning.checked(actions, self.num_envs)
@@ -122,11 +122,11 @@ class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
             verdict.observations, infos = self._begin_at_once(verdict.observations, infos)
         return verdict.observations, verdict.rewards, verdict.terminated, verdict.truncated, infos
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _mask(self, given: Any) -> Flags:
+    def _mask(self, given: ArrayLike) -> Flags:
         mask: Flags = np.asarray(given)
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise ScenarioError(f"reset_mask must be {self.num_envs} booleans, one of them True at least")
@@ -171,7 +171,7 @@ class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
         judge(*arrays, self.task.kind, self._most_steps, verdict.arrays())
         return verdict
 
-    def _begin_at_once(self, last: Observed, infos: dict[str, Any]) -> tuple[Observed, dict[str, Any]]:
+    def _begin_at_once(self, last: Observed, infos: Info) -> tuple[Observed, Info]:
         """Autoreset in the same step: observations after it, and Gymnasium's record of how the episodes ended."""
         over, self._over = self._over, np.zeros(self.num_envs, np.bool_)
         self._begin(over, self._step)
@@ -185,7 +185,7 @@ class SkyloopVectorEnv(VectorEnv[Observed, Any, Any]):
         infos |= {"final_obs": observations, "_final_obs": over, "final_info": final, "_final_info": over.copy()}
         return verdict.observations, infos
 
-    def _infos(self, verdict: TaskVerdict, mask: Flags) -> dict[str, Any]:
+    def _infos(self, verdict: TaskVerdict, mask: Flags) -> Info:
         infos = {
             "distance": self.episodes["distance"].copy(),
             "reached": self.episodes["reached"].copy(),

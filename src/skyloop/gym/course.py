@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -59,8 +58,8 @@ class Course:
         return round(self.task.episode_s * self.control_rate_hz)
 
     def scenario(self) -> Scenario:
-        vehicle: dict[str, Any] = {"name": VEHICLE, "airframe": self.airframe, "position": [0.0, 0.0, START_HEIGHT]}
-        data: dict[str, Any] = {
+        vehicle: dict[str, object] = {"name": VEHICLE, "airframe": self.airframe, "position": [0.0, 0.0, START_HEIGHT]}
+        data: dict[str, object] = {
             "name": f"gym-{self.task.name}",
             "physics_rate_hz": self.physics_rate_hz,
             "truth_rate_hz": self.control_rate_hz,
@@ -70,7 +69,7 @@ class Course:
         }
         return make_scenario(data)
 
-    def _sensors(self) -> dict[str, Any]:
+    def _sensors(self) -> dict[str, object]:
         if self.image_size is None:
             return {}
         height, width = self.image_size

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.gym.batch import SkyloopVectorEnv
+from skyloop.gym.single import Info
+from skyloop.gym.tasks import Flags
 from skyloop_client.errors import MissingExtra, ScenarioError
 
 try:
@@ -38,11 +41,11 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
         self.envs = SkyloopVectorEnv(num_envs, task, autoreset_mode=AutoresetMode.SAME_STEP, **options)
         self.members = [Member(self.envs, i) for i in range(num_envs)]
         super().__init__(num_envs, self.envs.single_observation_space, self.envs.single_action_space)
-        self._actions: Any = None
+        self._actions: ArrayLike = ()
         if seed is not None:
             self.seed(seed)
 
-    def reset(self) -> Any:
+    def reset(self) -> NDArray[np.float32]:
         """The first reset uses the seeds of `seed()`. Each further reset begins the next episodes."""
         observations, infos = self.envs.reset(seed=list(self._seeds))
         self._reset_seeds()
@@ -50,10 +53,10 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
         self.reset_infos = [dict(zip(INFO, values, strict=True)) for values in _rows(infos)]
         return observations
 
-    def step_async(self, actions: Any) -> None:
+    def step_async(self, actions: ArrayLike) -> None:
         self._actions = actions
 
-    def step_wait(self) -> tuple[Any, Any, Any, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Flags, list[Info]]:
         observations, rewards, terminated, truncated, infos = self.envs.step(self._actions)
         only_truncated = (truncated & ~terminated).tolist()
         listed = [
@@ -74,7 +77,7 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         return [getattr(member, attr_name) for member in self._chosen(indices)]
 
-    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+    def set_attr(self, attr_name: str, value: object, indices: Indices = None) -> None:
         """Set a new attribute of each environment. Attributes of the vector are shared and cannot be set."""
         chosen = self._chosen(indices)
         if hasattr(self.envs, attr_name) or attr_name in Member.OWN:
@@ -86,7 +89,7 @@ class SkyloopVecEnv(VecEnv):  # type: ignore[misc]
         """Methods of `Member`, or functions put there with `set_attr`."""
         return [getattr(member, method_name)(*args, **named) for member in self._chosen(indices)]
 
-    def env_is_wrapped(self, wrapper_class: Any, indices: Indices = None) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: object, indices: Indices = None) -> list[bool]:
         """Always False: Gymnasium's wrappers are for single environments. Wrap this in VecMonitor or VecNormalize."""
         return [False for _ in self._chosen(indices)]
 
@@ -116,16 +119,18 @@ class Member:
         return value
 
     @property
-    def state(self) -> Any:
+    def state(self) -> np.void:
         """Its record of `vehicle/kernel_records.py`: position, velocity, attitude and all other states."""
-        return self._envs.states[self.index]
+        state: np.void = self._envs.states[self.index]
+        return state
 
     @property
-    def episode(self) -> Any:
+    def episode(self) -> np.void:
         """Its record of the task: goal, distance, steps."""
-        return self._envs.episodes[self.index]
+        episode: np.void = self._envs.episodes[self.index]
+        return episode
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: object = None) -> tuple[NDArray[np.float32], Info]:
         """Reset only this environment. The others continue."""
         mask = np.arange(self._envs.num_envs) == self.index
         seeds = [seed if chosen else None for chosen in mask]
@@ -133,6 +138,6 @@ class Member:
         return observations[self.index], dict(zip(INFO, _rows(infos)[self.index], strict=True))
 
 
-def _rows(infos: dict[str, Any]) -> list[tuple[Any, ...]]:
+def _rows(infos: Info) -> list[tuple[float, ...]]:
     """The arrays of `INFO`, by environment, as plain numbers."""
     return list(zip(*(infos[key].tolist() for key in INFO), strict=True))

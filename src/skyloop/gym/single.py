@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.frames import rotate
 from skyloop.core.validation import validated
@@ -14,7 +15,7 @@ from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import CAMERA, VEHICLE, Course
 from skyloop.gym.episodes import begin, judge
 from skyloop.gym.tasks import EPISODE, Records, TaskVerdict, action_space, find_task, image_space, state_space, unseen
-from skyloop.sensors.observer import Observer, ObserverConfig
+from skyloop.sensors.external_camera import Observer, ObserverConfig
 from skyloop.sim.simulation import Simulation
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop_client.errors import ScenarioError
@@ -125,6 +126,7 @@ def beside_the_arena(height: int, width: int) -> Observer:
 
 NO_LIMIT = np.iinfo(np.int64).max
 KEYS = 1 << 64
+Info = dict[str, Any]
 _THE_ONE = np.ones(1, np.bool_)
 
 
@@ -176,11 +178,11 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         self.states, self.inputs, self.params = flight.states, flight.inputs, flight.params
 
     @property
-    def simulation(self) -> Any:
+    def simulation(self) -> Simulation:
         """A `Simulation` with the vehicle at its current state, to look at. Changes to it do not affect the flight."""
         return self.flight.shown()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Info]:
         """A seed begins its first episode. Without one, the next episode of the last seed follows."""
         super().reset(seed=seed)
         if seed is not None or self.episode["episode"][0] < 0:
@@ -195,7 +197,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         verdict = self._look()
         return self._observation(verdict), self._info(verdict)
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: ArrayLike) -> tuple[Any, float, bool, bool, Info]:
         if not self._has_begun:
             raise ResetNeeded("call reset before the first step")
         numbers = self.meaning.checked(np.asarray(action)[None], 1)
@@ -204,7 +206,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         observation, info = self._observation(verdict), self._info(verdict)
         return observation, verdict.rewards.item(), verdict.terminated.item(), False, info
 
-    def render(self) -> Any:
+    def render(self) -> NDArray[np.uint8] | None:
         """An image of this instant from beside the arena. It is rendered only by this call."""
         if self.render_mode is None:
             return None
@@ -231,7 +233,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
         image = self.simulation.latest(f"{VEHICLE}/{CAMERA}").colour.copy()
         return {"image": image, "state": numbers[unseen(self.task)]}
 
-    def _info(self, verdict: TaskVerdict) -> dict[str, Any]:
+    def _info(self, verdict: TaskVerdict) -> Info:
         return {
             "distance": self.episode["distance"].item(),
             "reached": self.episode["reached"].item(),

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_yaw, rotate
 from skyloop.core.keyed_random import KeyedRandom, stream_key
@@ -29,6 +30,11 @@ except ImportError:
     raise MissingExtra(
         "skyloop.gym.swarm needs PettingZoo, which is not installed: pip install 'skyloop[gym]'"
     ) from None
+
+Observations = dict[str, NDArray[np.float32]]
+Infos = dict[str, dict[str, float]]
+Step = tuple[Observations, dict[str, float], dict[str, bool], dict[str, bool], Infos]
+"""Observations, rewards, terminated, truncated and infos, by agent."""
 
 SWARM = Task("swarm", HOVER, MOTION.stop, 20.0, shows_goal=False)
 """Rates and the length of an episode. Rewards are computed here, not by the kernel of the other tasks."""
@@ -97,9 +103,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
 
     # ---- episodes
 
-    def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observations, Infos]:
         """A seed begins its first episode. Without one, the next episode of the last seed follows."""
         if seed is not None or self._seed < 0:
             # without any seed Gymnasium draws a random one
@@ -133,7 +137,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
             state["motion_before"] = state["motion"]
         self.states["yaw_target"] = 2.0 * math.pi * draw[:, 4]
 
-    def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    def step(self, actions: Mapping[str, ArrayLike]) -> Step:
         """Takes actions of all `agents`. The results are for the same agents, for the last time if one is out."""
         flying = self.agents
         if not flying:
@@ -150,7 +154,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         advance(self.states, self.inputs, self.params, self._period, until, self._ground)
         return self._judged(flying, rows)
 
-    def _judged(self, flying: list[str], rows: NDArray[np.intp]) -> tuple[dict[str, Any], ...]:
+    def _judged(self, flying: list[str], rows: NDArray[np.intp]) -> Step:
         before, distances_before = self._positions, self._distances
         self._positions, _, _, rates = self._now()
         self._distances = self._goal_distances()
@@ -207,7 +211,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         self._near = every
         return np.asarray(new.sum(axis=1))
 
-    def _observations(self, seen: list[str]) -> dict[str, Any]:
+    def _observations(self, seen: list[str]) -> Observations:
         """As in the hover task, then relative position and velocity of the nearest others; (50, 50, 50) for none."""
         rows = np.array([self._numbers[name] for name in seen])
         position, velocity, quat, rates = (part[rows] for part in self._now())
@@ -225,7 +229,7 @@ class SwarmEnv(ParallelEnv):  # type: ignore[misc]
         clipped = np.clip(numbers, -self._bounds, self._bounds).astype(np.float32)
         return dict(zip(seen, clipped, strict=True))
 
-    def _infos(self, agents: list[str]) -> dict[str, Any]:
+    def _infos(self, agents: list[str]) -> Infos:
         return {
             name: {
                 "distance": float(self._distances[i]),

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 Item = tuple[Any, ...]
+"""An object with a method `taker`, which runs in the simulation's thread, and the arguments of that call."""
 
 
 class Reader(Protocol):

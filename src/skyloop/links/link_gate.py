@@ -18,7 +18,7 @@ from itertools import combinations, count
 from pathlib import Path
 from queue import Empty
 from types import FrameType
-from typing import Annotated, Any, ClassVar, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -42,13 +42,6 @@ MEANWHILE_S = 0.0005
 """Wall s between two checks for a finished image. On average an image is noticed half of this late."""
 POLL_S = 0.2
 """Wall s between two checks for Ctrl-C and hung peers. A link with `is_waiting` is checked every MEANWHILE_S."""
-
-
-class InboxSource(Protocol):
-    """An object with a reading thread, which puts (itself, arguments...) into the inbox."""
-
-    def taker(self, *arguments: Any) -> None:
-        """Runs in the simulation's thread with the arguments from the inbox."""
 
 
 class Link(ABC):
@@ -296,7 +289,7 @@ class LinkGate:
             if left > 0.0:
                 self._take(min(left, patience))
                 continue
-            pace.reached(stop, left)
+            pace.reached(left)
             return stop
 
     def _take(self, timeout: float) -> bool:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from skyloop_client.errors import LinkError
+from skyloop_client.streams import NS_PER_S
 
-NS_PER_S = 1_000_000_000
 LATE_S = 0.005
 """Wall s behind schedule from which an instant counts as missed."""
 GIVE_UP_S = 1.0
 """Wall s behind schedule from which the lost time is not caught up, unless given otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """An instant that simulated time reached too late."""
-
-    t_ns: int
-    late_s: float
 
 
 class Pace:
@@ -35,8 +26,6 @@ class Pace:
         self.give_up_s = give_up_s
         self.missed = 0
         self.worst_s = 0.0
-        self.misses: list[Missed] = []
-        """The first thousand."""
         self._wall = 0.0
         self._t_ns: int | None = None
 
@@ -53,14 +42,12 @@ class Pace:
         due = self._wall + (t_ns - self._t_ns) / NS_PER_S / self.factor
         return due - time.perf_counter()
 
-    def reached(self, t_ns: int, left: float) -> None:
-        """Count the instant as missed if it was late. `left` is the value that `left()` returned for it."""
+    def reached(self, left: float) -> None:
+        """Count an instant as missed if it was late. `left` is the value that `left()` returned for it."""
         if left >= -LATE_S or self.factor is None:
             return
         self.missed += 1
         self.worst_s = max(self.worst_s, -left)
-        if len(self.misses) < 1000:
-            self.misses.append(Missed(t_ns, -left))
         if -left > self.give_up_s:
             self._t_ns = None
 

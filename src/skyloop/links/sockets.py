@@ -12,7 +12,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from skyloop.links.inbox import Inbox
 from skyloop_client.errors import LinkError, SetupError
@@ -89,7 +88,7 @@ class SocketLine(ABC):
         self._selector.register(self._awake, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._serve, name=f"skyloop {name}", daemon=True)
 
-    def put(self, *news: Any) -> None:
+    def put(self, *news: object) -> None:
         self.given += 1
         self._inbox.put((self, *news))
 
@@ -127,13 +126,13 @@ class SocketLine(ABC):
                     with suppress(OSError):
                         self._awake.recv(4096)
                 else:
-                    self._attend(key.fileobj)
+                    self._attend(key)
             if self.given - self.taken > MOST_WAITING:
                 # TCP and serial peers then wait; datagrams beyond the socket's own buffer are lost
                 time.sleep(PAUSE_S)
 
     @abstractmethod
-    def _attend(self, ready: Any) -> None:
+    def _attend(self, ready: selectors.SelectorKey) -> None:
         """Read from a socket that has data."""
 
     @abstractmethod
@@ -155,7 +154,7 @@ class Datagrams(SocketLine):
         with suppress(OSError):
             self._socket.sendto(data, address)
 
-    def _attend(self, ready: Any) -> None:
+    def _attend(self, ready: selectors.SelectorKey) -> None:
         # a peer's port that is not open yet answers with an error, which does not concern this socket
         with suppress(OSError):
             datagram = self._socket.recvfrom(CHUNK)
@@ -199,10 +198,10 @@ class OnePeer(SocketLine):
                 with suppress(OSError):
                     self._peer.shutdown(socket.SHUT_RDWR)
 
-    def _attend(self, ready: Any) -> None:
-        if ready is self._listener:
+    def _attend(self, ready: selectors.SelectorKey) -> None:
+        if ready.fileobj is self._listener:
             self._accept()
-        elif self._peer is not None and ready is self._peer:
+        elif self._peer is not None and ready.fileobj is self._peer:
             try:
                 data = self._peer.recv(CHUNK)
             except BlockingIOError:
@@ -263,7 +262,7 @@ class SerialLine(SocketLine):
         except ImportError:
             raise SetupError("a serial line needs pyserial; pip install 'skyloop[mavlink]'") from None
         try:
-            self._serial: Any = serial.Serial(port, baud, timeout=0, write_timeout=0)
+            self._serial = serial.Serial(port, baud, timeout=0, write_timeout=0)
         except (OSError, ValueError) as error:
             raise LinkError(f"cannot open the serial line {port} at {baud} baud: {error}") from None
         super().__init__(inbox, "serial line")
@@ -290,7 +289,7 @@ class SerialLine(SocketLine):
                 sent = self._serial.write(bytes(self._unsent))
                 del self._unsent[: sent or 0]
 
-    def _attend(self, ready: Any) -> None:
+    def _attend(self, ready: selectors.SelectorKey) -> None:
         try:
             data = self._serial.read(CHUNK)
         except OSError as error:
@@ -302,7 +301,7 @@ class SerialLine(SocketLine):
             return
         with self._lock:
             self._open = False
-            self._selector.unregister(ready)
+            self._selector.unregister(ready.fileobj)
         self.put("gone", why)
 
     def _free(self) -> None:

@@ -43,7 +43,7 @@ class AslTable:
     csv: Path
     cells: int
     """Number of cells after the stamp. Further cells are ignored."""
-    records: Callable[[Path, int, int, list[str]], list[tuple[str, Any]]]
+    records: Callable[[Path, int, int, list[str]], list[tuple[str, object]]]
     """From csv, line, stamp and cells to streams and records."""
     streams: tuple[str, ...]
     """Those that `records` gives."""
@@ -110,7 +110,7 @@ def _add_imu(sequence: EurocSequence, path: Path) -> None:
     mount = Mount(settings.position, settings.quat_wxyz)
     sequence.infos[stream] = StreamInfo(stream, "ImuSample", settings.rate, VEHICLE, 0, mount, details)
 
-    def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, Any]]:
+    def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, object]]:
         values = _numbers(csv, line, cells)
         return [(stream, ImuSample(t_ns, values[0:3], values[3:6]))]
 
@@ -125,7 +125,7 @@ def _add_truth(sequence: EurocSequence, path: Path) -> None:
         sequence.infos[stream] = StreamInfo(stream, record, rate, VEHICLE)
     unknown, none = np.full(3, math.nan), np.zeros(0)
 
-    def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, Any]]:
+    def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, object]]:
         values = _numbers(csv, line, cells)
         if not values[3:7].any():
             raise DatasetError(f"'{csv}' line {line}: the quaternion is zero")
@@ -153,7 +153,7 @@ def _add_camera(sequence: EurocSequence, path: Path) -> None:
     mount = Mount(settings.position, quat_multiply(settings.quat_wxyz, quat_conjugate(SENSOR_FROM_CAMERA)))
     sequence.infos[stream] = StreamInfo(stream, "CameraImage", settings.rate, VEHICLE, 0, mount, details)
 
-    def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, Any]]:
+    def records(csv: Path, line: int, t_ns: int, cells: list[str]) -> list[tuple[str, object]]:
         return [(stream, CameraImage(t_ns, _picture(csv, line, cells[0], (height, width))))]
 
     sequence.tables.append(AslTable(_data(path), 1, records, (stream,)))

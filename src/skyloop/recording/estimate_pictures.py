@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from skyloop.core.bus import Bus
 from skyloop.core.frames import quat_conjugate, quat_multiply, rotvec_from_quat
 from skyloop.recording.flight_log import MOST_WAITING, Curve
-from skyloop.recording.flight_plot import COLOURS, INK, STYLE
-from skyloop.recording.run_folder import writing_into
-from skyloop_client.messages import Array, Estimate, Message
+from skyloop.recording.flight_plot import COLOURS, INK, saved_figure
+from skyloop_client.messages import Array, Estimate, Message, VehicleState
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 AXES = ("east", "north", "up")
 ROWS = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", math.degrees(1.0)))
@@ -40,7 +42,7 @@ class EstimateErrors:
         if estimate.gyro_bias is not None and estimate.accel_bias is not None:
             self.biases.add(estimate.t_ns / NS_PER_S, *estimate.gyro_bias.tolist(), *estimate.accel_bias.tolist())
 
-    def meet(self, state: Any) -> None:
+    def meet(self, state: VehicleState) -> None:
         """With the true state of the same instant."""
         estimate = self._waiting.pop(state.t_ns, None)
         if estimate is None:
@@ -58,7 +60,7 @@ class EstimatePictures:
         self._bus, self._folder = bus, folder
         self._logs: dict[str, EstimateErrors] = {}
         self._true_biases: dict[str, Curve] = {}
-        self._states: dict[str, list[Any]] = {}
+        self._states: dict[str, list[VehicleState]] = {}
         bus.on_new(self._watch)
 
     def _watch(self, info: StreamInfo) -> None:
@@ -104,14 +106,8 @@ class EstimatePictures:
 
 
 def draw(path: Path, title: str, log: EstimateErrors, true_biases: Array) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     errors, biases = log.errors.rows, log.biases.rows
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(12.0, 9.5), layout="constrained")
+    with saved_figure(path, f"{title}: errors with 3σ, biases", (12.0, 9.5), dpi=100) as figure:
         axes = figure.subplots(5, 3, sharex=True, squeeze=False)
         for line, (label, scale) in enumerate(ROWS):
             for column in range(3):
@@ -125,13 +121,9 @@ def draw(path: Path, title: str, log: EstimateErrors, true_biases: Array) -> Non
             axes[0, column].set_title(axis)
             axes[3, column].set_title("xyz"[column] + " of the IMU")
             axes[4, column].set_xlabel("simulated time [s]")
-        figure.suptitle(f"{title}: errors with 3σ, biases", x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=100)
-        plt.close(figure)
 
 
-def _draw_error(axis: Any, rows: Array, state: int, scale: float) -> None:
+def _draw_error(axis: Axes, rows: Array, state: int, scale: float) -> None:
     seconds, error, sigma = rows[:, 0], scale * rows[:, 1 + state], 3.0 * scale * rows[:, 10 + state]
     axis.fill_between(seconds, -sigma, sigma, color=COLOURS[0], alpha=0.18, lw=0.0)
     axis.plot(seconds, error, color=COLOURS[1], lw=0.9)
@@ -140,7 +132,7 @@ def _draw_error(axis: Any, rows: Array, state: int, scale: float) -> None:
     axis.set_ylim(-most, most)
 
 
-def _draw_bias(axis: Any, rows: Array, true: Array, column: int) -> None:
+def _draw_bias(axis: Axes, rows: Array, true: Array, column: int) -> None:
     axis.plot(rows[:, 0], rows[:, column], color=COLOURS[0], lw=1.1, label="estimate")
     if len(true):
         axis.plot(true[:, 0], true[:, column], color=INK, lw=0.9, ls="--", label="truth")

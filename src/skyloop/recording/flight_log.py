@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from skyloop.core.bus import Bus
 from skyloop_client.messages import Array, Event, EventKind, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+T = TypeVar("T")
 
 Item = TypeVar("Item")
 
@@ -114,7 +116,7 @@ class Distances:
         return math.sqrt(self._squares / self.count) if self.count else None
 
 
-def _forget_first(waiting: dict[int, Any]) -> None:
+def _forget_first(waiting: dict[int, T]) -> None:
     if len(waiting) > MOST_WAITING:
         del waiting[next(iter(waiting))]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +14,10 @@ from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.run_folder import writing_into
 from skyloop_client.messages import Array, Event, EventKind
 from skyloop_client.streams import NS_PER_S
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK = "#23303b"
 """The colour of text and axes."""
@@ -31,22 +36,35 @@ STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color":
 """Settings of Matplotlib for all plots."""
 
 
-@dataclass(frozen=True, slots=True)
-class FlightAxes:
-    track: Any
-    rows: dict[str, Any]
-    """By label, from the top."""
-
-
-def plot_flight(log: FlightLog, title: str, path: Path) -> None:
+@contextmanager
+def saved_figure(path: Path, title: str, size: tuple[float, float], dpi: int = 110) -> Iterator[Figure]:
+    """A figure in the style of all plots, which is written at the end of the block. size: inches."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    flown = {name: vehicle for name, vehicle in log.vehicles.items() if len(vehicle.motion.rows)}
     with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+        figure = plt.figure(figsize=size, layout="constrained")
+        try:
+            yield figure
+            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
+            with writing_into(path.parent):
+                figure.savefig(path, dpi=dpi)
+        finally:
+            plt.close(figure)
+
+
+@dataclass(frozen=True, slots=True)
+class FlightAxes:
+    track: Axes
+    rows: dict[str, Axes]
+    """By label, from the top."""
+
+
+def plot_flight(log: FlightLog, title: str, path: Path) -> None:
+    flown = {name: vehicle for name, vehicle in log.vehicles.items() if len(vehicle.motion.rows)}
+    with saved_figure(path, title, (WIDTH, HEIGHT)) as figure:
         axes = _axes(figure, has_errors=any(map(_has_errors, flown.values())))
         if len(flown) <= MOST_SINGLE:
             for (name, vehicle), colour in zip(flown.items(), COLOURS, strict=False):
@@ -55,10 +73,6 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
             _plot_many(flown, axes)
         draw_events([vehicle.events for vehicle in flown.values()], list(axes.rows.values()), INK)
         _finish(axes, max(map(_farthest, flown.values()), default=0.0))
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=110)
-        plt.close(figure)
 
 
 def _has_errors(vehicle: VehicleLog) -> bool:
@@ -76,10 +90,10 @@ def _farthest(vehicle: VehicleLog) -> float:
     return max(vehicle.off_reference.farthest, *(far.farthest for _, far in vehicle.estimates.values()), 0.0)
 
 
-def _axes(figure: Any, *, has_errors: bool) -> FlightAxes:
+def _axes(figure: Figure, *, has_errors: bool) -> FlightAxes:
     labels = ["height [m]", "speed [m/s]", *([OFF] if has_errors else []), "tilt [deg]", "rotors [rad/s]"]
     grid = figure.add_gridspec(len(labels), 2, width_ratios=(1.15, 1))
-    rows: dict[str, Any] = {}
+    rows: dict[str, Axes] = {}
     for k, label in enumerate(labels):
         rows[label] = figure.add_subplot(grid[k, 1], sharex=next(iter(rows.values()), None))
         rows[label].set_ylabel(label)
@@ -101,7 +115,7 @@ def _finish(axes: FlightAxes, farthest: float) -> None:
         axes.rows[OFF].set_ylim(0.0, 1.15 * farthest if farthest > 0.0 else None)
 
 
-def _widen(axis: Any, least: float) -> None:
+def _widen(axis: Axes, least: float) -> None:
     """Rounding errors of a hover must not be magnified until they look like a flight."""
     box = axis.dataLim
     x, y = 0.5 * (box.x0 + box.x1), 0.5 * (box.y0 + box.y1)
@@ -140,7 +154,7 @@ def _plot_reference(vehicle: VehicleLog, name: str, colour: str, axes: FlightAxe
     _plot_error(axes.rows, vehicle.off_reference.curve.rows, colour, "-", f"{name} from setpoint")
 
 
-def _plot_error(rows: dict[str, Any], error: Array, colour: str, dashes: str, label: str) -> None:
+def _plot_error(rows: dict[str, Axes], error: Array, colour: str, dashes: str, label: str) -> None:
     if _has_values(error):
         rows[OFF].plot(error[:, 0], error[:, 1], color=colour, lw=1.1, ls=dashes, label=label)
 
@@ -165,7 +179,7 @@ def _plot_many(vehicles: dict[str, VehicleLog], axes: FlightAxes) -> None:
         _plot_band(axes.rows[OFF], [error for error in errors if _has_values(error)], "from setpoint: ")
 
 
-def _plot_band(axis: Any, curves: list[Array], what: str = "") -> None:
+def _plot_band(axis: Axes, curves: list[Array], what: str = "") -> None:
     """From (n, 2) curves: the median at each instant, and the range from lowest to highest."""
     start, end = min(curve[0, 0] for curve in curves), max(curve[-1, 0] for curve in curves)
     t = np.linspace(start, end, 600)
@@ -209,7 +223,7 @@ class _Word:
         return self.kind if self.count == 1 else f"{self.kind} ×{self.count}"
 
 
-def draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Any], colour: str) -> None:
+def draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Axes], colour: str) -> None:
     """Draw the events of several vehicles: a thin line through all axes for each, and labels above the first axis."""
     words = _words(sorted((event for own in events for event in own), key=lambda event: event.t_ns))
     if not words:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.recording.radar_pictures import SHOWN_DB, Picture
+from skyloop_client.messages import Array
 from skyloop_client.streams import StreamInfo
 
 DEPTH_RANGE = (0.3, 60.0)
@@ -17,7 +17,7 @@ LIDAR_HEIGHT = (-8.0, 8.0)
 """m below and above the sensor."""
 
 
-def depth_picture(depth: NDArray[Any]) -> Picture:
+def depth_picture(depth: NDArray[np.floating]) -> Picture:
     """Near is red, far is blue, on a logarithmic scale. Black means no value."""
     import matplotlib
 
@@ -29,7 +29,7 @@ def depth_picture(depth: NDArray[Any]) -> Picture:
     return np.where(known[..., None], colours, 0).astype(np.uint8)
 
 
-def id_picture(numbers: NDArray[Any]) -> Picture:
+def id_picture(numbers: NDArray[np.integer]) -> Picture:
     """A colour for each number, black for 0."""
     n = numbers.astype(np.uint64)
     mixed = (n * 2654435761) & 0xFFFFFF
@@ -37,7 +37,7 @@ def id_picture(numbers: NDArray[Any]) -> Picture:
     return np.where((numbers > 0)[..., None], colours, 0).astype(np.uint8)
 
 
-def height_colours(heights: NDArray[Any]) -> Picture:
+def height_colours(heights: NDArray[np.floating]) -> Picture:
     """(n, 3), from dark for low to light for high."""
     import matplotlib
 
@@ -46,7 +46,7 @@ def height_colours(heights: NDArray[Any]) -> Picture:
     return np.asarray(matplotlib.colormaps["viridis"](share, bytes=True)[:, :3], np.uint8)
 
 
-def value_range(values: NDArray[Any]) -> tuple[float, float]:
+def value_range(values: NDArray[np.floating]) -> tuple[float, float]:
     """Round numbers (1, 2 or 5 with zeros) that enclose the values; 0 is one of them or lies between."""
     known = values[np.isfinite(values)]
     least, most = (min(float(known.min()), 0.0), max(float(known.max()), 0.0)) if len(known) else (0.0, 0.0)
@@ -61,7 +61,7 @@ def _rounded_up(value: float) -> float:
     return float(next(times * ten for times in (1.0, 2.0, 5.0, 10.0) if value <= times * ten * (1.0 + 1e-6)))
 
 
-def value_colours(values: NDArray[Any], bounds: tuple[float, float]) -> Picture:
+def value_colours(values: NDArray[np.floating], bounds: tuple[float, float]) -> Picture:
     """(n, 3), from red for the lower bound to blue for the upper one; grey is no number."""
     import matplotlib
 
@@ -115,7 +115,7 @@ def legend(
     return _strip([], WORDS[kind], width) if kind in WORDS else None
 
 
-def _logarithmic(n: int) -> Any:
+def _logarithmic(n: int) -> Array:
     nearest, farthest = DEPTH_RANGE
     return nearest * (farthest / nearest) ** np.linspace(0.0, 1.0, n)
 

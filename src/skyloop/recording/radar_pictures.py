@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.recording.flight_log import ThinnedList
-from skyloop_client.messages import RadarDetections, RangeDopplerImage
+from skyloop_client.messages import Array, RadarDetections, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S
 
 Picture = NDArray[np.uint8]
+Ends = tuple[float, float]
+Labels = tuple[list[int], str, list[int], str]
 PX = 384
 """Width of a picture."""
 BORDER = 28
@@ -22,7 +22,7 @@ SHOWN_DB = 45.0
 """dB from the brightest to black."""
 
 
-def volts_picture(volts: NDArray[Any]) -> Picture:
+def volts_picture(volts: NDArray[np.float32] | NDArray[np.complex64]) -> Picture:
     """Antennas one below the other. Samples go to the right, chirps down; red is positive, blue negative."""
     import matplotlib
 
@@ -65,10 +65,10 @@ class Spectrogram:
     """Speeds over time, one column per scan: the power of each speed summed over all ranges (micro-Doppler)."""
 
     def __init__(self) -> None:
-        self._columns: ThinnedList[NDArray[Any]] = ThinnedList(MOST_COLUMNS)
+        self._columns: ThinnedList[NDArray[np.float32]] = ThinnedList(MOST_COLUMNS)
         self._times: tuple[float, ...] = ()
         """s, of the first and the last scan."""
-        self._speeds: NDArray[Any] = np.zeros(2)
+        self._speeds: Array = np.zeros(2)
 
     def add(self, image: RangeDopplerImage) -> None:
         self._columns.add(image.power.sum(axis=0))
@@ -88,7 +88,7 @@ class Spectrogram:
         )
 
 
-def _chart(power: NDArray[Any], across: Any, upwards: Any, labels: tuple[list[int], str, list[int], str]) -> Picture:
+def _chart(power: NDArray[np.float32], across: Ends, upwards: Ends, labels: Labels) -> Picture:
     """A picture in dB with axis numbers on two sides. Row 0 of `power` is the top."""
     import matplotlib
     from PIL import Image, ImageDraw
@@ -115,7 +115,7 @@ def _chart(power: NDArray[Any], across: Any, upwards: Any, labels: tuple[list[in
     return np.asarray(picture)
 
 
-def _resized(colours: NDArray[Any], width: int, height: int) -> Picture:
+def _resized(colours: Picture, width: int, height: int) -> Picture:
     from PIL import Image
 
     return np.asarray(Image.fromarray(np.ascontiguousarray(colours)).resize((width, height), Image.Resampling.NEAREST))

@@ -102,7 +102,7 @@ def sensor_of(info: StreamInfo) -> str:
     return info.name.removeprefix("truth/").removeprefix(f"{info.vehicle}/").split("/")[0]
 
 
-def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, Any]) -> Recording:
+def create_recording(folder: Path, infos: dict[str, StreamInfo], facts: dict[str, object]) -> Recording:
     """Write the description before the recording starts."""
     data = {"version": VERSION, **plain(facts), "streams": [plain(plain_info(info)) for info in infos.values()]}
     try:
@@ -235,7 +235,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DatasetError(f"'{path}' cannot be read: {error}; `skyloop check --repair` writes it anew") from None
+        raise DatasetError(f"'{path}' cannot be read: {error}; `skyloop check --repair` writes it again") from None
 
 
 def differences(folder: Path, manifest: Manifest) -> dict[str, str]:

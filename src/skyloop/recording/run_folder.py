@@ -8,6 +8,7 @@ import math
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -33,15 +34,20 @@ from skyloop_client.messages import (
     VoxelMap,
 )
 from skyloop_client.messages import Path as PathRecord
+from skyloop_client.schema import record_fields
 from skyloop_client.streams import StreamInfo
 
+Summary = dict[str, Any]
+"""What a summary.json holds: names, and numbers, texts, lists and mappings."""
 FLUSH_EVERY_NS = 1_000_000_000
 VARYING = (RadarDetections, Detections, PathRecord, Markers, Movers, Goal)
 """Records with arrays of varying length: an array is one cell, its numbers separated by spaces."""
 NESTED = ("contact",)
 """Fields that hold a record or None: one cell of JSON."""
 JOURNALLED = (GridMap, VoxelMap, PointCloud, Image, KeyPose)
-"""Published records that do not fit into a row."""
+"""Published records that do not fit into a row. Nor do those of other classes with an array of any size."""
+OURS = "skyloop_client.messages"
+"""The package of the records that are known here."""
 BIASES = ("gyro_bias", "accel_bias")
 """Vectors of an estimate that may be None. They always have three columns."""
 
@@ -49,11 +55,11 @@ BIASES = ("gyro_bias", "accel_bias")
 class RunFolder:
     """Created before the flight. After a kill, all rows up to the last simulated second remain."""
 
-    def __init__(self, path: Path, scenario: dict[str, Any], versions: dict[str, Any]) -> None:
+    def __init__(self, path: Path, scenario: Mapping[str, object], versions: Mapping[str, object]) -> None:
         self.path = path
         self._files: dict[str, TextIO] = {}
         self._journals: dict[str, GroupWriter] = {}
-        self._infos: dict[str, Any] = {}
+        self._infos: dict[str, object] = {}
         self._flushed_ns = 0
         self._made = make_empty_folder(path)
         try:
@@ -66,7 +72,8 @@ class RunFolder:
     def record(self, bus: Bus) -> None:
         """Describe each stream. From now on every message becomes a row of `streams/<stream>.csv`.
 
-        Published maps, clouds, images and covariances are stored completely in `streams/<stream>.journal` beside it."""
+        Published maps, clouds, images and covariances, and records of plugins with arrays of any size, are stored
+        completely in `streams/<stream>.journal` beside it."""
         self._infos.update((name, plain(plain_info(info))) for name, info in bus.infos.items())
         self._describe()
         bus.on_new(self._on_new)
@@ -99,10 +106,10 @@ class RunFolder:
             path = self.path / "streams" / f"{message.stream}.csv"
             path.parent.mkdir(parents=True, exist_ok=True)
             file = self._files[message.stream] = path.open("w", encoding="utf-8")
-            stamp = [] if hasattr(message.data, "t_ns") else ["t_ns"]
+            stamp = ["t_ns"] if isinstance(message.data, Goal) else []
             file.write(",".join(["index", "arrival_ns", *stamp, *_columns(message.data)]) + "\n")
         # a goal has no stamp of its own
-        stamped = "" if hasattr(message.data, "t_ns") else f"{message.t_ns},"
+        stamped = f"{message.t_ns}," if isinstance(message.data, Goal) else ""
         file.write(f"{message.index},{message.arrival_ns},{stamped}{_row(message.data)}\n")
         if message.arrival_ns - self._flushed_ns >= FLUSH_EVERY_NS:
             self._flushed_ns = message.arrival_ns
@@ -111,7 +118,7 @@ class RunFolder:
             for opened in self._files.values():
                 opened.flush()
 
-    def finish(self, summary: dict[str, Any]) -> None:
+    def finish(self, summary: Summary) -> None:
         self.close()
         check_still_there(self.path)
         with writing_into(self.path):
@@ -170,7 +177,7 @@ def make_empty_folder(path: Path) -> list[Path]:
     return made
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """The value in a form for JSON. Infinity and NaN become text that `float` can read."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
@@ -183,43 +190,68 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
-def is_bulk(value: Any) -> bool:
+def is_bulk(value: object) -> bool:
     """Images, clouds and lists: a row gives only their shape."""
     return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
 
 
 def is_journalled(record: Any) -> bool:
-    return isinstance(record, JOURNALLED) or (isinstance(record, Estimate) and record.covariance is not None)
+    if isinstance(record, Estimate):
+        return record.covariance is not None
+    return isinstance(record, JOURNALLED) or bool(_varying(type(record)))
+
+
+def _varying(kind: Any) -> frozenset[str]:
+    """The fields of a record of a plugin or of a user that do not have the same number of values in every row."""
+    return _varying_fields(kind)
+
+
+@cache
+def _varying_fields(kind: type) -> frozenset[str]:
+    if kind.__module__.startswith(OURS):
+        return frozenset()
+    fixed = (bool, int, float, str)
+    return frozenset(
+        field.name for field in record_fields(kind).values()
+        if field.type not in fixed and not (field.dtype == "<f8" and _is_fixed(field.note.shape))
+    )  # fmt: skip
+
+
+def _is_fixed(shape: tuple[int | str, ...] | None) -> bool:
+    return shape is not None and all(isinstance(length, int) for length in shape)
+
+
+def values_of(record: Any) -> list[tuple[str, Any]]:
+    """The fields of a record, by name."""
+    return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
 
 
 def _columns(record: Any) -> list[str]:
     names = []
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        if isinstance(record, VARYING) or field.name in NESTED:
-            names.append(field.name)
-        elif isinstance(record, Estimate) and field.name in BIASES:
-            names += [f"{field.name}_{k}" for k in range(3)]
-        elif is_bulk(value):
-            names.append(f"{field.name}_shape")
+    for name, value in values_of(record):
+        if isinstance(record, VARYING) or name in NESTED:
+            names.append(name)
+        elif isinstance(record, Estimate) and name in BIASES:
+            names += [f"{name}_{k}" for k in range(3)]
+        elif is_bulk(value) or name in _varying(type(record)):
+            names.append(f"{name}_shape")
         elif isinstance(value, np.ndarray):
-            names += [f"{field.name}_{k}" for k in range(value.size)]
+            names += [f"{name}_{k}" for k in range(value.size)]
         else:
-            names.append(field.name)
+            names.append(name)
     return names
 
 
 def _row(record: Any) -> str:
     cells = []
-    for field in dataclasses.fields(record):
-        value = getattr(record, field.name)
-        if field.name in NESTED:
+    for name, value in values_of(record):
+        if name in NESTED:
             cells.append("" if value is None else _quoted(json.dumps(plain(dataclasses.asdict(value)))))
         elif isinstance(record, VARYING):
             cells.append(_cell(value))
-        elif isinstance(record, Estimate) and field.name in BIASES:
+        elif isinstance(record, Estimate) and name in BIASES:
             cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
-        elif is_bulk(value):
+        elif is_bulk(value) or name in _varying(type(record)):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells.extend(map(repr, value.ravel().tolist()))
@@ -233,7 +265,7 @@ def _row(record: Any) -> str:
     return ",".join(cells)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A whole value in one cell: numbers separated by spaces, names and records as JSON."""
     if isinstance(value, np.ndarray):
         return " ".join(map(repr, value.ravel().tolist()))

@@ -98,7 +98,7 @@ def _json(path: Path) -> dict[str, Any]:
     return found
 
 
-def _read(path: Path, data: dict[str, Any]) -> IndexedStream | None:
+def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
     try:
         info = info_from(data)
         journal = path.with_suffix(".journal")
@@ -132,7 +132,7 @@ def _row_reader(path: Path, info: StreamInfo, columns: list[str], rows: list[str
     return at
 
 
-def _record(kind: type, row: dict[str, str]) -> Any:
+def _record(kind: type, row: dict[str, str]) -> object:
     hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):
@@ -169,7 +169,7 @@ def _contact(cell: str) -> Contact | None:
     return Contact(**fields)
 
 
-def _value(cell: str, hint: Any, name: str) -> Any:
+def _value(cell: str, hint: object, name: str) -> Any:
     if hint is bool:
         return cell == "True"
     if hint is int or hint is float:
@@ -190,12 +190,12 @@ def _value(cell: str, hint: Any, name: str) -> Any:
         return cell
 
 
-def _shaped(name: str, cells: list[str]) -> Any:
+def _shaped(name: str, cells: list[str]) -> object:
     numbers = np.array([float(cell) for cell in cells])
     return numbers.reshape(ROWS[name]) if name in ROWS else numbers
 
 
-def _marker(data: dict[str, Any]) -> Marker:
+def _marker(data: dict[str, object]) -> Marker:
     fields: dict[str, Any] = {
         name: np.array(value, float).reshape((-1, 3) if name == "points" else -1) if isinstance(value, list) else value
         for name, value in data.items()
@@ -210,7 +210,7 @@ def is_recording(folder: Path) -> bool:
     return (folder / NAME).is_file() or is_euroc(folder)
 
 
-def open_indexed(folder: Path) -> tuple[IndexedStreams, dict[str, Any] | None]:
+def open_indexed(folder: Path) -> tuple[IndexedStreams, dict[str, object] | None]:
     """The streams, and the scenario that was flown; None of a sequence that others recorded."""
     if (folder / NAME).is_file():
         recording = open_recording(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,11 @@ from skyloop.recording.radar_pictures import (
 )
 from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
-from skyloop_client.messages import CameraImage, Detections, Message, RangeDopplerImage
+from skyloop_client.messages import CameraImage, Detections, ImageTruth, Message, PointCloud, RangeDopplerImage
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
 
 KEPT = 30
 """Images of a camera: a detector on a slow computer answers seconds later."""
@@ -103,7 +106,7 @@ def _words(name: str, score: float, number: int | None) -> str:
     return name if number < 0 else f"{number}"
 
 
-def _write(pen: Any, corner: tuple[float, float], text: str, colour: str) -> None:
+def _write(pen: ImageDraw, corner: tuple[float, float], text: str, colour: str) -> None:
     """Above the box, on black; below its upper edge where there is no room."""
     x, y = corner
     at = (x, y - LETTERS_PX - 2 if y >= LETTERS_PX + 2 else y + 2)
@@ -163,7 +166,7 @@ class Pictures:
             return
         check_still_there(self._folder)
         self._next_ns[message.stream] = (message.t_ns // EVERY_NS + 1) * EVERY_NS
-        if getattr(message.data, "values", None) is not None:
+        if isinstance(message.data, PointCloud) and message.data.values is not None:
             self._with_values.add(message.stream)
         for suffix, picture in painted.items():
             path = self._folder / "pictures" / (message.stream + suffix) / f"{message.t_ns / NS_PER_S:08.3f}.png"
@@ -258,7 +261,7 @@ def _rings(reach: float) -> Picture:
 
 
 def scan_picture(
-    points: NDArray[Any], dot_px: int = 1, colours: Picture | None = None, reach: float = LIDAR_REACH
+    points: NDArray[np.floating], dot_px: int = 1, colours: Picture | None = None, reach: float = LIDAR_REACH
 ) -> Picture:
     """Top view, forward is up, rings are 10 m apart. Colour is height, and the highest point of a pixel is seen.
 
@@ -278,24 +281,26 @@ def scan_picture(
     return picture
 
 
-def map_picture(occupancy: NDArray[Any]) -> Picture:
+def map_picture(occupancy: NDArray[np.int8]) -> Picture:
     """North is up; rows go from south to north. Free is white, occupied black, unknown grey."""
     grey = np.where(occupancy < 0, 150, 255 - occupancy.astype(int) * 255 // 100).astype(np.uint8)[::-1]
     times = max(1, MAP_PX // max(grey.shape))
     return np.repeat(grey.repeat(times, axis=0).repeat(times, axis=1)[..., None], 3, axis=2)
 
 
-def debug_picture(pixels: NDArray[Any]) -> Picture:
+def debug_picture(pixels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float32]) -> Picture:
     """Unchanged if it has 8 bits. Otherwise scaled from its least to its greatest value."""
-    if pixels.dtype != np.uint8:
+    if pixels.dtype == np.uint8:
+        shown = np.asarray(pixels, np.uint8)
+    else:
         known = np.isfinite(pixels)
         least, most = (float(f(pixels[known])) if known.any() else 0.0 for f in (np.min, np.max))
         share = (np.where(known, pixels, least) - least) / max(most - least, 1e-30)
-        pixels = (255.0 * share).astype(np.uint8)
-    return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
+        shown = (255.0 * share).astype(np.uint8)
+    return shown if shown.ndim == 3 else np.repeat(shown[..., None], 3, axis=2)
 
 
-def cloud_picture(points: NDArray[Any], values: NDArray[Any] | None = None) -> Picture:
+def cloud_picture(points: NDArray[np.float32], values: NDArray[np.float32] | None = None) -> Picture:
     """Top view around the centre of the points. A few points, such as landmarks, are drawn large.
 
     With values, such as distances to obstacles, these are the colour, and the picture has a scale for them."""
@@ -313,15 +318,15 @@ def cloud_picture(points: NDArray[Any], values: NDArray[Any] | None = None) -> P
     return with_scale(picture, bounds)
 
 
-def _truth_pictures(truth: Any) -> dict[str, Picture]:
+def _truth_pictures(truth: ImageTruth) -> dict[str, Picture]:
     out = {}
     if truth.depth is not None:
         out["/depth"] = depth_picture(truth.depth)
     if truth.normals is not None:
         out["/normals"] = np.asarray(127.5 * truth.normals + 127.5, np.uint8)
-    for name in ("instances", "classes", "materials"):
-        if getattr(truth, name) is not None:
-            out[f"/{name}"] = id_picture(getattr(truth, name))
+    for name, ids in (("instances", truth.instances), ("classes", truth.classes), ("materials", truth.materials)):
+        if ids is not None:
+            out[f"/{name}"] = id_picture(ids)
     return out
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 MAGIC = b"ULog\x01\x12\x35\x01"
 CODES = {"uint64_t": "Q", "uint32_t": "I", "uint8_t": "B", "float": "f", "double": "d"}
@@ -33,7 +32,7 @@ class ULogWriter:
             self._numbers[name] = number
             self._write("A", struct.pack("<BH", 0, number) + name.encode())
 
-    def data(self, topic: str, t_us: int, *values: Any) -> None:
+    def data(self, topic: str, t_us: int, *values: float) -> None:
         """Write a sample of a topic: its numbers in order."""
         self._write("D", struct.pack("<H", self._numbers[topic]) + self._forms[topic].pack(t_us, *values))
 

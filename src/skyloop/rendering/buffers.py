@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 import tempfile
 import weakref
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,7 @@ from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model
 
 VERTEX = np.dtype(
-    [
-        ("position", "<f4", 3),
-        ("normal", "u1", 4),
-        ("uv", "<f4", 2),
-        ("colour", "u1", 4),
-        ("material", "u1", 4),
-    ]
+    [("position", "<f4", 3), ("normal", "u1", 4), ("uv", "<f4", 2), ("colour", "u1", 4), ("material", "u1", 4)]
 )
 
 
@@ -80,7 +74,7 @@ def used_textures(model: Model) -> list[str]:
     return sorted({MATERIALS[number].texture for number in used} | {"plain"})
 
 
-def _vertices(mesh: Mesh) -> np.ndarray[Any, np.dtype[Any]]:
+def _vertices(mesh: Mesh) -> NDArray[np.void]:
     out = np.zeros(len(mesh.positions), VERTEX)
     out["position"] = mesh.positions
     out["normal"][:, :3] = np.round(127.0 + 127.0 * mesh.normals)
@@ -111,7 +105,7 @@ class Slot:
     """The request that owns the slot, and each array that lies in it."""
 
 
-class _Loan(weakref.ref[Any]):
+class _Loan(weakref.ref[NDArray[np.uint32]]):
     """Notices when an array is no longer used. Views of the array keep it alive."""
 
     __slots__ = ("slot",)
@@ -124,7 +118,7 @@ class ViewMemory:
         self.file = _anonymous_file()
         """Freed with the last process that holds it."""
         self.size = 0
-        self._map: Any = b""
+        self._map: mmap.mmap | bytes = b""
         self._slots: list[Slot] = []
         self._loans: dict[int, _Loan] = {}
         self._ended: deque[_Loan] = deque()
@@ -184,7 +178,7 @@ class ViewMemory:
 
 
 def _anonymous_file() -> int:
-    if hasattr(os, "memfd_create"):
+    if sys.platform == "linux":
         return os.memfd_create("skyloop-views")
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())

@@ -16,9 +16,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from skyloop.core.frames import matrix_from_quat
 from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
 from skyloop.rendering.quality import QUALITIES
-from skyloop.rendering.wire import decode, encode
+from skyloop.rendering.wire import Arrays, Header, Sky, decode, encode
 from skyloop.world.model import Model, MoverStates
 from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest, without_alpha
@@ -104,7 +103,7 @@ HOW_TO_INSTALL = (
 @dataclass(slots=True)
 class _Asked:
     requests: list[ViewRequest]
-    shots: list[dict[str, Any]]
+    shots: list[Header]
     motions: list[MoverStates]
     slot: Slot
 
@@ -119,7 +118,7 @@ class Renderer:
         self._model = model
         self._closed = False
         self._asked: deque[_Asked] = deque()
-        self._sky: tuple[Weather, dict[str, Any]] | None = None
+        self._sky: tuple[Weather, Sky] | None = None
         self._memory = ViewMemory()
         ours, theirs = socket.socketpair()
         self._peer = ours
@@ -186,7 +185,7 @@ class Renderer:
         self.wait_ready()
         times = sorted({request.pose.t_ns for request in requests})
         motions = [self._model.motion(t_ns) for t_ns in times]
-        shots: list[dict[str, Any]] = []
+        shots: list[Header] = []
         size = 0
         for request in requests:
             shots.append(_shot(request, times.index(request.pose.t_ns), size))
@@ -225,7 +224,7 @@ class Renderer:
         finally:
             self._memory.leave(asked.slot)
 
-    def _view(self, asked: _Asked, request: ViewRequest, shot: dict[str, Any]) -> View:
+    def _view(self, asked: _Asked, request: ViewRequest, shot: Header) -> View:
         h, w, start = request.lens.height, request.lens.width, shot["offset"]
         colour, surface = np.empty((0, 0, 3), np.uint8), np.empty((0, 0, 4), np.uint32)
         if request.colour:
@@ -255,14 +254,14 @@ class Renderer:
         self._process.close()
         self._memory.close()
 
-    def _sky_of(self, weather: Weather) -> dict[str, Any]:
+    def _sky_of(self, weather: Weather) -> Sky:
         """A weather in the form the process reads."""
         if self._sky is None or self._sky[0] is not weather:
             sun = weather.sun_direction.tolist()
             self._sky = weather, {**weather.config.model_dump(), "sun_direction": sun, "extinction": weather.extinction}
         return self._sky[1]
 
-    def _send(self, header: dict[str, Any], arrays: Any) -> None:
+    def _send(self, header: Header, arrays: Arrays) -> None:
         pieces = encode(header, arrays)
         if sum(map(len, pieces)) < MOST_JOINED:
             # a request: to copy a little costs less than to call the system four times
@@ -274,7 +273,7 @@ class Renderer:
         except OSError:
             raise self._gone() from None
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self) -> Header:
         try:
             return decode(self._read)[0]
         except (OSError, EOFError):
@@ -304,13 +303,12 @@ class Renderer:
         return RendererError(f"the renderer process ended {how}{said}; {advice}")
 
 
-def _shot(request: ViewRequest, motion: int, offset: int) -> dict[str, Any]:
+def _shot(request: ViewRequest, motion: int, offset: int) -> Header:
     """A request in the form the process reads; its pixels go to `offset` of the shared memory."""
     if request.quality not in QUALITIES:
         raise RendererError(f"no quality '{request.quality}'; choose one of {', '.join(QUALITIES)}")
-    lens = request.lens
     return {
-        **{name: getattr(lens, name) for name in ("width", "height", "fx", "fy", "cx", "cy")},
+        **asdict(request.lens),
         "quality": request.quality,
         "exposure": request.exposure,
         "hidden": request.hidden_parts,

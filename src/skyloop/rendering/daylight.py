@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import moderngl
 import numpy as np
 
 from skyloop.rendering.programs import write
+from skyloop.rendering.wire import Sky
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Daylight:
     clouds: float
     haze: float
 
-    def write_to(self, program: Any) -> None:
-        for field in self.__slots__:
-            write(program, field, getattr(self, field))
+    def write_to(self, program: moderngl.Program) -> None:
+        for name, value in asdict(self).items():
+            write(program, name, value)
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class LitPass:
     _light: Daylight | None = None
 
     @property
-    def program(self) -> Any:
+    def program(self) -> moderngl.Program:
         return self.array.program
 
     def set_light(self, light: Daylight) -> None:
@@ -52,8 +52,7 @@ class LitPass:
             self._light = light
 
 
-def daylight(sky: dict[str, Any]) -> Daylight:
-    """`sky` holds the fields of WeatherConfig, the sun's direction and the air's extinction."""
+def daylight(sky: Sky) -> Daylight:
     sun = np.asarray(sky["sun_direction"], float)
     height = float(sun[2])
     up = _step(-0.10, 0.15, height)  # from dusk to day

@@ -70,7 +70,7 @@ def listed_devices() -> list[EglDevice]:
     return [EglDevice(i, b"EGL_MESA_device_software" in extensions) for i, extensions in enumerate(words)]
 
 
-def _function(egl: ctypes.CDLL, name: bytes, *types: Any) -> Callable[..., Any]:
+def _function(egl: ctypes.CDLL, name: bytes, *types: type) -> Callable[..., Any]:
     address = egl.eglGetProcAddress(name)
     if not address:
         raise RendererError(f"the EGL loader does not know {name.decode()}; it is too old")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import moderngl
 import numpy as np
@@ -15,7 +14,7 @@ from skyloop.rendering.post_processing import KINDS, Finish, KeptTargets, PaintT
 from skyloop.rendering.programs import build_mip_levels, build_program, model_vertex_array, outputs, set_unit, write
 from skyloop.rendering.quality import QUALITIES, Quality
 from skyloop.rendering.shadows import Culler, ShadowMaps, Shadows
-from skyloop.rendering.wire import Arrays, ViewJob
+from skyloop.rendering.wire import Arrays, Sky, ViewJob
 from skyloop.world.materials import MATERIALS
 from skyloop_client.messages import Array
 
@@ -60,7 +59,7 @@ class Painter:
         self._clouds = ctx.texture((256, 256), 1, clouds.tobytes())
         self._clouds.build_mipmaps()
         self._shadows = Shadows(ctx, self.culler, self._vertices, self._indices)
-        self._lit: tuple[dict[str, Any], Daylight] | None = None
+        self._lit: tuple[Sky, Daylight] | None = None
         self._precipitation: Precipitation | None = None
         self._skies: dict[tuple[bool, bool], LitPass] = {}
         self._surfaces: dict[tuple[str | bool, ...], LitPass] = {}
@@ -136,7 +135,7 @@ class Painter:
         write(depths.program, "clip_from_relative", clip_from_relative.T)
         return lambda: depths.render_indirect(self._commands, count=len(commands))
 
-    def _daylight(self, sky: dict[str, Any]) -> Daylight:
+    def _daylight(self, sky: Sky) -> Daylight:
         if self._lit is None or self._lit[0] != sky:
             self._lit = sky, daylight(sky)
         return self._lit[1]
@@ -191,7 +190,7 @@ class Painter:
         key = (shot.quality, shadows, falling, *parts)
         if key not in self._surfaces:
             quality = QUALITIES[shot.quality]
-            defines: dict[str, Any] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
+            defines: dict[str, float] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
             if falling:
                 defines["WEATHER"] = 1
             if quality.bumps:

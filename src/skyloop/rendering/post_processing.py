@@ -8,14 +8,14 @@ pixel are 47 GB.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Generic, TypeVar
 
 import moderngl
 import numpy as np
 
 from skyloop.rendering.daylight import Daylight
-from skyloop.rendering.programs import build_program, outputs, write
+from skyloop.rendering.programs import build_program, outputs, set_unit, write
 from skyloop.rendering.quality import Quality
 from skyloop.rendering.shadows import Roofs
 from skyloop.rendering.wire import ViewJob
@@ -107,14 +107,14 @@ class Precipitation:
                 continue
             # computed here, because the distance of hours of fall exceeds single precision
             write(program, "shift", np.mod(np.multiply(kind.fall, shot.t) - shot.eye, kind.side))
+            for field, value in asdict(kind).items():
+                write(program, field, value)
             write(program, "tint", _shown(kind.tint, light, shot.exposure))
-            for field in ("fall", "side", "streak", "thickness", "opacity"):
-                write(program, field, getattr(kind, field))
             self._array.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=n)
         ctx.disable(moderngl.BLEND)
 
 
-def _shown(tint: Any, light: Daylight, exposure: float) -> Any:
+def _shown(tint: tuple[float, float, float], light: Daylight, exposure: float) -> Array:
     """The displayed colour of a small particle in the air that is lit from all sides."""
     around = 0.8 * np.array(light.horizon_colour) + 0.2 * np.array(light.sun_colour)
     return np.sqrt(1.0 - np.exp(-exposure * np.multiply(tint, around)))
@@ -194,13 +194,14 @@ class Finish:
 
     def paint(self, target: PaintTarget, shot: ViewJob, light: Daylight) -> moderngl.Framebuffer:
         self._ctx.disable(moderngl.DEPTH_TEST)
-        program: Any = self._finish.program
+        program = self._finish.program
         assert target.surfaces is not None
         target.surfaces.use(4)
-        program["surfaces"].value = 4
+        set_unit(program, "surfaces", 4)
         if self._colour:
             self._paint_occlusion(target, shot, light)
-            program["colours"].value, program["open_shares"].value = 3, 5
+            set_unit(program, "colours", 3)
+            set_unit(program, "open_shares", 5)
             write(program, "bloom", self._quality.bloom)
         target.pixels.use()
         self._finish.render(moderngl.TRIANGLES, vertices=3)
@@ -216,8 +217,8 @@ class Finish:
         target.colours.use(3)
         target.open_shares.use(5)
         half = 0.5 * (k - 1)
-        program: Any = self._occlusion.program
-        program["surfaces"].value = 4
+        program = self._occlusion.program
+        set_unit(program, "surfaces", 4)
         write(program, "lens", (k * shot.fx, k * shot.fy, k * shot.cx + half, k * shot.cy + half))
         write(program, "camera_from_world", shot.world_from_camera)  # column by column, so transposed
         write(program, "extinction", light.extinction)

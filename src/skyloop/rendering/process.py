@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skyloop.rendering.egl_devices import VARIABLE, EglDevice, candidates
-from skyloop.rendering.wire import Arrays, ViewJob, decode, encode
+from skyloop.rendering.wire import Arrays, Header, ViewJob, decode, encode
 from skyloop_client.errors import RendererError
 
 if TYPE_CHECKING:
     import moderngl
+
+    from skyloop.rendering.painter import Painter
 
 
 _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}
@@ -48,11 +50,13 @@ def take_short_turns(niceness: int = 0, turn_ns: int = 100_000) -> bool:
     return bool(ctypes.CDLL(None).syscall(number, 0, attributes, 0) == 0)
 
 
-Shots = list[tuple[Any, dict[str, Any]]]
+Shots = list[tuple["moderngl.Framebuffer", Header]]
 """The framebuffers that were painted, with the client's words about each."""
+Shared = mmap.mmap | bytearray
+"""The client's memory."""
 
 
-def _parts(shots: Shots) -> Iterator[tuple[Any, dict[str, Any], int, int]]:
+def _parts(shots: Shots) -> Iterator[tuple[moderngl.Framebuffer, dict[str, Any], int, int]]:
     """For each part of each picture: its framebuffer, how it is read, and its place and size in the client's memory."""
     for fbo, shot in shots:
         n, offset, attachment = shot["width"] * shot["height"], shot["offset"], 0
@@ -72,12 +76,16 @@ class DirectReadBack:
     most_ahead = 0
     """Requests that may be painted before the pixels of an earlier one are taken."""
 
-    def begin(self, shots: Shots) -> Any:
+    def begin(self, shots: Shots) -> Shots:
         return shots
 
-    def finish(self, begun: Shots, shared: Any) -> None:
+    def finish(self, begun: Shots, shared: Shared) -> None:
         for fbo, how, place, size in _parts(begun):
             fbo.read_into(memoryview(shared)[place : place + size], **how)
+
+
+Buffered = tuple["moderngl.Buffer", list[tuple[int, int, int]]]
+"""Pixels under way, and the place, size and start of each part."""
 
 
 class BufferedReadBack:
@@ -89,7 +97,7 @@ class BufferedReadBack:
         self._ctx = ctx
         self._free: list[moderngl.Buffer] = []
 
-    def begin(self, shots: Shots) -> Any:
+    def begin(self, shots: Shots) -> Buffered:
         placed, total = [], 0
         for fbo, how, place, size in _parts(shots):
             placed.append((fbo, how, place, size, total))
@@ -99,7 +107,7 @@ class BufferedReadBack:
             fbo.read_into(buffer, write_offset=start, **how)
         return buffer, [(place, size, start) for _, _, place, size, start in placed]
 
-    def finish(self, begun: Any, shared: Any) -> None:
+    def finish(self, begun: Buffered, shared: Shared) -> None:
         buffer, places = begun
         for place, size, start in places:
             buffer.read_into(memoryview(shared)[place : place + size], size, offset=start)
@@ -140,10 +148,10 @@ def main() -> None:
         return
 
 
-def serve(peer: socket.socket, memory: int, painter: Any, read_back: DirectReadBack | BufferedReadBack) -> None:
+def serve(peer: socket.socket, memory: int, painter: Painter, read_back: DirectReadBack | BufferedReadBack) -> None:
     """Answers requests in their order. Where the read-back allows it, one that waits is painted before the pixels of
     the one before it are taken."""
-    shared: Any = b""
+    shared: Shared = bytearray()
     begun: deque[tuple[int, Any]] = deque()
     while True:
         if begun and (len(begun) > read_back.most_ahead or not select.select([peer], [], [], 0.0)[0]):
@@ -168,7 +176,7 @@ def serve(peer: socket.socket, memory: int, painter: Any, read_back: DirectReadB
             begun.append((0, error))
 
 
-def _answer(peer: socket.socket, header: dict[str, Any]) -> None:
+def _answer(peer: socket.socket, header: Header) -> None:
     peer.sendall(b"".join(encode(header)))
 
 
@@ -183,7 +191,7 @@ def _read(peer: socket.socket, n: int) -> bytearray:
     return buffer
 
 
-def open_context() -> tuple[Any, EglDevice]:
+def open_context() -> tuple[moderngl.Context, EglDevice]:
     """An OpenGL 4.3 context without a screen, and the device it draws on, which is the chosen one."""
     import moderngl
 
@@ -213,7 +221,7 @@ def _one_line(error: Exception) -> str:
     return kind + " ".join(str(error).split())
 
 
-def _painter(ctx: Any, header: dict[str, Any], packed: Arrays) -> Any:
+def _painter(ctx: moderngl.Context, header: Header, packed: Arrays) -> Painter:
     from skyloop.rendering.painter import Painter
     from skyloop.rendering.textures import texture_layers
 
@@ -221,7 +229,7 @@ def _painter(ctx: Any, header: dict[str, Any], packed: Arrays) -> Any:
     return Painter(ctx, packed, textures, layers)
 
 
-def _painted(painter: Any, header: dict[str, Any], arrays: Arrays) -> Shots:
+def _painted(painter: Painter, header: Header, arrays: Arrays) -> Shots:
 
     # all pictures are painted before the first is read, so that reading one overlaps with painting the next
     painted: Shots = []

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import moderngl
 import numpy as np
+from numpy.typing import ArrayLike
 
 SHADERS = Path(__file__).parent / "shaders"
 SIZES = {"3f4": 12, "2f4": 8, "4f1": 4, "4u1": 4, "4f4": 16, "4u4": 16}
@@ -22,7 +22,7 @@ SIZES = {"3f4": 12, "2f4": 8, "4f1": 4, "4u1": 4, "4f4": 16, "4u4": 16}
 _VERSION = "#version 430\n"
 
 
-def build_program(ctx: moderngl.Context, vertex: str, fragment: str, **defines: Any) -> moderngl.Program:
+def build_program(ctx: moderngl.Context, vertex: str, fragment: str, **defines: float) -> moderngl.Program:
     head = _VERSION + "".join(f"#define {name} {value}\n" for name, value in defines.items())
     return ctx.program(
         vertex_shader=head + _source(f"{vertex}.vert"), fragment_shader=head + _source(f"{fragment}.frag")
@@ -69,16 +69,16 @@ def model_vertex_array(
     return ctx.vertex_array(program, content, indices)
 
 
-def write(program: Any, name: str, value: Any) -> None:
+def write(program: moderngl.Program, name: str, value: ArrayLike) -> None:
     """Writes a uniform, unless the compiler removed it as unused."""
     member = program.get(name, None)
-    if member is not None:
+    if isinstance(member, moderngl.Uniform):
         member.write(np.asarray(value, np.float32).tobytes())
 
 
-def set_unit(program: Any, name: str, unit: int) -> None:
+def set_unit(program: moderngl.Program, name: str, unit: int) -> None:
     """Tells a program the texture unit that a sampler reads, once: it keeps it."""
-    program[name].value = unit
+    program[name] = unit
 
 
 _GROUP = 8

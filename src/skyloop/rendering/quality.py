@@ -11,7 +11,7 @@ class Quality:
     detail: float
     """A factor on the distances at which shapes switch to less detail."""
     smallest_px: float
-    """Things smaller than this on the image are not drawn."""
+    """Objects smaller than this on the image are not drawn."""
     shadow_size: int
     """Texels along the side of the shadow map; 0: no shadows."""
     shadow_step: int

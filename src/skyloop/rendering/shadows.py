@@ -1,4 +1,4 @@
-"""Culling, and shadow maps: depth seen from the sun. Standing things are drawn once per map, moving ones for each
+"""Culling, and shadow maps: depth seen from the sun. Standing objects are drawn once per map, moving ones for each
 picture.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.rendering.daylight import Daylight
-from skyloop.rendering.programs import build_program, model_vertex_array, write
+from skyloop.rendering.programs import build_program, model_vertex_array, set_unit, write
 from skyloop.rendering.quality import Quality
 from skyloop.rendering.wire import Arrays, ViewJob
 from skyloop_client.messages import Array
@@ -26,7 +26,7 @@ COMMAND = np.dtype(
 NO_BOUNDS = np.zeros(1, int)
 MapKey = tuple[Any, ...]
 """What was drawn from where; the last item is the size of the map."""
-Rows = NDArray[np.integer[Any]]
+Rows = NDArray[np.integer]
 Draws = tuple[NDArray[np.void], NDArray[np.void]]
 """The instances, and the commands that draw them."""
 
@@ -86,7 +86,7 @@ class Culler:
         return self._draws(rows, step, eye, near)
 
     def casters(self, planes: Array, eye: Array, moving: Array | None, step: int) -> Draws:
-        """What casts shadows into a box: the standing things or, if poses are given, the moving ones."""
+        """What casts shadows into a box: the standing objects or, if poses are given, the moving ones."""
         if moving is None:
             within = slice(0, self.n_standing)
         else:
@@ -96,7 +96,7 @@ class Culler:
         return self._draws(rows, np.full(len(rows), step), eye, np.zeros(len(rows)))
 
     def standing(self, planes: Array, eye: Array) -> Draws:
-        """All standing things in a box, including roofs that cast no shadow."""
+        """All standing objects in a box, including roofs that cast no shadow."""
         rows = np.flatnonzero(self._touches(planes, slice(0, self.n_standing)))
         return self._draws(rows, np.zeros(len(rows), int), eye, np.zeros(len(rows)))
 
@@ -146,17 +146,16 @@ class ShadowMaps:
     moving_from_relative: Array
     texel: float
 
-    def bind(self, program: Any) -> None:
+    def bind(self, program: moderngl.Program) -> None:
         for unit, name, texture in ((5, "standing_shadows", self.standing), (6, "moving_shadows", self.moving)):
             texture.use(unit)
-            program[name].value = unit
+            set_unit(program, name, unit)
         for name, matrix in (
             ("shadow_from_relative", self.shadow_from_relative),
             ("moving_shadow_from_relative", self.moving_from_relative),
         ):
-            program[name].write(matrix.T.astype(np.float32).tobytes())
-        if "shadow_texel" in program:
-            program["shadow_texel"].value = self.texel
+            write(program, name, matrix.T)
+        write(program, "shadow_texel", self.texel)
 
 
 @dataclass(slots=True)
@@ -166,9 +165,9 @@ class Roofs:
     highest: moderngl.Texture
     from_relative: Array
 
-    def bind(self, program: Any) -> None:
+    def bind(self, program: moderngl.Program) -> None:
         self.highest.use(7)
-        program["roofs"].value = 7
+        set_unit(program, "roofs", 7)
         write(program, "roof_from_relative", self.from_relative.T)
 
 
@@ -180,7 +179,7 @@ class Shadows:
         self._vertices, self._indices = vertices, indices
         self._kept: dict[MapKey, moderngl.Texture] = {}
         self._maps: dict[int, moderngl.Framebuffer] = {}
-        self._pass: tuple[Any, Any, Any, Any] | None = None
+        self._pass: tuple[moderngl.Program, moderngl.VertexArray, moderngl.Buffer, moderngl.Buffer] | None = None
 
     def maps(self, shot: ViewJob, light: Daylight, quality: Quality) -> ShadowMaps:
         sun = np.asarray(light.sun_direction)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import floor
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.floating]
 Complexes = NDArray[np.complex64]
 Painting = tuple[Floats, Floats]
 """(n, n, 3) sRGB and (n, n) height, both 0 to 1; rows run along v, up a wall, columns along u."""
@@ -190,7 +190,7 @@ def lit(height: Floats, strength: float) -> Floats:
 def normed(height: Floats) -> Floats:
     """Scaled to 0..1."""
     low, high = np.percentile(height[::4, ::4], (0.5, 99.5))
-    return np.clip((height - low) / max(high - low, 1e-9), 0, 1).astype(np.float32)  # type: ignore[no-any-return]
+    return np.asarray(np.clip((height - low) / max(high - low, 1e-9), 0, 1), np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class Canvas:
     """(4, n, n): red, green, blue and height, each contiguous, which makes stamping fast."""
 
     @classmethod
-    def of(cls, size: int, colour: Any, height: Any) -> Canvas:
+    def of(cls, size: int, colour: ArrayLike, height: ArrayLike) -> Canvas:
         """colour: (3,) or (n, n, 3); height: one number, or (n, n)."""
         paint = np.empty((4, size, size), np.float32)
         paint[:3] = np.moveaxis(np.broadcast_to(colour, (size, size, 3)), -1, 0)
@@ -217,12 +217,12 @@ class Canvas:
         relief: Floats = self.paint[3]
         return relief
 
-    def stamp(self, u: float, v: float, mask: Floats, colour: Any, height: float) -> None:
+    def stamp(self, u: float, v: float, mask: Floats, colour: ArrayLike, height: float) -> None:
         """mask: (h, w) opacity 0 to 1; colour: (3,) or (h, w, 3), 0 to 1; centred on (u, v) in textures."""
         size = self.paint.shape[-1]
         h, w = mask.shape
         paint = np.empty((4, *np.shape(colour)[:-1]) if np.ndim(colour) > 1 else (4, 1, 1), np.float32)
-        paint[:3] = np.moveaxis(colour, -1, 0) if np.ndim(colour) > 1 else np.reshape(colour, (3, 1, 1))
+        paint[:3] = np.moveaxis(np.asarray(colour), -1, 0) if np.ndim(colour) > 1 else np.reshape(colour, (3, 1, 1))
         paint[3] = height
         low, left = floor(v * size - h / 2 + 0.5) % size, floor(u * size - w / 2 + 0.5) % size
         if low + h <= size and left + w <= size:

@@ -195,10 +195,8 @@ def bark(rng: np.random.Generator, variant: int, size: int) -> Painting:
         own = (1 + 0.06 * rng.standard_normal(plates.count).astype(np.float32))[plates.number]
     rough = noise(rng, size, 12, size / 2.5, slope=0.9, stretch=(1.0, 2.0))
     height = normed(ridge + 0.09 * fibre + 0.05 * rough)
-    low, middle, high = (
-        ((40, 32, 26), (98, 84, 70), (152, 138, 120)),
-        ((48, 36, 30), (118, 86, 68), (164, 128, 106)),
-    )[variant]
+    dark, light = (((40, 32, 26), (98, 84, 70), (152, 138, 120)), ((48, 36, 30), (118, 86, 68), (164, 128, 106)))
+    low, middle, high = (dark, light)[variant]
     return ramp(height, low, middle, high) * (own * lit(height, 0.9))[..., None], height
 
 
@@ -361,7 +359,7 @@ def _painted(name: str, seed: int, size: int) -> NDArray[np.uint8]:
 
 
 def _varied(colour: NDArray[np.float32], rng: np.random.Generator, name: str) -> NDArray[np.float32]:
-    """Changes hue, saturation and brightness as much as things of this kind usually differ."""
+    """Changes hue, saturation and brightness as much as objects of this kind usually differ."""
     # wallpaper may be printed in any colour, grass may not
     turn = rng.uniform(-1, 1) * (0.02 if name in TINTED else 0.8 if name == "wallpaper" else 0.13)
     saturation = rng.uniform(0.75, 1.2)
@@ -372,4 +370,4 @@ def _varied(colour: NDArray[np.float32], rng: np.random.Generator, name: str) ->
     hue = np.cos(turn) * np.eye(3) + third + cross * np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     grey = np.full((3, 3), 1 / 3)
     matrix = brightness * (saturation * hue + (1 - saturation) * grey)
-    return np.clip(colour @ matrix.T.astype(np.float32), 0, 1)  # type: ignore[no-any-return]
+    return np.asarray(np.clip(colour @ matrix.T.astype(np.float32), 0, 1))

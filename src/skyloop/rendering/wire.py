@@ -15,6 +15,10 @@ from skyloop_client.messages import Array
 
 LENGTHS = struct.Struct("<II")
 Arrays = dict[str, NDArray[Any]]
+Header = dict[str, Any]
+"""A JSON object."""
+Sky = dict[str, Any]
+"""The fields of WeatherConfig, the sun's direction and the air's extinction."""
 
 
 @dataclass(slots=True)
@@ -32,7 +36,7 @@ class ViewJob:
     world_from_camera: Array
     moving: Array
     hidden: tuple[int, int] | None
-    sky: dict[str, Any]
+    sky: Sky
     exposure: float
     t: float
     colour: bool
@@ -41,7 +45,7 @@ class ViewJob:
     """Whether its surfaces are read; one of the two is."""
 
 
-def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes | memoryview]:
+def encode(header: Header, arrays: Arrays | None = None) -> list[bytes | memoryview]:
     """The pieces of a message, to be sent one after the other."""
     laid_out = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
     shapes = {name: [array.dtype.str, list(array.shape)] for name, array in laid_out.items()}
@@ -51,7 +55,7 @@ def encode(header: dict[str, Any], arrays: Arrays | None = None) -> list[bytes |
     return [LENGTHS.pack(len(text), size) + text, *bodies]
 
 
-def decode(read: Callable[[int], bytes | bytearray]) -> tuple[dict[str, Any], Arrays]:
+def decode(read: Callable[[int], bytes | bytearray]) -> tuple[Header, Arrays]:
     """The next message; `read(n)` returns exactly n bytes."""
     n_text, n_body = LENGTHS.unpack(read(LENGTHS.size))
     header = json.loads(bytes(read(n_text)))

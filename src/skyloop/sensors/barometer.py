@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 from skyloop.core.frames import EQUATORIAL_RADIUS
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.noise import markov_step, turn_on_normals
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world import atmosphere
 from skyloop_client.messages import Array, BarometerSample, Kinematics
 
@@ -85,7 +85,7 @@ class Barometer(Sensor[float]):
         pressure = sample.pressure + float(error[0])
         return replace(sample, pressure=pressure, altitude=_altitude(pressure))
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         return {"preset": self._preset, **plain(self.numbers)}
 
 

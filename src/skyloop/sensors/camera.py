@@ -33,7 +33,7 @@ from skyloop.sensors.camera_effects import (
 )
 from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
 from skyloop.sensors.labels import Labeller
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, Vector3, numbers_of
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
 from skyloop_client.errors import ScenarioError, nearest_name
@@ -105,9 +105,9 @@ class CameraConfig(SensorConfig):
     truth: tuple[Truth, ...] = ()
     """What the truth stream tells of each pixel; empty: there is no truth stream."""
     label_classes: tuple[str, ...] = ("person", "car", "vehicle", "forklift")
-    """The classes of the things that `truth: [labels]` labels."""
+    """The classes of the objects that `truth: [labels]` labels."""
     label_min_px: Annotated[int, Field(ge=1)] = 20
-    """The number of visible pixels below which a thing gets no label."""
+    """The number of visible pixels below which an object gets no label."""
     exposure: Positive = 1.0
     """A factor on the light; automatic exposure begins with it."""
     exposure_time: NonNegative = 0.0
@@ -339,7 +339,7 @@ class Camera(Sensor[CameraState]):
         colour = np.clip(np.rint(sample.colour + change), 0.0, 255.0).astype(np.uint8)
         return CameraImage(sample.t_ns, colour)
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         """Intrinsics as OpenCV defines them; distortion in its order, for a fisheye that of cv2.fisheye."""
         lens, c = self.lens.pinhole, self._config
         return {

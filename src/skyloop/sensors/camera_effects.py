@@ -29,8 +29,8 @@ from skyloop.core.frames import (
     rotate,
     yaw_from_quat,
 )
-from skyloop.core.jit import kernel
-from skyloop.sensors.camera_lens import PINHOLE, Lens, project, readonly
+from skyloop.core.jit import kernel, readonly
+from skyloop.sensors.camera_lens import PINHOLE, Lens, project
 from skyloop.sensors.noise import draw_normals
 from skyloop.world.views import View, movers_type
 from skyloop_client.messages import Array, Kinematics
@@ -47,9 +47,9 @@ def _light_table() -> NDArray[np.float32]:
 
 
 _LIGHT = _light_table()
-_IMAGE = types.Array(uint8, 3, "C", readonly=True)
-_TABLE = types.Array(float32, 1, "C", readonly=True)
-_FALLOFF = types.Array(float32, 2, "C", readonly=True)
+_IMAGE = readonly(uint8, 3)
+_TABLE = readonly(float32, 1)
+_FALLOFF = readonly(float32, 2)
 
 
 def sub_instants(exposure_time: float, samples: int) -> list[float]:
@@ -135,7 +135,7 @@ def _add_light(colour, light, weight, out):
                 out[i, j, k] += weight * light[colour[i, j, k]]
 
 
-@kernel(void(types.Array(float32, 3, "C", readonly=True), _FALLOFF, float64, float64, uint64, uint64, uint8[:, :, ::1]))
+@kernel(void(readonly(float32, 3), _FALLOFF, float64, float64, uint64, uint64, uint8[:, :, ::1]))
 def _develop(light, falloff, full_well, read_noise, key, index, out):
     """From light to pixel values; shot noise is Gaussian with the variance of the number of electrons."""
     height, width, channels = out.shape[0], out.shape[1], out.shape[2]

@@ -12,14 +12,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numba import float32, float64, int8, int64, types, uint8, uint32, void
 from numpy.typing import NDArray
 
 from skyloop.core.frames import quat_from_matrix
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, readonly
 from skyloop.world.views import Pinhole, View
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
@@ -43,11 +42,6 @@ _CUBE = (
     np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),  # down
     np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),  # up
 )
-
-
-def readonly(kind: Any, dimensions: int) -> Any:
-    """The type of an array that a kernel only reads; writable arrays are accepted as well."""
-    return types.Array(kind, dimensions, "C", readonly=True)
 
 
 @inlined

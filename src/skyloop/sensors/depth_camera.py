@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
-from skyloop.core.jit import inlined, kernel, record_type
+from skyloop.core.jit import inlined, kernel, readonly, record_type
 from skyloop.core.keyed_random import KeyedRandom, philox
 from skyloop.sensors.noise import normal_from_word
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
@@ -40,7 +40,7 @@ SIGMA_STEPS = 64
 SHADOW_BLOCK = 4
 """px. Sunlight is tested once for each square of this size."""
 SHADOW_RANGE = 500.0
-"""m towards the sun within which a thing can cast a shadow."""
+"""m towards the sun within which an object can cast a shadow."""
 LOST_IN_SUN = 0.1
 """The share of pixels lost in full sun, times `sunlight`."""
 _FLYING_BLOCK = 1 << 36
@@ -145,7 +145,7 @@ class DepthCameraConfig(SensorConfig):
         return self
 
 
-_F2, _U2 = types.Array(float32, 2, "C", readonly=True), types.Array(uint8, 2, "C", readonly=True)
+_F2, _U2 = readonly(float32, 2), readonly(uint8, 2)
 
 
 def sigma_table(numbers: DepthNumbers, growth: Array) -> NDArray[np.float32]:
@@ -320,13 +320,13 @@ class DepthCamera(Sensor[tuple[()]]):
         names = [*(material.name for material in MATERIALS), *(f"object {thing}" for thing in self._row_of_object)]
         return dict(zip(names, self._growth.tolist(), strict=True))
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         c, lens = self._config, self.lens
         return {
             "preset": c.preset,
             **plain(self.numbers),
-            **{name: getattr(lens, name) for name in ("fx", "fy", "cx", "cy")},
-            **{name: getattr(c, name) for name in ("incidence", "flying_pixels", "sunlight")},
+            **lens.centre_and_focal(),
+            **c.model_dump(include={"incidence", "flying_pixels", "sunlight"}),
             "noise_growth_per_m": self._growth_by_name(),
             "noise_frozen_beyond": FROZEN_BEYOND,
         }

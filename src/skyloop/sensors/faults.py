@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -63,7 +63,8 @@ class Fault(BaseModel):
         if self.end is not None and self.end <= self.start:
             raise ValueError(f"fault '{self.kind}' ends at {self.end} s, before it starts at {self.start} s")
         needed = _NEEDED[self.kind]
-        given = {name for name in ("value", "probability", "delay") if getattr(self, name) is not None}
+        values = {"value": self.value, "probability": self.probability, "delay": self.delay}
+        given = {name for name, value in values.items() if value is not None}
         if needed - given:
             raise ValueError(f"fault '{self.kind}' needs {', '.join(sorted(needed - given))}")
         unused = given - needed | ({"field"} if self.field is not None and "value" not in needed else set())
@@ -75,9 +76,28 @@ class Fault(BaseModel):
         return t_ns >= self.start * NS_PER_S and (self.end is None or t_ns < self.end * NS_PER_S)
 
 
-def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    class Stamped(DataclassInstance, Protocol):
+        """A sensor's sample."""
+
+        @property
+        def t_ns(self) -> int: ...
+
+
+class Disturbable(Protocol):
+    """What a fault needs to know of a sensor."""
+
+    @property
+    def fault_fields(self) -> Mapping[str, int]: ...
+
+    def disturbed(self, sample: Any, field: str, error: Array) -> Any: ...
+
+
+def check_faults(faults: Sequence[Fault], sensor: Disturbable, stream: str) -> None:
     """Raises an error, before the flight, for a fault that this sensor cannot have."""
-    known: Mapping[str, int] = sensor.fault_fields
+    known = sensor.fault_fields
     for fault in faults:
         if fault.value is None:
             continue
@@ -94,16 +114,16 @@ def check_faults(faults: Sequence[Fault], sensor: Any, stream: str) -> None:
             )
 
 
-Sample = TypeVar("Sample")
+Sample = TypeVar("Sample", bound="Stamped")
 
 
 def apply_faults(
-    faults: Sequence[Fault], sensor: Any, sample: Sample | None, held: Sample | None, rng: KeyedRandom
+    faults: Sequence[Fault], sensor: Disturbable, sample: Sample | None, held: Sample | None, rng: KeyedRandom
 ) -> tuple[Sample | None, float, Sample | None]:
     """Returns the sample to publish (None: nothing), its additional latency in s, and the new `held`."""
     if sample is None:
         return None, 0.0, held
-    t_ns: int = sample.t_ns  # type: ignore[attr-defined]
+    t_ns = sample.t_ns
     extra_latency, silent, stuck = 0.0, False, False
     for number, fault in enumerate(faults):
         if not fault.is_active(t_ns):
@@ -113,7 +133,7 @@ def apply_faults(
         elif fault.kind == "stuck":
             stuck = True
             held = sample if held is None else held
-            sample = replace(held, t_ns=t_ns)  # type: ignore[type-var]
+            sample = replace(held, t_ns=t_ns)
         elif fault.kind == "delay":
             extra_latency += fault.delay or 0.0
         elif fault.kind == "dropout":
@@ -130,10 +150,10 @@ def add_error(sample: Sample, field: str, error: Array) -> Sample:
     """The sample with `error`, a number or an array, added to one field."""
     value = getattr(sample, field)
     disturbed = value + error if isinstance(value, np.ndarray) else float(value + error[0])
-    return replace(sample, **{field: disturbed})  # type: ignore[type-var]
+    return replace(sample, **{field: disturbed})
 
 
-def _field(fault: Fault, sensor: Any) -> str:
+def _field(fault: Fault, sensor: Disturbable) -> str:
     return fault.field or str(next(iter(sensor.fault_fields)))
 
 
@@ -147,10 +167,11 @@ def _happens(fault: Fault, number: int, rng: KeyedRandom) -> bool:
     return bool(_uniform(rng, number, 1)[0] < (fault.probability or 0.0))
 
 
-def _disturbed(sensor: Any, sample: Sample, fault: Fault, number: int, rng: KeyedRandom) -> Sample:
+def _disturbed(sensor: Disturbable, sample: Sample, fault: Fault, number: int, rng: KeyedRandom) -> Sample:
     field = _field(fault, sensor)
     components = sensor.fault_fields[field]
     error = np.broadcast_to(np.asarray(fault.value, dtype=np.float64), components)
     if fault.kind == "spike":
         error = error * np.where(_uniform(rng, number, 1 + components)[1:] < 0.5, -1.0, 1.0)
-    return sensor.disturbed(sample, field, error)  # type: ignore[no-any-return]
+    disturbed: Sample = sensor.disturbed(sample, field, error)
+    return disturbed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -14,7 +14,7 @@ from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.noise import markov_step, turn_on_normals
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop_client.messages import Array, GnssFix, Kinematics
 
 _NO_FIX_SD = 100.0
@@ -227,10 +227,7 @@ class Gnss(Sensor[GnssState]):
         tau = self.numbers.acquisition_tau
         remaining = math.exp((since - t) / tau) if tau > 0.0 else 0.0
         horizontal, vertical = self._reported_position_sd
-        return (
-            horizontal + (_NO_FIX_SD - horizontal) * remaining,
-            vertical + (_NO_FIX_SD - vertical) * remaining,
-        )
+        return (horizontal + (_NO_FIX_SD - horizontal) * remaining, vertical + (_NO_FIX_SD - vertical) * remaining)
 
     def _no_fix(self, t_ns: int, local_frame: LocalFrame, last: tuple[float, float, float] | None) -> GnssFix:
         home = local_frame.home
@@ -253,13 +250,10 @@ class Gnss(Sensor[GnssState]):
         here = LocalFrame(GeoPoint(sample.latitude_deg, sample.longitude_deg, sample.altitude))
         moved = here.geodetic_from_enu(error)
         return replace(
-            sample,
-            latitude_deg=moved.latitude_deg,
-            longitude_deg=moved.longitude_deg,
-            altitude=moved.altitude,
+            sample, latitude_deg=moved.latitude_deg, longitude_deg=moved.longitude_deg, altitude=moved.altitude
         )
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         return {"preset": self._config.preset, **plain(self.numbers)}
 
 

@@ -1,20 +1,23 @@
 """Inertial measurement unit: angular velocity and specific force, with noise, bias, range and quantisation."""
 
+# mypy: allow-untyped-defs
+
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numba import float64, types, uint64, void
 
-from skyloop.core.jit import WHEN_CALLED, inlined, kernel
+from skyloop.core.jit import inlined, kernel
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.rotations import to_world
 from skyloop.sensors.noise import draw_normals, quantised, saturated, turn_on_normals, walk_step, white_sd
 from skyloop.sensors.sensor import (
+    Details,
     NonNegative,
     PositiveOrInfinite,
     Scene,
@@ -143,7 +146,7 @@ def axis_table(numbers: ImuNumbers, period_s: float) -> Array:
 
 
 @inlined
-def _corrupt(axes, key, index, bias, normals, values):  # type: ignore[no-untyped-def]
+def corrupt(axes, key, index, bias, normals, values):
     """Turns six true `values` into measured ones in place, and advances the six biases by one sample."""
     draw_normals(key, index, normals)
     for i in range(6):
@@ -159,7 +162,7 @@ _THREE = types.UniTuple(_A, 3)
 
 
 @kernel(void(_THREE, float64, float64[:, ::1], types.UniTuple(uint64, 2), _A, _THREE))
-def _measure_one(motion, gravity, axes, counter, bias_before, out):  # type: ignore[no-untyped-def]
+def _measure_one(motion, gravity, axes, counter, bias_before, out):
     """motion: attitude, rates, acceleration; out: bias, gyro, accelerometer."""
     q, w, a = motion
     key, index = counter
@@ -169,22 +172,9 @@ def _measure_one(motion, gravity, axes, counter, bias_before, out):  # type: ign
     values[0], values[1], values[2] = w[0], w[1], w[2]
     for i in range(6):
         bias[i] = bias_before[i]
-    _corrupt(axes, key, index, bias, normals, values)
+    corrupt(axes, key, index, bias, normals, values)
     for i in range(3):
         gyro[i], accel[i] = values[i], values[3 + i]
-
-
-@kernel(void(float64[:, ::1], uint64[::1], uint64, _A, float64[:, ::1], float64[:, :, ::1]), turn=WHEN_CALLED)
-def sample_many(axes, keys, first_index, truth, biases, out):  # type: ignore[no-untyped-def]
-    """Writes `out` (n, samples, 6) for n IMUs with one `truth` (6,), rates then forces; advances `biases` (n, 6)."""
-    normals = np.empty(12)
-    for sensor in range(keys.shape[0]):
-        bias = biases[sensor]
-        for k in range(out.shape[1]):
-            values = out[sensor, k]
-            for i in range(6):
-                values[i] = truth[i]
-            _corrupt(axes, keys[sensor], first_index + uint64(k), bias, normals, values)
 
 
 class Imu(Sensor[Array]):
@@ -214,5 +204,5 @@ class Imu(Sensor[Array]):
         """The bias in the sample that came with `state`."""
         return ImuBias(t_ns, state[:3].copy(), state[3:].copy())
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         return {"preset": self._preset, **plain(self.numbers)}

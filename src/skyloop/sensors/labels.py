@@ -1,7 +1,7 @@
-"""Labels of an image: boxes around the visible part of things, their occlusion and truncation, and their boxes in
+"""Labels of an image: boxes around the visible part of objects, their occlusion and truncation, and their boxes in
 space.
 
-The triangles of a thing are drawn alone and counted at pixel centres: once as the image is made and, if the thing
+The triangles of an object are drawn alone and counted at pixel centres: once as the image is made and, if the object
 reaches over the image's edge, once on a canvas that adds one image's width and height on every side:
 
     occlusion  = 1 - visible pixels / pixels of its own in the image
@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numba import boolean, float64, int32, int64, types, void
+from numba import boolean, float64, int32, int64, void
 from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat
-from skyloop.core.jit import inlined, kernel
+from skyloop.core.jit import inlined, kernel, readonly
 from skyloop.sensors.camera_lens import Lens, Mosaic
 from skyloop.world.mesh import Mesh
 from skyloop.world.model import Model, MoverStates
@@ -36,9 +35,9 @@ NEAR = 0.05
 """m in front of the camera, the near plane of lenses without distortion."""
 
 
-@kernel(void(types.Array(int32, 2, "C", readonly=True), int64[:, ::1]))
+@kernel(void(readonly(int32, 2), int64[:, ::1]))
 def _extents(instances, out):
-    """Per thing: number of pixels, first column, first row, last column, last row."""
+    """Per object: number of pixels, first column, first row, last column, last row."""
     for i in range(instances.shape[0]):
         for j in range(instances.shape[1]):
             row = out[instances[i, j]]
@@ -59,7 +58,7 @@ def _span(ax, ay, bx, by, row, low, high):
     return low, high
 
 
-@kernel(void(types.Array(float64, 3, "C", readonly=True), boolean[:, ::1]))
+@kernel(void(readonly(float64, 3), boolean[:, ::1]))
 def _cover(triangles, mask):
     """Marks the pixels whose centres lie in any of the (n, 3, 2) triangles; triangles with a NaN are left out."""
     height, width = mask.shape
@@ -79,7 +78,7 @@ def _cover(triangles, mask):
                 mask[i, j] = True
 
 
-@kernel(int64(types.Array(float64, 3, "C", readonly=True), float64, float64[:, :, ::1]))
+@kernel(int64(readonly(float64, 3), float64, float64[:, :, ::1]))
 def _clip(triangles, near, out):
     """Clips (n, 3, 3) triangles at z = near into `out`, which has twice the length; returns the number of triangles."""
     count = 0
@@ -107,7 +106,7 @@ def _clip(triangles, near, out):
 
 
 class Labeller:
-    """Labels things of the chosen classes with at least `min_px` visible pixels."""
+    """Labels objects of the chosen classes with at least `min_px` visible pixels."""
 
     def __init__(self, lens: Lens, mosaic: Mosaic, class_names: Sequence[str], min_px: int) -> None:
         """`mosaic`: that of the whole image, from which the instances come."""
@@ -120,24 +119,24 @@ class Labeller:
     def labels(
         self, instances: NDArray[np.int32], model: Model, motion: MoverStates, pose: ViewPose
     ) -> tuple[Label, ...]:
-        """The labels in the order of the things' numbers."""
-        extents = np.zeros((len(model.things), 5), np.int64)
+        """The labels in the order of the objects' numbers."""
+        extents = np.zeros((len(model.objects), 5), np.int64)
         _extents(np.ascontiguousarray(instances), extents)
         wanted = (extents[:, 0] >= self._min_px) & self._classes[model.object_class]
         wanted[0] = False
         camera_from_world = matrix_from_quat(pose.quat_wxyz).T
         out = []
         for number in np.flatnonzero(wanted).tolist():
-            thing = model.things[number]
-            poses = [_row_pose(model, motion, row) for row in thing.rows]
-            centre, size, yaw = box_in_space(model, thing.rows, poses)
-            triangles = _triangles(model, thing.rows, poses, camera_from_world, np.asarray(pose.position))
+            instance = model.objects[number]
+            poses = [_row_pose(model, motion, row) for row in instance.rows]
+            centre, size, yaw = box_in_space(model, instance.rows, poses)
+            triangles = _triangles(model, instance.rows, poses, camera_from_world, np.asarray(pose.position))
             visible, *box = extents[number].tolist()
             out.append(
                 Label(
                     instance=number,
-                    name=thing.name,
-                    class_name=CLASSES[thing.class_id],
+                    name=instance.name,
+                    class_name=CLASSES[instance.class_id],
                     box_px=(box[0], box[1], box[2], box[3]),
                     visible_px=visible,
                     occlusion=1.0 - visible / self._own_pixels(triangles, instances == number),
@@ -151,7 +150,7 @@ class Labeller:
         return tuple(out)
 
     def _own_pixels(self, triangles: Array, visible: NDArray[np.bool_]) -> int:
-        """The thing drawn as the image is made. Pixels in which it is visible always count as its own."""
+        """The object drawn as the image is made. Pixels in which it is visible always count as its own."""
         masks = []
         for face in self._mosaic.faces:
             p = face.lens
@@ -193,7 +192,7 @@ def _cut_off(triangles: Array) -> Array:
 
 
 def box_in_space(model: Model, rows: Sequence[int], poses: Sequence[Array]) -> tuple[Array, Array, float]:
-    """Centre, size and yaw of the upright box around a thing; its front is the x axis of the thing's first part."""
+    """Centre, size and yaw of the upright box around an object; its front is the x axis of the object's first part."""
     forward = poses[0][:2, 0]
     yaw = math.atan2(forward[1], forward[0])
     c, s = math.cos(yaw), math.sin(yaw)
@@ -216,7 +215,7 @@ def _row_pose(model: Model, motion: MoverStates, row: int) -> Array:
 
 
 def _shown_mesh(model: Model, row: int, pose: Array, eye: Array) -> Mesh:
-    shape: Any = model.shapes[model.part_shape[row]]
+    shape = model.shapes[model.part_shape[row]]
     scale = math.sqrt(np.square(pose[:, :3]).sum(axis=0).max())
     away = pose[:, 3] - eye
     distance = math.sqrt(away @ away) - scale * shape.lods[0].radius

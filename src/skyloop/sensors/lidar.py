@@ -2,20 +2,21 @@
 
 A sample is due at the END of its sweep, because the simulation cannot look ahead. So the sensor's motion during the
 sweep is extrapolated backwards from the due instant, with constant acceleration and constant angular velocity, and
-`offsets_ns` are negative. Moving things in the world are evaluated at the middle of each of `slices` pieces of the
+`offsets_ns` are negative. Moving objects in the world are evaluated at the middle of each of `slices` pieces of the
 sweep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
@@ -31,7 +32,7 @@ from skyloop.sensors.lidar_kernels import (
     rosette,
     spinning,
 )
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather
 from skyloop_client.errors import ScenarioError
@@ -172,7 +173,7 @@ class LidarConfig(SensorConfig):
     motion_distortion: bool | None = None
     """true: each firing starts from where the sensor is at that instant; false: the whole sweep is taken at its end."""
     slices: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """The number of instants, with motion distortion, at which moving things are looked at during a sweep."""
+    """The number of instants, with motion distortion, at which moving objects are looked at during a sweep."""
 
     @model_validator(mode="after")
     def _can_be_built(self) -> LidarConfig:
@@ -263,9 +264,9 @@ class Lidar(Sensor[tuple[()]]):
         beams = sample.points / np.maximum(sample.ranges, np.float32(1e-6))[:, None]
         return replace(sample, ranges=ranges, points=beams * ranges[:, None])
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         n = self.numbers
-        facts: dict[str, Any] = {"preset": self._preset, **plain(n)}
+        facts: Details = {"preset": self._preset, **plain(n)}
         if n.pattern == "spinning":
             facts["elevations_deg"] = np.degrees(elevations(n.channels, n.vertical_fov_deg)).tolist()
         return {**facts, "sweep": self._sweep, "points_per_sweep": len(self._offsets_ns), "classes": list(CLASSES)}
@@ -295,9 +296,11 @@ def _blank(t_ns: int, n: int) -> LidarScan:
     )
 
 
-def _arrays(scan: LidarScan) -> tuple[Any, ...]:
+def _arrays(scan: LidarScan) -> tuple[NDArray[Any], ...]:
     """All fields but the stamp, in order."""
-    return tuple(getattr(scan, field.name) for field in fields(scan)[1:])
+    return (
+        scan.points, scan.ranges, scan.intensities, scan.rings, scan.offsets_ns, scan.classes, scan.instances
+    )  # fmt: skip
 
 
 def _motion(k: Kinematics) -> Array:

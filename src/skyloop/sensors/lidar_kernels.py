@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float32, float64, int32, int64, types, uint8, uint16, uint64, void
@@ -175,19 +175,19 @@ def draw_range_noise(key, index, out):
 class Sweep(NamedTuple):
     """The data shared by all firings of a sweep, and the data of each firing."""
 
-    directions: Any
+    directions: NDArray[np.float32]
     """(n, 3) unit, sensor axes."""
-    rings: Any
+    rings: NDArray[np.uint16]
     """(n,) channels."""
-    offsets_ns: Any
+    offsets_ns: NDArray[np.int64]
     """(n,) ns."""
-    normals: Any
+    normals: Array
     """At least (n,) standard normals, for the range noise."""
-    part_object: Any
-    object_class: Any
+    part_object: NDArray[np.int32]
+    object_class: NDArray[np.uint8]
     """Both as in the model."""
-    key: Any
-    index: Any
+    key: np.uint64
+    sweep: np.uint64
     """The index of the sweep's random numbers."""
 
 
@@ -215,7 +215,7 @@ class LaserSettings(NamedTuple):
 _MET = types.Tuple((_FLOATS, int32[::1], uint8[::1], _RAYS, _RAYS))
 _SWEEP = record_type(
     Sweep, directions=_RAYS, rings=uint16[::1], offsets_ns=int64[::1], normals=float64[::1], part_object=int32[::1],
-    object_class=uint8[::1], key=uint64, index=uint64,
+    object_class=uint8[::1], key=uint64, sweep=uint64,
 )  # fmt: skip
 _SETTINGS = record_type(LaserSettings, **dict.fromkeys(LaserSettings._fields, float64))
 _OUT = types.Tuple((_RAYS, _FLOATS, _FLOATS, uint16[::1], int64[::1], uint8[::1], int32[::1]))
@@ -236,7 +236,7 @@ def keep_returns(first, count, met, firings, settings, out):
     min_range, max_range, dropout, echo_rate = laser.min_range, laser.max_range, laser.dropout, laser.echo_rate
     for i in range(distance.shape[0]):
         k = first + i
-        true, thing, kind = float64(distance[i]), 0, 0
+        true, instance, kind = float64(distance[i]), 0, 0
         echo = np.inf
         if dropout > 0.0 or echo_rate > 0.0:
             # one block of random numbers per firing, so that a beam's hit does not change the numbers of other beams
@@ -257,8 +257,8 @@ def keep_returns(first, count, met, firings, settings, out):
                 signal *= np.exp(-2.0 * laser.extinction * true)
             if signal * max_range * max_range < laser.min_signal * true * true:
                 continue
-            thing = part_object[row[i]]
-            kind = object_class[thing]
+            instance = part_object[row[i]]
+            kind = object_class[instance]
             if kind == BY_MATERIAL:
                 kind = _MATERIAL_CLASSES[material[i]]
         measured = true + laser.noise_sd * normals[k]
@@ -268,6 +268,6 @@ def keep_returns(first, count, met, firings, settings, out):
             points[count, axis] = directions[k, axis] * measured
         ranges[count], intensities[count] = measured, laser.gain * signal
         out_rings[count], out_offsets[count] = rings[k], offsets_ns[k]
-        classes[count], instances[count] = kind, thing
+        classes[count], instances[count] = kind, instance
         count += 1
     return count

@@ -1,11 +1,13 @@
 """Magnetometer: the earth's field in sensor axes, with hard iron, scale errors, white noise and a varying bias."""
 
+# mypy: allow-untyped-defs
+
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numba import float64, types, void
@@ -15,6 +17,7 @@ from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.rotations import to_world
 from skyloop.sensors.noise import turn_on_normals, walk_step, white_sd
 from skyloop.sensors.sensor import (
+    Details,
     NonNegative,
     PositiveOrInfinite,
     Scene,
@@ -82,7 +85,7 @@ _A = float64[::1]
 
 
 @kernel(void(_A, _A, _A, types.UniTuple(float64, 3), _A, _A, _A))
-def _measure_one(q, field_world, shape, noise, normals, bias, out):  # type: ignore[no-untyped-def]
+def _measure_one(q, field_world, shape, noise, normals, bias, out):
     """shape: hard iron, then scale; noise: white sd, decay of the bias, sd of its step. The bias advances in place."""
     white, decay, step = noise
     out[0], out[1], out[2] = to_world(q[0], -q[1], -q[2], -q[3], field_world[0], field_world[1], field_world[2])
@@ -116,5 +119,5 @@ class Magnetometer(Sensor[Array]):
         _measure_one(kinematics.quat_wxyz, field_world, self._shape, self._noise, rng.normal(6), bias, out)
         return MagnetometerSample(kinematics.t_ns, out), bias
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         return {"preset": self._preset, **plain(self.numbers)}

@@ -13,17 +13,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numba import float32, float64, types, uint8, void
 from pydantic import Field
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
-from skyloop.core.jit import kernel
+from skyloop.core.jit import kernel, readonly
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.sensors.camera import Quality
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop_client.messages import Array, Kinematics, OpticalFlowSample
 
@@ -89,14 +89,10 @@ class OpticalFlowState(NamedTuple):
     """(3,) rad/s at the latest sample."""
 
 
-def _readonly(kind: Any, dimensions: int) -> Any:
-    return types.Array(kind, dimensions, "C", readonly=True)
-
-
 @kernel(
     void(
-        types.Tuple((_readonly(uint8, 3), _readonly(float32, 2), _readonly(float32, 3))),
-        types.Tuple((_readonly(float64, 2), _readonly(float64, 1))),
+        types.Tuple((readonly(uint8, 3), readonly(float32, 2), readonly(float32, 3))),
+        types.Tuple((readonly(float64, 2), readonly(float64, 1))),
         types.UniTuple(float64, 2), float64, float64[::1],
     )
 )  # fmt: skip
@@ -137,14 +133,7 @@ class OpticalFlow(Sensor[OpticalFlowState]):
     needs_views = True
     kernels = ("skyloop.world.views", "skyloop.sensors.camera_lens")
     message = "OpticalFlowSample"
-    fault_fields = MappingProxyType(
-        {
-            "integrated_x": 1,
-            "integrated_y": 1,
-            "integrated_gyro": 3,
-            "distance": 1,
-        }
-    )
+    fault_fields = MappingProxyType({"integrated_x": 1, "integrated_y": 1, "integrated_gyro": 3, "distance": 1})
 
     def __init__(self, config: OpticalFlowConfig, period_s: float) -> None:
         n = self.numbers = numbers_of(config, PRESETS)
@@ -182,13 +171,7 @@ class OpticalFlow(Sensor[OpticalFlowState]):
             integrated = lapse * (0.5 * (state.flow + flow) + noise)
         gyro = lapse * (0.5 * (state.turn + turn) + n.gyro_noise_sd * normals[2:])
         sample = OpticalFlowSample(
-            kinematics.t_ns,
-            lapse_ns // 1000,
-            float(integrated[0]),
-            float(integrated[1]),
-            gyro,
-            quality,
-            distance,
+            kinematics.t_ns, lapse_ns // 1000, float(integrated[0]), float(integrated[1]), gyro, quality, distance
         )
         return sample, OpticalFlowState(kinematics.t_ns, flow, turn)
 
@@ -207,5 +190,5 @@ class OpticalFlow(Sensor[OpticalFlowState]):
         nearness = float(np.mean(1.0 / middle))
         return 1.0 / nearness if nearness * self.numbers.max_range >= 1.0 else -1.0
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         return {"preset": self._config.preset, **plain(self.numbers)}

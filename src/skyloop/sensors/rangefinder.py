@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.sensors.sensor import NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop_client.messages import Kinematics, RangeSample
 
 
@@ -90,5 +90,5 @@ class Rangefinder(Sensor[tuple[()]]):
             distance = min(max(distance, n.min_range), n.max_range)
         return RangeSample(kinematics.t_ns, distance, n.min_range, n.max_range), state
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         return {"preset": self._preset, **plain(self.numbers)}

@@ -4,11 +4,13 @@ The random numbers of one sample are split by block: `measure` draws from block 
 faults from separate blocks (see `noise` and `faults`), so one KeyedRandom serves all three.
 """
 
+# mypy: allow-untyped-defs
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from math import isinf
 from pathlib import Path
 from types import MappingProxyType
@@ -16,10 +18,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Protocol, S
 
 import numpy as np
 from numba import float64, types, void
+from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_validator
 
 from skyloop.core.frames import LocalFrame, quat_from_euler
-from skyloop.core.jit import kernel
+from skyloop.core.jit import kernel, readonly
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.rotations import cross, to_world
 from skyloop.sensors.faults import Fault, add_error
@@ -66,14 +69,19 @@ class Scene(Protocol):
     def rays(self, origins: Array, directions: Array, max_range: float) -> Array:
         """(n,) m from (n, 3) origins along (n, 3) unit directions, world axes; inf where nothing is hit."""
 
-    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
+    def cast(self, origins: ArrayLike, directions: ArrayLike, max_range: float, t_ns: int | None = None) -> RayHits:
         """The hits of such rays, now or at another instant."""
 
     def views(self, requests: Sequence[ViewRequest]) -> list[View]:
         """Images, rendered together."""
 
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 State = TypeVar("State")
+Details = dict[str, Any]
+"""Of a stream, as plain data."""
 
 
 class NoGimbal(Exception):
@@ -121,7 +129,7 @@ class Sensor(ABC, Generic[State]):
     def measure(self, kinematics: Kinematics, scene: Scene, state: State, rng: KeyedRandom) -> tuple[Any, State]:
         """The sample due now and the state after it. It is called for every due time, in order."""
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         """For `StreamInfo.details`: the numbers exactly as simulated, as plain data."""
         return {}
 
@@ -156,18 +164,20 @@ class CompletedSensor(Sensor[Any]):
                      "present_aim", "requests", "initial_state", "measure"):  # fmt: skip
             if hasattr(own, name):
                 setattr(self, name, getattr(own, name))
-        self.needs_views = hasattr(own, "requests")
+        self.needs_views = "requests" in vars(self)
         # "hidden" was the word for it until 0.1
         for word in ("truth", "hidden"):
-            if hasattr(own, word):
+            message = getattr(own, f"{word}_message", None)
+            if message is not None:
+                self.truth_message = message
                 setattr(self, "truth", getattr(own, word))  # noqa: B010 - mypy refuses to assign to a method
-                self.truth_message = getattr(own, f"{word}_message")
 
     def initial_state(self, rng: KeyedRandom) -> Any:
         return self._own.initial_state(rng)
 
     def measure(self, kinematics: Kinematics, scene: Scene, state: Any, rng: KeyedRandom) -> tuple[Any, Any]:
-        return self._own.measure(kinematics, scene, state, rng)  # type: ignore[no-any-return]
+        measured: tuple[Any, Any] = self._own.measure(kinematics, scene, state, rng)
+        return measured
 
 
 class MountConfig(BaseModel):
@@ -211,24 +221,22 @@ class SensorConfig(BaseModel):
         return value
 
 
-Numbers = TypeVar("Numbers")
+Numbers = TypeVar("Numbers", bound="DataclassInstance")
 
 
 def numbers_of(config: SensorConfig, presets: dict[str, Numbers]) -> Numbers:
     """The preset's numbers, replaced by those that the config gives."""
-    preset: Any = presets[config.preset]  # type: ignore[attr-defined]
-    stated = {f.name: getattr(config, f.name) for f in fields(preset)}
-    numbers: Numbers = replace(preset, **{k: value for k, value in stated.items() if value is not None})
-    return numbers
+    stated = dict(config)
+    preset = presets[stated["preset"]]
+    return replace(preset, **{f.name: stated[f.name] for f in fields(preset) if stated[f.name] is not None})
 
 
-def plain(numbers: Any) -> dict[str, Any]:
+def plain(numbers: DataclassInstance) -> Details:
     """A record of numbers as data for any format: infinity becomes None, tuples become lists."""
-    values = {f.name: getattr(numbers, f.name) for f in fields(numbers)}
-    return {name: _plain_value(value) for name, value in values.items()}
+    return {name: _plain_value(value) for name, value in asdict(numbers).items()}
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: object) -> object:
     if isinstance(value, tuple):
         return [_plain_value(part) for part in value]
     return None if isinstance(value, float) and isinf(value) else value
@@ -236,11 +244,11 @@ def _plain_value(value: Any) -> Any:
 
 _A = float64[::1]
 # the truth is read-only; writable arrays are accepted as well
-_IN = types.Array(float64, 1, "C", readonly=True)
+_IN = readonly(float64, 1)
 
 
 @kernel(void(types.UniTuple(_IN, 6), types.UniTuple(_A, 2), types.UniTuple(_A, 5)))
-def _move_to_mount(body, mount, out):  # type: ignore[no-untyped-def]
+def _move_to_mount(body, mount, out):
     """p + R r, v + R (w × r), a + R (alpha × r + w × (w × r)); rates turned into sensor axes."""
     p, v, q, w, a, alpha = body
     arm, q_BS = mount

@@ -18,16 +18,16 @@ from skyloop.core.jit import prepare
 from skyloop.core.plugins import Registry
 from skyloop.core.validation import read_yaml, validated
 from skyloop.rendering.client import Renderer
+from skyloop.sensors.external_camera import Observer
 from skyloop.sensors.faults import check_faults
-from skyloop.sensors.observer import Observer
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import CompletedSensor, Sensor
 from skyloop.sim.estimator_assembly import estimator_parts, seen_by_estimators
+from skyloop.sim.part import Part
 from skyloop.sim.parts import (
     AutopilotPart,
     Context,
     ControllerPart,
-    Part,
     PilotPart,
     ProcessingPart,
     ScenePart,
@@ -56,7 +56,7 @@ from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet, VehicleMover
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flying, pack
 from skyloop.vehicle.pilots.pilots import build_pilot
-from skyloop.world.atmosphere import wind_field
+from skyloop.world.atmosphere import ConstantWind, DrydenWind, wind_field
 from skyloop.world.earth import Earth
 from skyloop.world.model import Model, basic_shapes
 from skyloop.world.scene import WorldScene
@@ -64,8 +64,9 @@ from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
 from skyloop.world.world import World, build_world
 from skyloop_client.errors import ScenarioError, unknown_name
-from skyloop_client.plugins import is_plugin, load_plugin, made, require
+from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import is_plugin, load_plugin, made, require
 
 log = logging.getLogger(__name__)
 
@@ -189,7 +190,7 @@ def _build_scene(
     weather = weather_at(randomised(scenario.weather, scenario.seed, topics), scenario.earth.latitude_deg)
     texture_seed = scenario.seed if "textures" in topics else 0
     scene = WorldScene(world.model, earth, weather, lambda model: Renderer(model, texture_seed=texture_seed))
-    scene.vehicle_parts = [(world.model.things[n].rows[0], world.model.things[n].rows[-1] + 1) for n in numbers]
+    scene.vehicle_parts = [(world.model.objects[n].rows[0], world.model.objects[n].rows[-1] + 1) for n in numbers]
     return scene
 
 
@@ -203,7 +204,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
         return own if isinstance(own, Airframe) else validated(Airframe, own, airframe)
     if airframe.endswith((".yaml", ".yml")):
         path = Path(airframe) if folder is None else folder / airframe
-        return validated(Airframe, read_yaml(path), airframe)  # type: ignore[no-any-return]
+        return validated(Airframe, read_yaml(path), airframe)
     if airframe not in AIRFRAMES:
         raise unknown_name("airframe", airframe, AIRFRAMES)
     return _named_airframe(airframe)
@@ -211,7 +212,7 @@ def load_airframe(airframe: str | Airframe, folder: Path | None = None) -> Airfr
 
 @cache
 def _named_airframe(name: str) -> Airframe:
-    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)  # type: ignore[no-any-return]
+    return validated(Airframe, read_yaml(AIRFRAMES[name]), name)
 
 
 def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, world: World) -> Fleet:
@@ -239,12 +240,13 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         records.append(pack(airframe, flying))
     fleet = Fleet(records, rate, world.ground)
     fleet.names = [vehicle.name for vehicle in scenario.vehicles]
-    mean = {"constant": "velocity", "dryden": "mean"}.get(scenario.wind.kind)
+    wind = scenario.wind
+    mean = wind.velocity if isinstance(wind, ConstantWind) else wind.mean if isinstance(wind, DrydenWind) else None
     for i, (vehicle, airframe) in enumerate(zip(scenario.vehicles, airframes, strict=True)):
         fleet.place(i, standing_position(vehicle, airframe, world), np.radians(vehicle.yaw_deg))
         fleet.set_charge(i, vehicle.charge)
         if mean is not None:
-            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = getattr(scenario.wind, mean)
+            fleet.inputs[i]["wind_mean"] = fleet.states[i]["wind"] = mean
     return fleet
 
 
@@ -269,7 +271,7 @@ def chosen_drag(vehicle: Vehicle, airframe: Airframe) -> Drag:
     return airframe.drag.model_copy(update=vehicle.drag.model_dump(exclude_none=True))
 
 
-def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Any:
+def standing_position(vehicle: Vehicle, airframe: Airframe, world: World) -> Array:
     """The start position: on its legs on the ground, unless the scenario gives a height."""
     x, y = vehicle.position[:2]
     sink = airframe.contact.sink

@@ -5,36 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, runtime_checkable
 
 from skyloop.core.frames import yaw_from_quat
-from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
-from skyloop.sim.parts import Context, Part, StatelessPart, UserPart
+from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig, Options
+from skyloop.sim.part import Memory, Part
+from skyloop.sim.parts import Context, UserPart
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.estimation.localisation import EkfLocaliser
 from skyloop.world.earth import Earth
 from skyloop_client.errors import PartError, ScenarioError, StreamError, nearest_name
 from skyloop_client.estimator import Estimator, EstimatorSetup, answers_of
-from skyloop_client.messages import Estimate, Message, StartConditions
-from skyloop_client.plugins import call_user_code, is_plugin, load_plugin, made, require
+from skyloop_client.messages import Message, StartConditions
 from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.user_code import call_user_code, is_plugin, load_plugin, made, require
 
 
-class Localiser(Protocol):
-    """What turns a vehicle's messages into estimates."""
-
-    def on_message(self, message: Message) -> Estimate | None: ...
-
-    def snapshot(self) -> Any: ...
-
-    def restore(self, saved: Any) -> None: ...
-
-
-class EkfPart:
+class EkfPart(Part):
     """Runs the built-in localiser on the vehicle's streams and publishes what it believes."""
 
-    def __init__(self, localiser: Localiser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
+    def __init__(self, localiser: EkfLocaliser, inputs: Sequence[str], info: StreamInfo, context: Context) -> None:
         self._localiser = localiser
         self.name = info.name
         self._info = info
@@ -52,15 +43,21 @@ class EkfPart:
             )
             self._index += 1
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._localiser.snapshot(), self._index
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         saved, self._index = memory
         self._localiser.restore(saved)
 
-    def close(self) -> None:
-        pass
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An estimator of the user's that says itself what it remembers."""
+
+    def snapshot(self) -> object: ...
+
+    def restore(self, memory: object) -> None: ...
 
 
 class UserEstimatorPart(UserPart):
@@ -90,11 +87,11 @@ class UserEstimatorPart(UserPart):
         except StreamError as error:
             raise PartError(f"{self.name} at {now_ns / NS_PER_S:.3f} s: {error}") from error
 
-    def memory(self) -> Any:
-        return self._own.snapshot() if hasattr(self._own, "snapshot") else super().memory()
+    def memory(self) -> object:
+        return self._own.snapshot() if isinstance(self._own, Remembering) else super().memory()
 
-    def remember(self, memory: Any) -> None:
-        if hasattr(self._own, "restore"):
+    def remember(self, memory: Memory) -> None:
+        if isinstance(self._own, Remembering):
             self._own.restore(memory)
         else:
             super().remember(memory)
@@ -105,7 +102,7 @@ class OutsideEstimator:
     """An estimator that runs at the other end of a link: what its process gets when it connects."""
 
     setup: EstimatorSetup
-    options: dict[str, Any]
+    options: Options
     products: dict[str, str] = field(default_factory=dict)
     """Streams and the names of their records, in place of a stream of estimates."""
 
@@ -119,7 +116,7 @@ class OutsideEstimator:
         return f"estimator '{self.setup.name}' on the link"
 
 
-class OutsideEstimatorPart(StatelessPart):
+class OutsideEstimatorPart(Part):
     """Keeps the stream of an estimator whose records come over a link."""
 
     def __init__(self, outside: OutsideEstimator, context: Context) -> None:

@@ -9,8 +9,10 @@ from pydantic import BaseModel, Field, model_validator
 from skyloop.core.plugins import Registry
 from skyloop.vehicle.airframe import STRICT, NonNegative
 from skyloop_client.errors import nearest_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
+Options = dict[str, Any]
+"""Arguments of a class of the user's, by name."""
 ESTIMATORS: Registry[Any] = Registry("estimators", "estimator")
 """Classes made as `Class(setup, **options)`, with a method `on_message`; or one of the functions of
 `estimator_assembly` that make a part."""
@@ -31,7 +33,7 @@ class EstimatorConfig(BaseModel):
     flies on. Left out: all sensors of the vehicle."""
     latency: NonNegative = 0.0
     """s its computing takes, from the arrival of a message to that of the estimate made of it."""
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
     """For the class's constructor."""
     products: dict[str, str] = Field(default_factory=dict)
     """Of kind link: the streams it publishes, such as {detect/boxes: Detections}, so that others may have them as

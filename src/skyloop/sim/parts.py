@@ -14,6 +14,9 @@ import numpy as np
 
 from skyloop.core.bus import Bus, LatestRecords
 from skyloop.core.clock import Schedule
+from skyloop.sensors.camera_effects import GimbalAim
+from skyloop.sensors.faults import Fault
+from skyloop.sim.part import Memory, Part, attributes_of, give_attributes
 from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.behaviour_flight import fly_behaviour
@@ -22,7 +25,7 @@ from skyloop.vehicle.setpoints import tracked
 from skyloop.world.scene import WorldScene
 from skyloop.world.views import ViewRequest
 from skyloop_client.bundle import Bundle
-from skyloop_client.errors import PartError, ScenarioError, SetpointError, StreamError
+from skyloop_client.errors import ScenarioError, SetpointError, StreamError
 from skyloop_client.messages import (
     Array,
     Disarm,
@@ -31,79 +34,27 @@ from skyloop_client.messages import (
     EventKind,
     Message,
     Motors,
+    RadarScan,
     Request,
     Setpoint,
     SetpointState,
     VehicleState,
 )
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
-
-
-def attributes_of(thing: Any) -> dict[str, Any]:
-    """The attributes of an object with `__dict__`, `__slots__` or both."""
-    state = object.__getstate__(thing)
-    own, slots = state if isinstance(state, tuple) else (state, None)
-    return {**(own or {}), **(slots or {})}
-
-
-def give_attributes(thing: Any, attributes: dict[str, Any]) -> None:
-    """Give an object exactly these attributes, even if it is a frozen dataclass."""
-    for name in attributes_of(thing):
-        object.__delattr__(thing, name)
-    for name, value in attributes.items():
-        object.__setattr__(thing, name, value)
-
-
-class Part(Protocol):
-    @property
-    def name(self) -> str:
-        """Used in error messages, such as "drone/imu" or "pilot of 'drone'"."""
-
-    def memory(self) -> Any: ...
-
-    def remember(self, memory: Any) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def kept_memory(part: Part) -> Any:
-    """A copy of what a part remembers, for a snapshot."""
-    try:
-        return copy.deepcopy(part.memory())
-    except Exception as error:
-        raise PartError(
-            f"{part.name} cannot be copied into a snapshot: {type(error).__name__}: {error}; "
-            "keep locks, files and generators out of its attributes"
-        ) from error
-
-
-class StatelessPart:
-    """A part without memory."""
-
-    name = ""
-
-    def memory(self) -> Any:
-        return None
-
-    def remember(self, memory: Any) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+from skyloop_client.user_code import call_user_code
 
 
 class Instrument(Protocol):
     """What a port may do to a sensor."""
 
-    def inject(self, fault: Any) -> None:
-        """A `Fault` beside those of the scenario from now on, instead of the one injected before; None: none."""
+    def inject(self, fault: Fault | None) -> None:
+        """A fault beside those of the scenario from now on, instead of the one injected before; None: none."""
 
-    def aim(self, aim: Any) -> None:
-        """Turn what is on a gimbal by an `Aim`; a ScenarioError where it is not."""
+    def aim(self, aim: GimbalAim) -> None:
+        """Turn what is on a gimbal; a ScenarioError where it is not."""
 
-    def present_aim(self) -> Any:
-        """The `Aim` it has; None where it is on no gimbal."""
+    def present_aim(self) -> GimbalAim | None:
+        """Where it is turned to; None where it is on no gimbal."""
 
 
 class Context:
@@ -120,7 +71,7 @@ class Context:
         """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
         """Says whether costly samples that arrive at an instant are wanted. None: always."""
-        self.glances: dict[str, Callable[[int], Any]] = {}
+        self.glances: dict[str, Callable[[int], object]] = {}
         """By stream, a function that measures at an instant and remembers nothing of it."""
         self.user_streams = UserStreams(bus, schedule)
         """What pilots, estimators and links publish."""
@@ -134,7 +85,7 @@ class Context:
             requests = [request for expected in self.lookers for request in expected(t_ns)]
             self.scene.measure(lambda: self.scene.views(requests))
 
-    def publish(self, stream: str, index: int, t_ns: int, data: Any, latency_ns: int = 0) -> None:
+    def publish(self, stream: str, index: int, t_ns: int, data: object, latency_ns: int = 0) -> None:
         message = Message(stream, index, t_ns, t_ns + latency_ns, data)
         if latency_ns:
             self.schedule.once(message)
@@ -142,20 +93,20 @@ class Context:
             self.bus.publish(message)
 
 
-class ScenePart(StatelessPart):
+class ScenePart(Part):
     """Closes the renderer with the simulation, and clears the scene's cached pictures when a snapshot is restored."""
 
     def __init__(self, context: Context) -> None:
         self.scene = context.scene
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self.scene.forget()
 
     def close(self) -> None:
         self.scene.close()
 
 
-class TruthPart(StatelessPart):
+class TruthPart(Part):
     """Publishes the exact state, the battery and the actuators of one vehicle."""
 
     def __init__(self, vehicle: int, infos: dict[str, StreamInfo], context: Context) -> None:
@@ -175,7 +126,7 @@ class TruthPart(StatelessPart):
         context.publish(self._infos["actuators"].name, index, t_ns, context.fleet.actuators(i, t_ns))
 
 
-class UserPart:
+class UserPart(Part):
     """A part around an object that may be the user's own. A snapshot holds the object's attributes."""
 
     def __init__(self, name: str, own: Any, context: Context) -> None:
@@ -183,24 +134,21 @@ class UserPart:
         self._own = own
         self._context = context
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return attributes_of(self._own)
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         give_attributes(self._own, memory)
-
-    def close(self) -> None:
-        pass
 
 
 class Processor(Protocol):
-    """What turns each scan of a radar into an image and detections."""
+    """What turns each sample of a sensor into other records, such as a radar's scan into an image and detections."""
 
-    def process(self, scan: Any) -> tuple[Any, Any]: ...
+    def process(self, scan: RadarScan) -> tuple[object, object]: ...
 
 
 class ProcessingPart(UserPart):
-    """Processes each message of a stream and publishes the two results on two other streams."""
+    """Processes each message of a stream and publishes each of the results on a stream of its own."""
 
     def __init__(self, processor: Processor, source: str, infos: Sequence[StreamInfo], context: Context) -> None:
         super().__init__(f"processing of '{source}'", processor, context)
@@ -214,14 +162,14 @@ class ProcessingPart(UserPart):
         for info, data in zip(self._infos, answers, strict=True):
             self._context.bus.publish(Message(info.name, message.index, message.t_ns, message.arrival_ns, data))
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return copy.deepcopy(attributes_of(self._own))
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         give_attributes(self._own, copy.deepcopy(memory))
 
 
-class AutopilotPart:
+class AutopilotPart(Part):
     """Runs the flight modes at their rate, and publishes status, setpoint, events and contacts."""
 
     def __init__(self, autopilot: Autopilot, vehicle: str, rate: Rate, context: Context) -> None:
@@ -257,21 +205,18 @@ class AutopilotPart:
         self._context.bus.publish(Message(self._events, self._count, event.t_ns, now_ns, event))
         self._count += 1
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._count, self._n_reported
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self._count, self._n_reported = memory
-
-    def close(self) -> None:
-        pass
 
 
 class PilotPart(UserPart):
     """Calls a pilot at its rate, and passes on its setpoints and published records."""
 
     def __init__(
-        self, pilot: Callable[[Bundle], Any], info: StreamInfo, autopilot: Autopilot, context: Context
+        self, pilot: Callable[[Bundle], object], info: StreamInfo, autopilot: Autopilot, context: Context
     ) -> None:
         super().__init__(f"pilot of '{info.vehicle}'", pilot, context)
         self.pilot = pilot
@@ -310,12 +255,12 @@ class PilotPart(UserPart):
                 except (SetpointError, TypeError, ValueError) as error:
                     raise SetpointError(f"{self.name} at {t_ns / NS_PER_S:.3f} s: {error}") from error
 
-    def _send(self, item: Any, t_ns: int) -> None:
+    def _send(self, item: object, t_ns: int) -> None:
         if not isinstance(item, Setpoint | Request):
             raise SetpointError(f"answers with {item!r}; give setpoints and requests of skyloop_client.messages")
         self._autopilot.send(item, t_ns)
 
-    def _publish(self, name: str, record: Any) -> None:
+    def _publish(self, name: str, record: object) -> None:
         try:
             self._context.user_streams.publish(self._info.vehicle, name, record, self._now_ns, sender=self.name)
         except StreamError as error:
@@ -325,10 +270,10 @@ class PilotPart(UserPart):
                 self._reported_ns[str(name)] = self._now_ns
                 self._autopilot.refuse(self._now_ns, str(error))
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return super().memory(), self._events, self._refused, self._reported_ns
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         own, self._events, self._refused, self._reported_ns = memory
         super().remember(own)
 
@@ -343,7 +288,7 @@ class Controller(Protocol):
 class ControllerPart(UserPart):
     """Runs a user's controller at its rate. Its throttles hold until the next call."""
 
-    def __init__(self, controller: Controller, rate: Any, autopilot: Autopilot, context: Context) -> None:
+    def __init__(self, controller: Controller, rate: Rate, autopilot: Autopilot, context: Context) -> None:
         super().__init__(f"controller {type(controller).__name__}", controller, context)
         self.controller = controller
         self._autopilot = autopilot
@@ -371,10 +316,17 @@ class ControllerPart(UserPart):
         fleet.states[i]["thrust_wanted"] = wanted
 
 
+class WindField(Protocol):
+    """A user's wind."""
+
+    def velocity(self, position: Array, t: float) -> Array:
+        """m/s, world axes, at a position (m) and a time (s)."""
+
+
 class WindFieldPart(UserPart):
     """Samples a user's wind field at each vehicle."""
 
-    def __init__(self, field: Any, rate: Any, context: Context) -> None:
+    def __init__(self, field: WindField, rate: Rate, context: Context) -> None:
         super().__init__(f"wind field {type(field).__name__}", field, context)
         context.schedule.every(rate, self._act)
 

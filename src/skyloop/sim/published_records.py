@@ -82,29 +82,29 @@ class Special:
     take: Callable[[Any, str], Any]
 
 
-def _flag(value: Any, field_path: str) -> bool:
+def _flag(value: object, field_path: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise StreamError(f"{field_path} is {_shown(value)}; give True or False")
     return bool(value)
 
 
-def _count(value: Any, field_path: str) -> int:
+def _count(value: object, field_path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**62:
         raise StreamError(f"{field_path} is {_shown(value)}; give a whole number from 0")
     return int(value)
 
 
-def _number_or_none(value: Any, field_path: str) -> float | None:
+def _number_or_none(value: object, field_path: str) -> float | None:
     return None if value is None else _number(One(), value, field_path)
 
 
-def _texts(value: Any, field_path: str) -> tuple[str, ...]:
+def _texts(value: object, field_path: str) -> tuple[str, ...]:
     if not isinstance(value, tuple | list) or len(value) > MOST_ITEMS:
         raise StreamError(f"{field_path} is {_shown(value)}; give a tuple of at most {MOST_ITEMS} texts")
     return tuple(_text(Text(named=True), item, f"{field_path}[{k}]") for k, item in enumerate(value))
 
 
-def _markers(value: Any, field_path: str) -> tuple[Marker, ...]:
+def _markers(value: object, field_path: str) -> tuple[Marker, ...]:
     if not isinstance(value, tuple | list) or len(value) > MOST_ITEMS:
         raise StreamError(f"{field_path} is {_shown(value)}; give a tuple of at most {MOST_ITEMS} markers")
     for k, item in enumerate(value):
@@ -118,7 +118,7 @@ def _markers(value: Any, field_path: str) -> tuple[Marker, ...]:
     return out
 
 
-def _pixels(value: Any, field_path: str) -> Any:
+def _pixels(value: object, field_path: str) -> Any:
     pixels = value if isinstance(value, np.ndarray) else None
     fits = pixels is not None and (
         (pixels.dtype == np.uint8 and (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] == 3)))
@@ -228,7 +228,7 @@ def _check_boxes(values: dict[str, Any], n: int, field_path: str) -> None:
         raise StreamError(f"{field_path}.boxes_px has a right edge left of the left one; give left, top, right, bottom")
 
 
-def _array(spec: Numbers, value: Any, field_path: str, letters: dict[str, int]) -> Any:
+def _array(spec: Numbers, value: object, field_path: str, letters: dict[str, int]) -> Any:
     if value is None and spec.optional:
         return None
     wanted = "(" + ", ".join(map(str, spec.shape)) + ("," if len(spec.shape) == 1 else "") + ")"
@@ -267,7 +267,7 @@ def _check_range(array: Any, spec: Numbers, field_path: str) -> None:
         raise StreamError(f"{field_path} holds {outside:g}; give {spec.low:g} to {spec.high:g}")
 
 
-def _number(spec: One, value: Any, field_path: str) -> float:
+def _number(spec: One, value: object, field_path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise StreamError(f"{field_path} is {_shown(value)}; give a number")
     if not spec.low <= value <= spec.high:
@@ -275,7 +275,7 @@ def _number(spec: One, value: Any, field_path: str) -> float:
     return float(value)
 
 
-def _text(spec: Text, value: Any, field_path: str) -> str:
+def _text(spec: Text, value: object, field_path: str) -> str:
     if not isinstance(value, str) or len(value) > MOST_TEXT or (spec.named and not value):
         raise StreamError(f"{field_path} is {_shown(value)}; give a text of at most {MOST_TEXT} characters")
     if spec.one_of and value not in spec.one_of:
@@ -285,7 +285,7 @@ def _text(spec: Text, value: Any, field_path: str) -> str:
     return value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A value in few words, whatever a stranger has sent."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"

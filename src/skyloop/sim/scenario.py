@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,11 +12,11 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 
 from skyloop.core.plugins import Files
 from skyloop.core.validation import kind_of, read_yaml, validated
-from skyloop.sensors.observer import ObserverConfig
+from skyloop.sensors.external_camera import ObserverConfig
 from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
-from skyloop.sim.estimator_config import EstimatorConfig
+from skyloop.sim.estimator_config import EstimatorConfig, Options
 from skyloop.vehicle.airframe import STRICT, Airframe, DragModel, NonNegative, NonNegativeVector, Positive, Vector
 from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.failsafes import Failsafes
@@ -26,7 +27,7 @@ from skyloop.world.earth import EarthConfig
 from skyloop.world.weather import WeatherConfig
 from skyloop.world.world import WorldConfig
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
-from skyloop_client.plugins import is_plugin
+from skyloop_client.user_code import is_plugin
 
 
 class Px4Choice(BaseModel):
@@ -59,7 +60,7 @@ class UserSensor(SensorConfig):
 
     kind: str
     """The class, as module:Class or file.py:Class."""
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
     """Arguments of the class."""
 
 
@@ -72,12 +73,12 @@ class UserPilot(BaseModel):
     """The function or class, as module:name or file.py:name."""
     rate_hz: float | str = 50.0
     """Calls per second of simulated time."""
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
     """Arguments of the class; a function takes none."""
 
 
-def _own_or(value: Any) -> str:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+def _own_or(value: object) -> str:
+    kind = dict(value).get("kind") if isinstance(value, dict | BaseModel) else None
     return "own" if is_plugin(kind) else "shipped"
 
 
@@ -135,7 +136,7 @@ class Vehicle(BaseModel):
     controller_rate_hz: RateHz | None = None
     """Calls of the controller per second; `physics_rate_hz` must be a whole multiple of it. Left out, it is 500 at
     most."""
-    controller_options: dict[str, Any] = {}
+    controller_options: Options = {}
     """Arguments of a controller of your own; the shipped controllers have their gains in the airframe."""
     state: str = "truth"
     """The state the controller flies on: `truth`, `ekf`, one of `estimators`, or the name of a stream of estimates."""
@@ -168,7 +169,7 @@ class Vehicle(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_estimator(cls, data: Any) -> Any:
+    def _one_estimator(cls, data: object) -> object:
         """`estimator: {kind: my_vio.py:Vio}` is `estimators: {vio: {kind: my_vio.py:Vio}}`."""
         if not isinstance(data, dict) or not isinstance(data.get("estimator"), dict):
             return data
@@ -226,7 +227,7 @@ class Vehicle(BaseModel):
 
     @field_validator("pilot", mode="before")
     @classmethod
-    def _pilot_by_name(cls, value: Any) -> Any:
+    def _pilot_by_name(cls, value: object) -> object:
         return {"kind": value} if isinstance(value, str) else value
 
 
@@ -295,7 +296,7 @@ class Scenario(BaseModel):
 
     @field_validator("world", mode="before")
     @classmethod
-    def _world_by_name(cls, value: Any) -> Any:
+    def _world_by_name(cls, value: object) -> object:
         return {"name": value} if isinstance(value, str) else value
 
     @field_validator("earth", "wind")
@@ -324,13 +325,13 @@ class Scenario(BaseModel):
         return self
 
 
-def load_scenario(name: str | Path, overrides: dict[str, Any] | None = None) -> Scenario:
+def load_scenario(name: str | Path, overrides: Mapping[str, object] | None = None) -> Scenario:
     """A scenario by name, or a YAML file by path; overrides are {"vehicles.drone.state": "ekf"}."""
     data, folder = read_scenario(name)
     return make_scenario(data, overrides, place=str(name), folder=folder)
 
 
-def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
+def read_scenario(name: str | Path) -> tuple[object, Path | None]:
     """What is written in a scenario, unchecked, and the folder in which its own files are."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
@@ -341,7 +342,7 @@ def read_scenario(name: str | Path) -> tuple[Any, Path | None]:
 
 
 def make_scenario(
-    data: Any, overrides: dict[str, Any] | None = None, *, place: str = "scenario", folder: Path | None = None
+    data: object, overrides: Mapping[str, object] | None = None, *, place: str = "scenario", folder: Path | None = None
 ) -> Scenario:
     """A scenario from plain data, with every fault reported in one line; `folder` is where its files are."""
     if not isinstance(data, dict):
@@ -351,11 +352,10 @@ def make_scenario(
         data["folder"] = str(folder / data.get("folder", ""))
     for key, value in (overrides or {}).items():
         set_path(data, key, value, place)
-    made: Scenario = validated(Scenario, data, place)
-    return made
+    return validated(Scenario, data, place)
 
 
-def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
+def set_path(data: dict[str, object], path: str, value: object, place: str) -> None:
     """Put a value at a dotted path; lists are entered by number, vehicles also by name.
 
     With a single vehicle, `pilot.goals` is short for `vehicles.0.pilot.goals`."""
@@ -384,7 +384,7 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> None:
         here = here[step]
 
 
-def _list_index(items: list[Any], key: str, place: str) -> int:
+def _list_index(items: list[object], key: str, place: str) -> int:
     names = [str(item.get("name", "drone")) if isinstance(item, dict) else "" for item in items]
     if key in names:
         return names.index(key)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -17,23 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom, stream_key
+from skyloop.sensors.camera_effects import GimbalAim
+from skyloop.sensors.external_camera import Observer
 from skyloop.sensors.faults import Fault, apply_faults, check_faults
-from skyloop.sensors.observer import Observer
 from skyloop.sensors.sensor import NoGimbal, Sensor, kinematics_at
-from skyloop.sim.parts import Context, ScenePart, StatelessPart
+from skyloop.sim.part import Memory, Part
+from skyloop.sim.parts import Context, ScenePart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.watchful_people import WatchfulPeoplePart
 from skyloop.world.views import ViewRequest
 from skyloop_client.errors import PartError, ScenarioError
 from skyloop_client.messages import CameraImage, VehicleState
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
+from skyloop_client.user_code import call_user_code
 
 Defer = Callable[[int, int], None]
 """Called with (t_ns, index) instead of measuring, where another process measures."""
 
 
-class ObserverPart(StatelessPart):
+class ObserverPart(Part):
     """A camera that belongs to no vehicle."""
 
     truth_name: str | None = None
@@ -79,7 +81,7 @@ def is_due(rate: Rate | None, t_ns: int) -> bool:
     return rate is not None and rate.due_ns(rate.count_until(t_ns)) == t_ns
 
 
-class SensorPart:
+class SensorPart(Part):
     """One sensor of one vehicle."""
 
     def __init__(
@@ -121,7 +123,7 @@ class SensorPart:
         assert info.rate is not None
         context.schedule.every(info.rate, self._act)
 
-    def glance(self, t_ns: int) -> Any:
+    def glance(self, t_ns: int) -> object:
         """What it would measure now. Not published; later samples are unaffected."""
         scene, state = self._context.scene.at(t_ns, self._vehicle), copy.deepcopy(self._state)
         rng = KeyedRandom(self._key, 0)
@@ -147,7 +149,7 @@ class SensorPart:
         # the truth has no latency
         return self.truth_name is None or not wanted(t_ns)
 
-    def _kinematics(self, t_ns: int) -> Any:
+    def _kinematics(self, t_ns: int) -> object:
         return kinematics_at(self._context.fleet.state(self._vehicle, t_ns), self.info.mount)
 
     def _act(self, t_ns: int, index: int) -> None:
@@ -171,12 +173,12 @@ class SensorPart:
             latency = self.info.latency_ns + round(extra * NS_PER_S)
             context.publish(self.info.name, index, t_ns, sample, latency)
 
-    def sensed(self, t_ns: int, index: int) -> tuple[Any, Any]:
+    def sensed(self, t_ns: int, index: int) -> tuple[object, object]:
         """An independent sensor's sample of an instant, and its ground-truth companion record, if it has one."""
         sample, _ = self._measured(t_ns, index)
         return sample, None if self.truth_name is None else self._truth(t_ns)
 
-    def _measured(self, t_ns: int, index: int) -> tuple[Any, KeyedRandom]:
+    def _measured(self, t_ns: int, index: int) -> tuple[object, KeyedRandom]:
         scene = self._context.scene.at(t_ns, self._vehicle)
         rng = KeyedRandom(self._key, index)
         given = (self._kinematics(t_ns), scene, self._state, rng)
@@ -184,14 +186,13 @@ class SensorPart:
         sample, self._state = self._checked(scene.measure(work) if self._is_costly else work(), t_ns)
         return sample, rng
 
-    def _truth(self, t_ns: int) -> Any:
+    def _truth(self, t_ns: int) -> object:
         return call_user_code(self.name, t_ns, self.sensor.truth, self._state, t_ns)
 
-    def _checked(self, answer: Any, t_ns: int) -> tuple[Any, Any]:
+    def _checked(self, answer: Any, t_ns: int) -> tuple[object, object]:
         fits = isinstance(answer, tuple) and len(answer) == 2
         if fits and answer[0] is not None:
-            is_record = hasattr(type(answer[0]), "__dataclass_fields__")
-            fits = is_record and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
+            fits = is_dataclass(answer[0]) and isinstance(getattr(answer[0], "t_ns", None), int | np.integer)
         if not fits:
             shown = repr(answer) if len(repr(answer)) <= 60 else f"a {type(answer).__name__}"
             raise PartError(
@@ -208,27 +209,25 @@ class SensorPart:
         if not self._faults:
             self._held = None
 
-    def aim(self, aim: Any) -> None:
+    def aim(self, aim: GimbalAim) -> None:
         """Turn what is on a gimbal; a ScenarioError where it is not."""
         try:
             self._state = self.sensor.aimed(self._state, aim)
         except NoGimbal:
             raise ScenarioError(f"{self.name} is on no gimbal") from None
 
-    def present_aim(self) -> Any:
+    def present_aim(self) -> GimbalAim | None:
         """Where it is turned to; None where it is on no gimbal."""
-        return self.sensor.present_aim(self._state)
+        aim: GimbalAim | None = self.sensor.present_aim(self._state)
+        return aim
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         # a link may have moved the sensor on its vehicle
         return self._state, self._held, self._injected, self.info.mount
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self._state, self._held, self._injected, mount = memory
         self.info.mount.position[:], self.info.mount.quat_wxyz[:] = mount.position, mount.quat_wxyz
-
-    def close(self) -> None:
-        pass
 
 
 BEFORE_S = 1.0
@@ -304,7 +303,7 @@ class DeferredSensing:
         if requests:
             self._scene.at(instant.t_ns).views(requests)
 
-    def sensed(self, instant: SensingInstant, number: int, index: int) -> tuple[Any, Any]:
+    def sensed(self, instant: SensingInstant, number: int, index: int) -> tuple[object, object]:
         """Sample `index` of a part, and its ground-truth companion record."""
         return self.parts[number].sensed(instant.t_ns, index)
 

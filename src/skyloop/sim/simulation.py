@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from skyloop.core.bus import Bus, Subscription
 from skyloop.core.clock import Clock, Schedule
-from skyloop.sim.parts import Part, kept_memory
+from skyloop.sim.part import Memory, Part, kept_memory
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.fleet import Fleet
@@ -118,7 +118,7 @@ class Simulation:
 
     # ---- going back
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> Memory:
         """Copy everything that changes, for `restore` here or in another build of the same scenario."""
         return (
             self.clock.now_ns,
@@ -130,11 +130,11 @@ class Simulation:
             [kept_memory(part) for part in self.parts],
         )
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: Memory) -> None:
         """Go back to a snapshot. Subscriptions keep what they hold: they belong to their readers."""
         t_ns, world, fleet, bus, schedule, autopilots, parts = saved
         self.clock.set(t_ns)
-        # before the fleet, because a restored world numbers its rows anew
+        # before the fleet, because a restored world numbers its rows again
         self.editor.remember(world)
         self.fleet.restore(fleet)
         self.bus.restore(bus)

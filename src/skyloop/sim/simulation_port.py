@@ -1,6 +1,6 @@
 """A running simulation for software outside it: its vehicles, its world, its streams and its time.
 
-Links, apps and the gym get this object. It offers no way to the fleet, the autopilots or the parts.
+Links, the cockpit and the gym get this object. It offers no way to the fleet, the autopilots or the parts.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.clock import Clock
+from skyloop.sim.part import Memory
 from skyloop.sim.parts import Context
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.world_editor import WorldEditor
@@ -22,12 +24,12 @@ from skyloop_client.streams import Rate
 class FlightMemory(NamedTuple):
     """The arrays the flight kernels work on, one record per vehicle; see `vehicle/kernel_records.py`."""
 
-    states: np.ndarray[Any, Any]
-    inputs: np.ndarray[Any, Any]
-    params: np.ndarray[Any, Any]
+    states: NDArray[np.void]
+    inputs: NDArray[np.void]
+    params: NDArray[np.void]
     period_s: float
     """Of a physics step."""
-    ground: tuple[Any, ...]
+    ground: tuple[NDArray[np.float64], float, float, float]
     """The height field, as the kernels take it."""
 
 
@@ -48,9 +50,9 @@ class SimulationPort:
         self._repeated: list[tuple[Rate, Callable[[int], None]]] = []
         self.run_through: Callable[[int], None]
         """Runs everything up to and at an instant; for software that drives time itself. Set by the simulation."""
-        self.snapshot: Callable[[], Any]
+        self.snapshot: Callable[[], Memory]
         """Copies everything that changes; for `restore`, here or in another build of the scenario."""
-        self.restore: Callable[[Any], None]
+        self.restore: Callable[[Memory], None]
         """Goes back to a snapshot."""
 
     @property
@@ -116,5 +118,5 @@ class SimulationPort:
         """For kernels that judge or steer many vehicles at once, as the gym does."""
         fleet = self._fleet
         return FlightMemory(
-            fleet.states, fleet.inputs, fleet.params, fleet.rate.period_s, tuple(fleet.ground.kernel_arguments)
+            fleet.states, fleet.inputs, fleet.params, fleet.rate.period_s, fleet.ground.kernel_arguments
         )

@@ -13,10 +13,11 @@ from typing import Any
 
 from skyloop.core.bus import Bus
 from skyloop.core.clock import Schedule
+from skyloop.sim.part import Memory, Part
 from skyloop.sim.published_records import taken
 from skyloop_client.codec import size_of
 from skyloop_client.errors import StreamError
-from skyloop_client.messages import Message
+from skyloop_client.messages import Goal, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 MOST_STREAMS = 64
@@ -62,7 +63,7 @@ class UserStreamMemory:
     """By vehicle."""
 
 
-class UserStreams:
+class UserStreams(Part):
     """All that is published by others than the simulator's own parts."""
 
     name = "published streams"
@@ -78,7 +79,9 @@ class UserStreams:
 
     def reserve(self, info: StreamInfo, sender: str) -> None:
         """Advertise a stream before its first record, for this sender only."""
-        self._advertise(info, sender)
+        self._bus.advertise(info)
+        self._advertised[info.name] = info
+        self._memory.streams[info.name] = PublishedStream(info, sender)
 
     def publish(
         self, vehicle: str, name: str, record: Any, t_ns: int, *, sender: str, latency_ns: int = 0
@@ -101,11 +104,11 @@ class UserStreams:
             raise StreamError(f"'{stream}' carries {known.info.message}; publish a {kind} under another name")
         self._spend(known, record, t_ns)
         if stream not in self._bus.infos:
-            self._advertise(known.info, sender)
+            self.reserve(known.info, sender)
             self._memory.streams[stream] = known
         known.sender = sender
         # a goal has no stamp of its own: it counts from the instant at which it is sent
-        stamp_ns = getattr(record, "t_ns", t_ns)
+        stamp_ns = t_ns if isinstance(record, Goal) else record.t_ns
         message = Message(stream, known.count, stamp_ns, t_ns + latency_ns, record)
         known.count += 1
         if latency_ns:
@@ -122,7 +125,7 @@ class UserStreams:
 
     # ---- what is checked
 
-    def _stream(self, vehicle: str, name: Any) -> str:
+    def _stream(self, vehicle: str, name: object) -> str:
         """The full name of what a sender calls `detections`."""
         if not isinstance(name, str) or len(name) > LONGEST_NAME:
             raise StreamError(f"a stream's name is a text of at most {LONGEST_NAME} characters, such as detections")
@@ -169,17 +172,12 @@ class UserStreams:
         known.in_second += 1
         spent.bytes += size
 
-    def _advertise(self, info: StreamInfo, sender: str) -> None:
-        self._bus.advertise(info)
-        self._advertised[info.name] = info
-        self._memory.streams[info.name] = PublishedStream(info, sender)
-
     # ---- as a part of the simulation
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return self._memory
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         self._memory = memory
         for stream, published in memory.streams.items():
             if stream not in self._bus.infos:
@@ -187,6 +185,3 @@ class UserStreams:
                 self._advertised[stream] = published.info
         for stream, info in self._advertised.items():
             memory.streams.setdefault(stream, PublishedStream(info, ""))
-
-    def close(self) -> None:
-        pass

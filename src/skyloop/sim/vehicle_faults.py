@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from skyloop.core.clock import Clock
@@ -28,7 +26,7 @@ class VehicleFaults:
     def _now_s(self) -> float:
         return self._clock.now_ns / NS_PER_S
 
-    def fail_sensor(self, stream: str, kind: str | None, **numbers: Any) -> None:
+    def fail_sensor(self, stream: str, kind: str | None, **numbers: object) -> None:
         """Give a sensor a fault of `sensors/faults.py` from now on; None takes it back."""
         infos = self._context.bus.infos
         own = {name: each for name, each in self._context.instruments.items() if infos[name].vehicle == self._name}

@@ -1,4 +1,4 @@
-"""One vehicle for software outside the simulation: links, apps and the gym read it and command it through this only.
+"""One vehicle for software outside the simulation: links, cockpit and gym read it and command it through this only.
 
 Everything happens at the present instant, between two events, and everything changed here is in a snapshot.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -234,8 +233,7 @@ class VehiclePort:
 
     def camera_aim(self, stream: str) -> tuple[float, float, bool] | None:
         """What `aim_camera` takes, as it is now; None where the camera is on no gimbal."""
-        found: tuple[float, float, bool] | None = self._instrument(stream).present_aim()
-        return found
+        return self._instrument(stream).present_aim()
 
     def _instrument(self, stream: str) -> Instrument:
         if stream not in self._instruments:
@@ -324,7 +322,7 @@ class VehiclePort:
         """Call with each event of the vehicle, at the instant it is published."""
         self._bus.on(f"{self.name}/events", lambda message: call(message.data))
 
-    def publish(self, name: str, record: Any, *, sender: str, latency_ns: int = 0) -> StreamInfo:
+    def publish(self, name: str, record: object, *, sender: str, latency_ns: int = 0) -> StreamInfo:
         """Put a record on the stream `<vehicle>/<name>`; a StreamError says in one line why it is not accepted."""
         return self._user_streams.publish(self.name, name, record, self.now_ns, sender=sender, latency_ns=latency_ns)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop.sim.part import Memory, Part
 from skyloop.sim.parts import Context
 from skyloop.world.scenery.actors.indoor_walks import EVERY, WatchfulWalker
 from skyloop_client.streams import NS_PER_S, Rate
@@ -14,7 +13,7 @@ from skyloop_client.streams import NS_PER_S, Rate
 LOOKS = Rate(round(1.0 / EVERY))
 
 
-class WatchfulPeoplePart:
+class WatchfulPeoplePart(Part):
     """Ten times a second, every watchful person of the world looks for vehicles in front."""
 
     name = "watchful people"
@@ -31,7 +30,7 @@ class WatchfulPeoplePart:
         for walker in self._walkers:
             walker.look(t_ns / NS_PER_S, positions)
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         return [walker.memory() for walker in self._walkers]
 
     @property
@@ -51,16 +50,13 @@ class WatchfulPeoplePart:
             walker.remember(([1.0] * first + paces, [0.0] * first + times))
         self._context.scene.model.forget()
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         for walker, kept in zip(self._walkers, memory, strict=True):
             walker.remember(kept)
         # poses that were computed for a future that is now another one
         self._context.scene.model.forget()
         if self._context.fleet.solids is not None:
             self._context.fleet.solids.forget()
-
-    def close(self) -> None:
-        pass
 
 
 def people_parts(context: Context) -> list[WatchfulPeoplePart]:

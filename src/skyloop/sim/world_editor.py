@@ -13,6 +13,7 @@ import numpy as np
 
 from skyloop.core.clock import Clock
 from skyloop.core.frames import matrix_from_quat, rotate
+from skyloop.sim.part import Memory
 from skyloop.sim.world_view import WorldView
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_packing import FOREVER
@@ -164,14 +165,14 @@ class WorldEditor(WorldView):
 
     def _body_box(self, vehicle: int) -> Array:
         """(2, 3) lowest and highest corner of a vehicle, body axes."""
-        row = self._model.things[self._vehicle_objects[vehicle]].rows[0]
+        row = self._model.objects[self._vehicle_objects[vehicle]].rows[0]
         points = self._model.shapes[self._model.part_shape[row]].lods[0].positions
         return np.array([points.min(axis=0), points.max(axis=0)], float)
 
     def take_vehicle(self, thing: int, vehicle: int, position: Array, quat_wxyz: Array) -> None:
         """Register a vehicle that has joined; it starts at rest at this position."""
         self._scene.settle()
-        self._edits.append(("join", self._model.things[thing].name))
+        self._edits.append(("join", self._model.objects[thing].name))
         self._model.freeze()
         self._vehicle_objects.append(thing)
         self._is_stale = True
@@ -244,13 +245,13 @@ class WorldEditor(WorldView):
 
     # ---- snapshots
 
-    def memory(self) -> Any:
+    def memory(self) -> object:
         """All changes as plain data. Changes in the fleet's arrays are in the fleet's own snapshot."""
         self.refresh()
         places = {number: placed.places.copy() for number, placed in self._model.placed.items()}
         return self.weather, dict(self._force_slots), list(self._edits), places
 
-    def remember(self, memory: Any) -> None:
+    def remember(self, memory: Memory) -> None:
         """Restore `memory()`, also in another build of the same scenario. A vehicle that joined stays."""
         weather, force_slots, edits, places = memory
         joined = [[edit for edit in log if edit[0] == "join"] for log in (edits, self._edits)]
@@ -294,7 +295,7 @@ class WorldEditor(WorldView):
             return
         self._is_stale = False
         model = self._model
-        rows = [model.things[number].rows for number in self._vehicle_objects]
+        rows = [model.objects[number].rows for number in self._vehicle_objects]
         self._scene.vehicle_parts = [(own[0], own[-1] + 1) for own in rows]
         self._scene.rebuild()
         self._fleet.attach(Solids(model, self._vehicle_objects))

@@ -10,10 +10,9 @@ import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.clock import Clock
 from skyloop.core.frames import SENSOR_FROM_CAMERA, LocalFrame, quat_from_matrix, quat_multiply
@@ -81,12 +80,12 @@ def appearance_of(model: Model, vehicle_objects: list[int], t_ns: int, most: int
         poses=np.concatenate([model.standing_poses, model.moving_poses(t_ns)]).astype(np.float32),
         n_standing=model.n_standing,
         classes=classes,
-        vehicles={number: list(model.things[thing].rows) for number, thing in enumerate(vehicle_objects)},
+        vehicles={number: list(model.objects[thing].rows) for number, thing in enumerate(vehicle_objects)},
     )
 
 
 def _class_name(model: Model, thing: int) -> str:
-    code = model.things[thing].class_id
+    code = model.objects[thing].class_id
     return CLASSES[code] if code < len(CLASSES) else UNCLASSED
 
 
@@ -112,7 +111,7 @@ def _levels(model: Model, most: int) -> list[int]:
     return levels
 
 
-def _colours(mesh: Mesh, palette: NDArray[Any], variant: int) -> NDArray[np.uint8]:
+def _colours(mesh: Mesh, palette: NDArray[np.uint8], variant: int) -> NDArray[np.uint8]:
     tints = np.ones((len(MATERIALS), 3))
     for material in np.unique(mesh.materials).tolist():
         tints[material] = _tint(material, variant)
@@ -183,7 +182,7 @@ class WorldView:
         """Deliver the finished pictures of `paint_beside`."""
         self._scene.attend()
 
-    def cast(self, origins: Any, directions: Any, max_range: float, vehicle: int | None = None) -> RayHits:
+    def cast(self, origins: ArrayLike, directions: ArrayLike, max_range: float, vehicle: int | None = None) -> RayHits:
         """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)
 
@@ -233,7 +232,7 @@ class WorldView:
     def things(self) -> dict[str, int]:
         """Instance numbers by name. Of equal names, the first one counts."""
         found: dict[str, int] = {}
-        for number, thing in enumerate(self._model.things):
+        for number, thing in enumerate(self._model.objects):
             if thing.rows:
                 found.setdefault(thing.name, number)
         return found
@@ -243,18 +242,18 @@ class WorldView:
 
     def present(self) -> list[int]:
         """Instance numbers of the things that exist now, without the sky and without removed things."""
-        return [number for number, thing in enumerate(self._model.things) if thing.rows]
+        return [number for number, thing in enumerate(self._model.objects) if thing.rows]
 
     def names(self) -> list[str]:
         """Names by instance number, including removed things."""
-        return [thing.name for thing in self._model.things]
+        return [thing.name for thing in self._model.objects]
 
     def name_of(self, number: int) -> str:
-        return self._model.things[number].name
+        return self._model.objects[number].name
 
     def mesh_of(self, number: int) -> Mesh | None:
         """The first part's triangles in its own axes; None of the ground, which the height field holds."""
-        row = self._model.things[number].rows[0]
+        row = self._model.objects[number].rows[0]
         return self._model.shapes[self._model.part_shape[row]].lods[0] if self._model.part_solid[row] else None
 
     @property
@@ -263,7 +262,7 @@ class WorldView:
         return CLASSES
 
     def class_of(self, number: int) -> str:
-        code = self._model.things[number].class_id
+        code = self._model.objects[number].class_id
         return "ground" if code == BY_MATERIAL else CLASSES[code]
 
     def place_of(self, number: int) -> tuple[Array, Array, Array]:
@@ -276,7 +275,7 @@ class WorldView:
     def box_of(self, number: int) -> Array:
         """(n, 3) m, world: the corners of the boxes around its parts."""
         model, corners = self._model, []
-        for row, pose in zip(model.things[number].rows, self._poses(number), strict=True):
+        for row, pose in zip(model.objects[number].rows, self._poses(number), strict=True):
             points = model.shapes[model.part_shape[row]].lods[0].positions
             low, high = points.min(axis=0), points.max(axis=0)
             box = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
@@ -308,7 +307,7 @@ class WorldView:
         for mover in model.movers:
             poses[int(model.part_object[row])] = mover.poses(t)
             row += mover.n_rows
-        for number, thing in enumerate(model.things):
+        for number, thing in enumerate(model.objects):
             if not thing.rows or self.class_of(number) != is_a or number in self._vehicle_objects:
                 continue
             parts = poses.get(number)
@@ -324,7 +323,7 @@ class WorldView:
     def standing_boxes(self) -> Iterator[tuple[str, Array, Array, Array]]:
         """Of each part of each thing that stands: class, (3, 4) world_from_part, lower and upper corner in its axes."""
         model, corners = self._model, {}
-        for number, thing in enumerate(model.things):
+        for number, thing in enumerate(model.objects):
             for row in thing.rows:
                 if row < model.n_standing:
                     shape = int(model.part_shape[row])
@@ -344,7 +343,7 @@ class WorldView:
         return self._model.moving_poses(self._clock.now_ns).astype(np.float32)
 
     def _poses(self, number: int) -> Array:
-        model, rows = self._model, self._model.things[number].rows
+        model, rows = self._model, self._model.objects[number].rows
         motion = model.motion(self._clock.now_ns)
         return np.array([
             model.standing_poses[row] if row < model.n_standing else motion.poses[row - model.n_standing]

@@ -119,7 +119,7 @@ class Battery(BaseModel):
 
 
 class ContactConfig(BaseModel):
-    """The points that touch the ground and other things, and how they do."""
+    """The points that touch the ground and other objects, and how they do."""
 
     model_config = STRICT
 
@@ -134,7 +134,7 @@ class ContactConfig(BaseModel):
     damping_ratio: Positive = 0.5
     """The damping ratio of one leg on the ground; 1 is critical."""
     restitution: Annotated[float, Field(ge=0, le=1)] = 0.3
-    """The share of the closing speed at which it bounces back from solid things; below 0.5 m/s it does not bounce."""
+    """The share of the closing speed at which it bounces back from solid objects; below 0.5 m/s it does not bounce."""
     crash_speed: Positive | None = 4.0
     """m/s, the closing speed at which the body or a rotor breaks and all rotors stop; null: never."""
 
@@ -232,7 +232,7 @@ class Airframe(BaseModel):
     battery: Battery | None = None
     """The battery; null: thrust never falls, and the reported voltage is 0."""
     contact: ContactConfig
-    """The points that touch the ground and other things."""
+    """The points that touch the ground and other objects."""
     controller: Literal["cascade", "simpleflight"] = "cascade"
     """The controller the vehicle flies with, unless the scenario names another."""
     gains: Gains = Gains()

@@ -171,7 +171,7 @@ class Autopilot:
         memory = self.memory
         return VehicleStatus(t_ns, memory.mode, memory.armed, memory.landed, memory.failsafe)
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> tuple[object, ...]:
         return copy.deepcopy(self.memory), self.estimate, list(self._events), self.limits, self.failsafes
 
     def restore(self, saved: Any) -> None:
@@ -184,7 +184,7 @@ class Autopilot:
         memory = self.memory
         if memory.armed:
             return
-        if self.on_estimate and (not self.state(t_ns).valid or self._estimate_is_stale(t_ns)):  # type: ignore[union-attr]
+        if self.on_estimate and (self.estimate is None or not self.estimate.valid or self._estimate_is_stale(t_ns)):
             self.refuse(t_ns, f"Arm before the estimate is valid{doubt(self.estimate)}; wait for it")
             return
         if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skyloop.vehicle.autopilot import Autopilot
 from skyloop.vehicle.behaviours import Situation
 from skyloop_client.messages import Hover
-from skyloop_client.plugins import call_user_code
+from skyloop_client.user_code import call_user_code
 
 
 def situation_of(autopilot: Autopilot, t_ns: int) -> Situation:

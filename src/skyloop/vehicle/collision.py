@@ -1,5 +1,5 @@
-"""Collisions with solid things. The step is taken back to the instant of each contact, an impulse acts, and the rest is
-flown.
+"""Collisions with solid objects. The step is taken back to the instant of each contact, an impulse acts, and the
+rest is flown.
 
 A point that meets a surface slowly presses on it from then on, with the same springs as on the ground, so a vehicle
 lands and stands on a roof as on grass. A faster point bounces. In a collision of two vehicles both get the impulse.
@@ -11,14 +11,14 @@ long as a collision of a frame with something hard lasts. So what an IMU integra
 # mypy: allow-untyped-defs
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.vehicle.contact import note_hit, settle_touches
 from skyloop.vehicle.contact_search import free_steps, search
-from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY, PART_LEG
+from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY, PART_LEG, Records
 from skyloop.world.solid_grids import SolidArrays
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
@@ -45,7 +45,7 @@ SAME_SURFACE = 0.7
 
 @dataclass(slots=True)
 class Meeting:
-    """A vehicle and the thing it collides with."""
+    """A vehicle and the object it collides with."""
 
     vehicle: int
     point: int
@@ -87,7 +87,7 @@ def find_impulse(mobility: Array, normal: Array, u: Array, restitution: float, f
 class Collisions:
     """Keeps the vehicles of a fleet out of everything solid, step by step while something is near."""
 
-    def __init__(self, states: Any, params: Any, solids: SolidArrays, dt: float, interval: float) -> None:
+    def __init__(self, states: Records, params: Records, solids: SolidArrays, dt: float, interval: float) -> None:
         n = len(states)
         self.states, self.params, self.solids, self.dt = states, params, solids, dt
         self._standing = tuple(solids)
@@ -98,12 +98,12 @@ class Collisions:
             find["dt"], find["interval"], find["interval_per_step"] = dt, interval, dt / interval
         self._noted: set[tuple[int, int]] = set()
 
-    def free_steps(self, parts: Any, most: int) -> int:
+    def free_steps(self, parts: Records, most: int) -> int:
         """The number of steps that can be flown without a contact; 0: the next step must be checked."""
-        things, groups = (self._standing, parts), (self._labels, self._near)
-        return int(free_steps(self.states, self.params, things, groups, self.dt, most))
+        objects, groups = (self._standing, parts), (self._labels, self._near)
+        return int(free_steps(self.states, self.params, objects, groups, self.dt, most))
 
-    def meet(self, parts: Any, interval_start: float) -> None:
+    def meet(self, parts: Records, interval_start: float) -> None:
         """Handles the collisions on the last step, which began a share `interval_start` into the movers' interval."""
         self._find["interval_start"] = self._check["interval_start"] = interval_start
         for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
@@ -119,7 +119,7 @@ class Collisions:
         for i in np.flatnonzero(gained.any(axis=1) | turned.any(axis=1)):
             self._spread_impulse(self.states[i], gained[i], turned[i])
 
-    def _spread_impulse(self, state: Any, gained: Array, turned: Array) -> None:
+    def _spread_impulse(self, state: np.void, gained: Array, turned: Array) -> None:
         """Adds what an impulse changed (m/s, rad/s) to what earlier ones have left to be felt."""
         steps = max(1, round(IMPACT_S / self.dt))
         left = max(0, int(state["impact_end"] - state["step"])) / steps
@@ -127,11 +127,11 @@ class Collisions:
             state[name] = left * state[name] + change / (steps * self.dt)
         state["impact_end"] = state["step"] + steps
 
-    def _search(self, parts: Any, group: int, finds: Any) -> float:
-        things = (self._standing, parts)
-        return float(search(self.states, self.params, things, self._labels, self.poses, group, finds))
+    def _search(self, parts: Records, group: int, finds: Records) -> float:
+        objects = (self._standing, parts)
+        return float(search(self.states, self.params, objects, self._labels, self.poses, group, finds))
 
-    def _resolve(self, parts: Any, group: int) -> None:
+    def _resolve(self, parts: Records, group: int) -> None:
         """Goes back to each collision, then flies the rest of the step."""
         find, poses = self._find, self.poses
         find["start"], find["end"] = 0.0, 1.0
@@ -154,13 +154,13 @@ class Collisions:
         motion = self.states["motion"]
         motion[members, :3], motion[members, 6:10] = poses[members, 1, :3], poses[members, 1, 3:]
 
-    def _was_jammed(self, members: Any) -> bool:
+    def _was_jammed(self, members: NDArray[np.intp]) -> bool:
         """Whether `_jam` ended the step before: it alone leaves vehicles that have hit something exactly at rest."""
         before = self.states["motion_before"][members]
         at_rest = not (before[:, 3:6].any() or before[:, 10:13].any())
         return at_rest and bool(self.states["n_hits"][members].all())
 
-    def _describe(self, parts: Any) -> Meeting:
+    def _describe(self, parts: Records) -> Meeting:
         """The collision that the search found."""
         find = self._find
         i, k, candidate = int(find["vehicle"]), int(find["feeler"]), int(find["candidate"])
@@ -184,7 +184,7 @@ class Collisions:
             velocity = (part["after"] - part["before"]) @ np.append(local, 1.0) / float(find["interval"])
             normal = part["inverse_after"][:, :3].T @ normal
         if is_edge:
-            # the edge of the hull was stopped by a thin thing: the normal is square to that edge and against the motion
+            # the edge of the hull was stopped by a thin object: the normal is square to it and against the motion
             edge = end - start
             relative = _point_velocity(self.states[i], self.poses[i, 1], position) - velocity
             across = relative - (relative @ edge) / (edge @ edge) * edge
@@ -219,7 +219,7 @@ class Collisions:
         s["touch_level"][k] = n @ (met.position - when * self.dt * met.velocity)
         return True
 
-    def _take_back(self, parts: Any, group: int, members: Any, met: Meeting, share: float) -> None:
+    def _take_back(self, parts: Records, group: int, members: NDArray[np.intp], met: Meeting, share: float) -> None:
         """Lets the paths start where they are free: just before the contact or, where rotation bends them, earlier."""
         find, check, poses = self._find, self._check, self.poses
         start, length = float(find["start"]), float(find["end"] - find["start"])
@@ -262,7 +262,7 @@ class Collisions:
             self._note(met, k, float(self._find["start"]), relative)
 
     def _note(self, met: Meeting, k: int, when: float, relative: Array) -> None:
-        """Records the contact for vehicle k, one of the two; once per step and thing, unless it is a crash."""
+        """Records the contact for vehicle k, one of the two; once per step and object, unless it is a crash."""
         s, p, closing = self.states[k], self.params[k], -float(relative @ met.normal)
         struck = k != met.vehicle
         row = int(self.solids.vehicle_parts[met.vehicle]) if struck else met.row
@@ -276,7 +276,7 @@ class Collisions:
             s, p, t_ns, (row, part), tuple(met.position), tuple(normal), (float(np.linalg.norm(relative)), closing)
         )
 
-    def _move_on(self, members: Any) -> None:
+    def _move_on(self, members: NDArray[np.intp]) -> None:
         """Flies the rest of the step with the present velocities."""
         rest = (1.0 - float(self._find["start"])) * self.dt
         begin, motion = self.poses[members, 0], self.states["motion"][members]
@@ -286,7 +286,7 @@ class Collisions:
             row[3:] += 0.5 * rest * quat_multiply(q, np.append(0.0, w))
         self.poses[members, 1] = _unit(end)
 
-    def _jam(self, parts: Any, group: int, members: Any) -> None:
+    def _jam(self, parts: Records, group: int, members: NDArray[np.intp]) -> None:
         """Handles a jammed vehicle: it moves with the last surface it met if that way is free, else it stays."""
         find, check, met = self._find, self._check, self._describe(parts)
         mass, motion = self.params["mass"][members], self.states["motion"]
@@ -303,7 +303,7 @@ def _unit(poses: Array) -> Array:
     return poses
 
 
-def _point_velocity(state: Any, pose: Array, position: Array) -> Array:
+def _point_velocity(state: np.void, pose: Array, position: Array) -> Array:
     """m/s, world axes, of a point fixed to a vehicle."""
     motion = state["motion"]
     spin = rotate(pose[3:], motion[10:13])

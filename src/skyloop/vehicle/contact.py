@@ -15,8 +15,8 @@ from skyloop.vehicle.contact_search import (
     finds_type,
     fleet_params_type,
     frame_of_part,
+    model_parts_type,
     states_type,
-    things_type,
     to_part,
 )
 from skyloop.vehicle.kernel_records import MAX_HITS, PART_BODY, PART_LEG, params_type, scratch_type, state_type
@@ -24,7 +24,7 @@ from skyloop.world.ground import ground_at
 from skyloop.world.solid_grids import SolidArrays, cast_segment
 
 APART_NS = 200_000_000
-"""ns. After this long without contact, touching the same thing is a new touch."""
+"""ns. After this long without contact, touching the same object is a new touch."""
 AT_REST = 0.01
 """m/s, the speed below which a touch is not reported."""
 GROUND = -1
@@ -107,7 +107,7 @@ _TWO_NUMBERS, _SPEEDS, _VECTOR = types.UniTuple(int64, 2), types.UniTuple(float6
 def note_hit(s, p, t_ns, meeting, place, normal, speeds):
     """Records a touch that is new and not just a vehicle at rest. A touch that breaks the vehicle is always new.
 
-    meeting: the row of the touched thing, and the part of the vehicle; speeds: relative, and its closing part.
+    meeting: the row of the touched object, and the part of the vehicle; speeds: relative, and its closing part.
     """
     row, part = meeting
     speed, closing = speeds
@@ -269,9 +269,9 @@ def _find_part(parts, row):
 
 
 @inlined
-def _refresh(s, k, things, find, place, depth):
+def _refresh(s, k, objects, find, place, depth):
     """Searches for the surface of touch k again, from the free side of its plane; False if there is none any more."""
-    solids, parts = things
+    solids, parts = objects
     x, y, z = place
     n, row = s.touch_normal, s.touch_row[k]
     ax = x + (depth + LIFT) * n[k, 0]
@@ -315,10 +315,10 @@ def _keep(s, k, m):
         s.touch_anchor[m, a] = s.touch_anchor[k, a]
 
 
-@kernel(void(states_type, fleet_params_type, things_type, finds_type, int64))
-def settle_touches(states, params, things, finds, i):
+@kernel(void(states_type, fleet_params_type, model_parts_type, finds_type, int64))
+def settle_touches(states, params, objects, finds, i):
     """After a step of vehicle i: planes follow their surfaces, anchors slide, and ended touches are removed."""
-    solids, parts = SolidArrays(*things[0]), things[1]
+    solids, parts = SolidArrays(*objects[0]), objects[1]
     s, p, find = states[i], params[i], finds[0]
     kept = 0
     t_ns = int64(np.rint(s.step * find.dt * 1e9))

@@ -11,15 +11,15 @@ from skyloop.vehicle.kernel_records import finding_type, params_type, state_type
 from skyloop.world.solid_grids import SolidArrays, anything_near, cast_segment, moving_type, solid_arrays_type
 
 LIFT = 1e-3
-"""m above a touched plane, at which a pressed point is checked, so that it meets things on the plane."""
+"""m above a touched plane, at which a pressed point is checked, so that it meets objects on the plane."""
 
 states_type = types.Array(state_type, 1, "C")
 fleet_params_type = types.Array(params_type, 1, "C")
 parts_type = types.Array(moving_type, 1, "C")
 finds_type = types.Array(finding_type, 1, "C")
 """An array of one record, because Python passes single records to kernels slowly."""
-things_type = types.Tuple((solid_arrays_type, parts_type))
-"""The things that can be met: standing things, and the parts of movers that are near."""
+model_parts_type = types.Tuple((solid_arrays_type, parts_type))
+"""The objects that can be met: standing objects, and the parts of movers that are near."""
 POSES = float64[:, :, ::1]
 MOST_ACCELERATION = 100.0
 """m/s², the acceleration that free flight is assumed to stay below."""
@@ -70,13 +70,13 @@ def _is_near(s, p, solids, parts, t):
     return False
 
 
-@kernel(int64(states_type, fleet_params_type, things_type, types.UniTuple(LABELS, 2), float64, int64))
-def free_steps(states, params, things, groups, dt, most):
+@kernel(int64(states_type, fleet_params_type, model_parts_type, types.UniTuple(LABELS, 2), float64, int64))
+def free_steps(states, params, objects, groups, dt, most):
     """The number of steps, at most `most`, on which no vehicle can meet anything; 0 if one may on the next.
 
     groups: written here: the label of every vehicle's group, and 1 for every group that may meet something.
     """
-    solids, parts = SolidArrays(*things[0]), things[1]
+    solids, parts = SolidArrays(*objects[0]), objects[1]
     labels, near = groups
     n, steps = states.shape[0], most
     while True:
@@ -153,9 +153,9 @@ def to_part(find, end, x, y, z):
 
 
 @inlined
-def _approach(params, things, labels, poses, i, candidate, find):
+def _approach(params, objects, labels, poses, i, candidate, find):
     """Sets the frames of a candidate (-1 standing, then parts of movers, then vehicles); its grid, or -1: too far."""
-    solids, parts = things
+    solids, parts = objects
     n = parts.shape[0]
     if candidate < 0:
         return 0
@@ -187,14 +187,14 @@ def _pressed(s, a, b):
     return found
 
 
-@kernel(float64(states_type, fleet_params_type, things_type, LABELS, POSES, int64, finds_type))
-def search(states, params, things, labels, poses, group, finds):
+@kernel(float64(states_type, fleet_params_type, model_parts_type, LABELS, POSES, int64, finds_type))
+def search(states, params, objects, labels, poses, group, finds):
     """Writes the first contact on the paths of a group's vehicles to finds[0]: that of a point or, if no point meets
     anything, of an edge that is crossed at the path's end and was free at its start.
 
     Returns the share of the path; 1 for an edge, 2 when nothing is met.
     """
-    solids, parts = SolidArrays(*things[0]), things[1]
+    solids, parts = SolidArrays(*objects[0]), objects[1]
     find = finds[0]
     at = find.points
     find.fraction = 2.0

@@ -6,13 +6,7 @@ import numpy as np
 
 from skyloop.core.jit import inlined
 from skyloop.core.rotations import cross, multiply, to_world
-from skyloop.vehicle.kernel_records import (
-    SET_ATTITUDE,
-    SET_DESCEND,
-    SET_POSITION,
-    SET_RATES,
-    SET_VELOCITY_BODY,
-)
+from skyloop.vehicle.kernel_records import SET_ATTITUDE, SET_DESCEND, SET_POSITION, SET_RATES, SET_VELOCITY_BODY
 from skyloop.vehicle.rotors import mix, voltage_ratio
 
 BLIND_THRUST = 0.97

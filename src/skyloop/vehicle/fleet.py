@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, quat_from_rotvec, quat_from_yaw, quat_multiply, rotate, yaw_from_quat
 from skyloop.vehicle.collision import Collisions
 from skyloop.vehicle.fleet_kernels import STATE_SIZE, advance, read_state
-from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE
+from skyloop.vehicle.kernel_records import DRAG_BOX, DRAG_LINEAR, INPUT, MAX_HITS, PARAMS, SET_IDLE, STATE, Records
 from skyloop.world.ground import Ground
 from skyloop.world.solid_grids import MOVING, cast_segment
 from skyloop.world.solids import Solids
@@ -33,15 +32,15 @@ that a sensor cannot change the flight."""
 NOTHING_MOVES = np.zeros(0, MOVING)
 MOST_FREE_STEPS = 64
 MOST_STEP_UP = 0.3
-"""m, the greatest height above the ground of a thing that a vehicle is placed on."""
+"""m, the greatest height above the ground of an object that a vehicle is placed on."""
 MOST_ABOVE = 1.0
-"""m above a vehicle in which a thing is in the way of its take-off."""
+"""m above a vehicle in which an object is in the way of its take-off."""
 ABOVE = 5e-6
-"""m above a solid thing at which a vehicle is placed, because triangles are float32."""
+"""m above a solid object at which a vehicle is placed, because triangles are float32."""
 PARTS = (("legs", "hit"), ("body", "hits"), ("rotor", "hits"))
 
 
-def derive(params: np.ndarray[Any, Any], dt: float) -> None:
+def derive(params: Records, dt: float) -> None:
     """Computes the numbers that follow from others and from the step."""
     params["inverse_mass"] = 1.0 / params["mass"]
     params["inverse_inertia"] = 1.0 / params["inertia"]
@@ -54,9 +53,7 @@ def derive(params: np.ndarray[Any, Any], dt: float) -> None:
 class Fleet:
     """The state of all vehicles, and the methods that advance it. Index i is the i-th vehicle of the scenario."""
 
-    def __init__(
-        self, params: Sequence[np.ndarray[Any, Any]], rate: Rate, ground: Ground, solids: Solids | None = None
-    ) -> None:
+    def __init__(self, params: Sequence[Records], rate: Rate, ground: Ground, solids: Solids | None = None) -> None:
         """Without `solids` vehicles meet the ground only, and fly through each other."""
         self.params = np.concatenate(params) if params else np.zeros(0, PARAMS)
         self.states = np.zeros(len(self.params), STATE)
@@ -83,7 +80,7 @@ class Fleet:
             self.attach(solids)
 
     def attach(self, solids: Solids) -> None:
-        """Makes the vehicles collide with solid things. Those of `solids` are this fleet's, in order, or none."""
+        """Makes the vehicles collide with solid objects. Those of `solids` are this fleet's, in order, or none."""
         self.solids = solids
         period = self.rate.period_s
         self._collisions = Collisions(self.states, self.params, solids.arrays, period, self._per_interval * period)
@@ -140,7 +137,7 @@ class Fleet:
         self._read.clear()
 
     def step_up(self, i: int) -> None:
-        """Lifts a vehicle from the ground onto a thing that lies under its legs: a path, a kerb, a pavement."""
+        """Lifts a vehicle from the ground onto an object that lies under its legs: a path, a kerb, a pavement."""
         assert self.solids is not None
         params, motion = self.params[i], self.states[i]["motion"]
         legs = motion[:3] + rotate(motion[6:10], params["contact_position"][params["contact_is_leg"] > 0.0])
@@ -151,9 +148,9 @@ class Fleet:
             self._read.clear()
 
     def in_the_way(self, i: int) -> str | None:
-        """The name of the nearest thing within a metre above a vehicle's points of contact, if there is one.
+        """The name of the nearest object within a metre above a vehicle's points of contact, if there is one.
 
-        A vehicle that is inside a thing has its upper side above it."""
+        A vehicle that is inside an object has its upper side above it."""
         assert self.solids is not None
         motion = self.states[i]["motion"]
         # records have room for more points than a vehicle has; the others are its middle
@@ -183,7 +180,7 @@ class Fleet:
         self._steps = until
 
     def _advance_among(self, collisions: Collisions, until: int) -> None:
-        """Advances among solid things: freely while no contact is possible, else one checked step at a time."""
+        """Advances among solid objects: freely while no contact is possible, else one checked step at a time."""
         memory, ground = (self.states, self.inputs, self.params, self.rate.period_s), self.ground.kernel_arguments
         assert self.solids is not None
         steps, parts, end = self._steps, NOTHING_MOVES, until
@@ -211,7 +208,7 @@ class Fleet:
             f"velocity {velocity} m/s); make wind, forces, gains or what the pilot asks for smaller"
         )
 
-    def _parts_near(self, solids: Solids, interval: int) -> np.ndarray[Any, Any]:
+    def _parts_near(self, solids: Solids, interval: int) -> Records:
         """The parts of movers that a vehicle may meet in an interval, even if a collision gives it 30 m/s more."""
         period = self._per_interval * self.rate.period_s
         motion = self.states["motion"]
@@ -248,11 +245,7 @@ class Fleet:
         state, params = self.states[i], self.params[i]
         charge = 1.0 - state["charge_used"] / params["capacity"] if params["has_battery"] else 1.0
         return BatteryState(
-            t_ns,
-            float(state["voltage"]),
-            float(state["current"]),
-            max(0.0, float(charge)),
-            float(state["energy_used"]),
+            t_ns, float(state["voltage"]), float(state["current"]), max(0.0, float(charge)), float(state["energy_used"])
         )
 
     def actuators(self, i: int, t_ns: int) -> ActuatorState:
@@ -267,7 +260,7 @@ class Fleet:
         for k in range(max(known, count - MAX_HITS), count):
             at = k % MAX_HITS
             hit_row, place = int(row["hit_row"][at]), row["hit_place"][at]
-            number, name = (0, "ground") if self.solids is None else self.solids.thing(hit_row, place)
+            number, name = (0, "ground") if self.solids is None else self.solids.instance(hit_row, place)
             part, verb = PARTS[row["hit_part"][at]]
             speed, closing = float(row["hit_speed"][at]), float(row["hit_closing"][at])
             contact = Contact(part, number, name, place.copy(), row["hit_normal"][at].copy(), speed, closing)
@@ -287,11 +280,11 @@ class Fleet:
         memory[6:10] = estimate.quat_wxyz
         memory[10:13] = estimate.angular_velocity_body
 
-    def snapshot(self) -> tuple[np.ndarray[Any, Any], ...]:
+    def snapshot(self) -> tuple[Records, ...]:
         """Everything that changes, the parameters too, because links may change limits, gains and forces in flight."""
         return self.states.copy(), self.inputs.copy(), self.params.copy()
 
-    def restore(self, saved: tuple[np.ndarray[Any, Any], ...]) -> None:
+    def restore(self, saved: tuple[Records, ...]) -> None:
         self.states[:], self.inputs[:], self.params[:] = saved
         self._steps = int(self.states["step"].max(initial=0))
         self._read.clear()

@@ -91,17 +91,7 @@ def is_sane(s):
     return bool(abs(s.energy_used) < np.inf)
 
 
-@kernel(
-    int64(
-        states_type,
-        _INPUTS,
-        fleet_params_type,
-        float64,
-        int64,
-        height_field_type,
-    ),
-    turn=LAST,
-)
+@kernel(int64(states_type, _INPUTS, fleet_params_type, float64, int64, height_field_type), turn=LAST)
 def advance(states, inputs, params, dt, until_step, ground):
     """Advances every vehicle to physics step `until_step`; `ground` is that of `Ground.kernel_arguments`.
 
@@ -127,16 +117,7 @@ def advance(states, inputs, params, dt, until_step, ground):
     return lost
 
 
-@kernel(
-    void(
-        states_type,
-        fleet_params_type,
-        int64,
-        float64,
-        float64,
-        float64[::1],
-    )
-)
+@kernel(void(states_type, fleet_params_type, int64, float64, float64, float64[::1]))
 def read_state(states, params, index, dt, fraction, out):
     """Dense output of the body origin's motion between the last two steps, by cubic Hermite interpolation.
 

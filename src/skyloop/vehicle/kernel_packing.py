@@ -42,9 +42,11 @@ from skyloop.vehicle.kernel_records import (
     PART_BODY,
     PART_LEG,
     PART_ROTOR,
+    Records,
 )
-from skyloop.world.atmosphere import density
+from skyloop.world.atmosphere import Wind, density
 from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 DRAG_CODES = {
     "none": DRAG_NONE,
@@ -137,13 +139,13 @@ class Flying:
     control_divider: int
     seed: int
     name: str
-    wind: Any = None
+    wind: Wind | None = None
     wrenches: Sequence[Wrench] = ()
     rotor_faults: Sequence[RotorFault] = ()
     has_battery: bool = True
 
 
-def pack(airframe: Airframe, flying: Flying) -> np.ndarray[Any, Any]:
+def pack(airframe: Airframe, flying: Flying) -> Records:
     """One record of PARAMS."""
     p = np.zeros(1, PARAMS)
     _pack_body(p, airframe, flying)
@@ -155,7 +157,7 @@ def pack(airframe: Airframe, flying: Flying) -> np.ndarray[Any, Any]:
     return p
 
 
-def _pack_body(p: Any, airframe: Airframe, flying: Flying) -> None:
+def _pack_body(p: Records, airframe: Airframe, flying: Flying) -> None:
     n = len(airframe.rotors)
     motor = airframe.motor
     p["mass"] = airframe.mass
@@ -178,7 +180,7 @@ def _pack_body(p: Any, airframe: Airframe, flying: Flying) -> None:
     p["throttle_is_thrust"] = motor.throttle == "thrust"
 
 
-def _pack_air(p: Any, airframe: Airframe, flying: Flying) -> None:
+def _pack_air(p: Records, airframe: Airframe, flying: Flying) -> None:
     drag = flying.drag
     p["drag_model"] = DRAG_CODES[drag.model]
     p["linear_drag"] = drag.linear
@@ -196,7 +198,7 @@ def _pack_air(p: Any, airframe: Airframe, flying: Flying) -> None:
         p["airspeed_floor"] = flying.wind.airspeed_floor
 
 
-def _pack_contact(p: Any, airframe: Airframe, gravity: float) -> None:
+def _pack_contact(p: Records, airframe: Airframe, gravity: float) -> None:
     points = [*airframe.contact.legs, *airframe.contact.body]
     legs, n = len(airframe.contact.legs), len(points)
     places = np.subtract(points, airframe.centre_of_mass)
@@ -211,7 +213,7 @@ def _pack_contact(p: Any, airframe: Airframe, gravity: float) -> None:
     _pack_hull(p, airframe, places)
 
 
-def _pack_hull(p: Any, airframe: Airframe, contacts: Any) -> None:
+def _pack_hull(p: Records, airframe: Airframe, contacts: Array) -> None:
     """The hull for collisions: the contact points and the rotors, with edges along rims, arms and legs."""
     legs, n, rotors = len(airframe.contact.legs), len(contacts), len(airframe.rotors)
     around = min(8, (MAX_POINTS - n) // rotors - 1)
@@ -243,7 +245,7 @@ def _pack_hull(p: Any, airframe: Airframe, contacts: Any) -> None:
     p["crash_speed"] = np.inf if crash_speed is None else crash_speed
 
 
-def _pack_battery(p: Any, airframe: Airframe, flying: Flying) -> None:
+def _pack_battery(p: Records, airframe: Airframe, flying: Flying) -> None:
     battery = airframe.battery
     if battery is None:
         return
@@ -256,7 +258,7 @@ def _pack_battery(p: Any, airframe: Airframe, flying: Flying) -> None:
     p["hotel_power"] = battery.hotel_power
 
 
-def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
+def _pack_schedules(p: Records, airframe: Airframe, flying: Flying) -> None:
     for what, items in (("wrenches", flying.wrenches), ("rotor_faults", flying.rotor_faults)):
         if len(items) > MAX_SCHEDULED:
             raise ScenarioError(f"{flying.name}: {len(items)} {what}, at most {MAX_SCHEDULED} are possible")
@@ -275,7 +277,7 @@ def _pack_schedules(p: Any, airframe: Airframe, flying: Flying) -> None:
         pack_rotor_fault(p[0], k, fault)
 
 
-def pack_rotor_fault(row: Any, slot: int, fault: RotorFault) -> None:
+def pack_rotor_fault(row: np.void, slot: int, fault: RotorFault) -> None:
     """Writes one fault into a vehicle's row, at the start or in flight."""
     row["fault_rotor"][slot], row["fault_kind"][slot] = fault.rotor, FAULT_CODES[fault.kind]
     row["fault_start"][slot] = fault.start
@@ -283,7 +285,7 @@ def pack_rotor_fault(row: Any, slot: int, fault: RotorFault) -> None:
     row["fault_value"][slot] = fault.value
 
 
-def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
+def _pack_controller(p: Records, airframe: Airframe, flying: Flying) -> None:
     compiled = CONTROLLERS.get(flying.controller)
     simple = compiled is SIMPLEFLIGHT
     gains = airframe.simpleflight_gains if simple else complete_gains(airframe.gains, airframe.motor)
@@ -300,7 +302,7 @@ def _pack_controller(p: Any, airframe: Airframe, flying: Flying) -> None:
     pack_limits(p, limits)
 
 
-def pack_limits(p: Any, limits: Limits) -> None:
+def pack_limits(p: Records | np.void, limits: Limits) -> None:
     """Writes the controller's limits into a vehicle's row, at the start or in flight."""
     p["max_speed_horizontal"] = limits.speed
     p["max_speed_up"] = limits.climb

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
+
+Records = NDArray[np.void]
+"""Of PARAMS, STATE, INPUT, or another record below."""
 
 MAX_ROTORS = 16
 MAX_CONTACTS = 24
@@ -17,7 +21,7 @@ MAX_POINTS = 64
 """Points of the hull, including all contact points."""
 MAX_EDGES = 64
 MAX_TOUCHES = 16
-"""Points of the hull that can press on solid things at the same time."""
+"""Points of the hull that can press on solid objects at the same time."""
 MAX_HITS = 8
 """The number of latest touches that are kept for events."""
 
@@ -30,16 +34,9 @@ CONTROL_EXTERNAL, CONTROL_CASCADE, CONTROL_SIMPLEFLIGHT = range(3)
 """`control` of PARAMS: which controller the kernel runs."""
 
 # setpoint kinds, as the kernels see them
-(
-    SET_IDLE,
-    SET_POSITION,
-    SET_VELOCITY_WORLD,
-    SET_VELOCITY_BODY,
-    SET_ATTITUDE,
-    SET_RATES,
-    SET_MOTORS,
-    SET_DESCEND,
-) = range(8)
+(SET_IDLE, SET_POSITION, SET_VELOCITY_WORLD, SET_VELOCITY_BODY, SET_ATTITUDE, SET_RATES, SET_MOTORS, SET_DESCEND) = (
+    range(8)
+)
 """Kinds of setpoints, as the kernels see them."""
 
 # the part of a vehicle that touches
@@ -149,12 +146,12 @@ PARAMS = np.dtype(
         ("half_step_decay_up", _f8),  # exp(-dt / 2 tau)
         ("half_step_decay_down", _f8),
         ("has_frame_drag", _i8),
-        # the hull for collisions with solid things: the contact points first, then rotors; from the centre of mass
+        # the hull for collisions with solid objects: the contact points first, then rotors; from the centre of mass
         ("n_points", _i8),
         _vec("point_position", MAX_POINTS, 3),
         ("point_part", _i8, (MAX_POINTS,)),
         ("n_edges", _i8),
-        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, for things that are too thin for points to meet
+        ("edge", _i8, (MAX_EDGES, 2)),  # pairs of points, for objects that are too thin for points to meet
         ("hull_radius", _f8),
         ("restitution", _f8),
     ],
@@ -188,7 +185,7 @@ STATE = np.dtype(
         _vec("impact_acceleration", 3),
         _vec("impact_angular_acceleration", 3),
         ("impact_end", _i8),
-        ("n_touches", _i8),  # touches of solid things, see below
+        ("n_touches", _i8),  # touches of solid objects, see below
         ("crashed", _i8),  # its rotors are stopped for good
         # battery
         ("charge_used", _f8),
@@ -298,7 +295,7 @@ FINDING = np.dtype(
         ("along", _f8),  # share along the point's path or along the edge
         ("vehicle", _i8),
         ("feeler", _i8),  # index of the point, or of the edge plus the number of points
-        ("candidate", _i8),  # -1 standing things, then parts of movers, then vehicles
+        ("candidate", _i8),  # -1 standing objects, then parts of movers, then vehicles
         ("triangle", _i8),
         _vec("ends", 2, 3),  # of the point's path or of the edge, world
         _vec("local", 2, 3),  # the same in the candidate's axes

@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Callable
 from math import nan
-from typing import Any
 
 import numpy as np
 
@@ -23,17 +22,7 @@ from skyloop.vehicle.kernel_records import (
     SET_VELOCITY_WORLD,
 )
 from skyloop_client.errors import SetpointError
-from skyloop_client.messages import (
-    Array,
-    Attitude,
-    Goal,
-    Motors,
-    Position,
-    Rates,
-    Setpoint,
-    SetpointState,
-    Velocity,
-)
+from skyloop_client.messages import Array, Attitude, Goal, Motors, Position, Rates, Setpoint, SetpointState, Velocity
 from skyloop_client.streams import NS_PER_S
 
 UNLIMITED = 1e9
@@ -47,15 +36,15 @@ UNTRACKED, UNTRACKED_QUAT = np.full(3, nan), np.full(4, nan)
 UNTRACKED.flags.writeable = UNTRACKED_QUAT.flags.writeable = False
 
 
-def write_setpoint(row: Any, setpoint: Setpoint, t_ns: int) -> None:
+def write_setpoint(row: np.void, setpoint: Setpoint, t_ns: int) -> None:
     """Makes the vehicle follow this setpoint from the next controller step on."""
     row["t"] = t_ns / NS_PER_S
     row["speed_limit"] = UNLIMITED
     match setpoint:
         case Position():
             row["kind"] = SET_POSITION
-            for name in ("position", "velocity", "acceleration", "jerk", "snap"):
-                row[name] = getattr(setpoint, name)
+            row["position"], row["velocity"] = setpoint.position, setpoint.velocity
+            row["acceleration"], row["jerk"], row["snap"] = setpoint.acceleration, setpoint.jerk, setpoint.snap
             _write_yaw(row, setpoint.yaw, setpoint.yaw_rate)
         case Goal():
             write_setpoint(row, Position(setpoint.position, setpoint.yaw), t_ns)
@@ -75,13 +64,13 @@ def write_setpoint(row: Any, setpoint: Setpoint, t_ns: int) -> None:
             row["throttle"][: len(setpoint.throttle)] = setpoint.throttle
 
 
-def _write_yaw(row: Any, yaw: float | None, yaw_rate: float) -> None:
+def _write_yaw(row: np.void, yaw: float | None, yaw_rate: float) -> None:
     row["absolute_yaw"] = yaw is not None
     row["yaw"] = 0.0 if yaw is None else yaw
     row["yaw_rate"] = yaw_rate
 
 
-def tracked(row: Any, mode: str, armed: bool, attitude: Callable[[], Array], t_ns: int) -> SetpointState:
+def tracked(row: np.void, mode: str, armed: bool, attitude: Callable[[], Array], t_ns: int) -> SetpointState:
     """The setpoint that the kernel's controller follows at an instant; `attitude` gives the vehicle's quaternion."""
     kind = KINDS[int(row["kind"])] if armed else "idle"
     position = velocity = rates = UNTRACKED

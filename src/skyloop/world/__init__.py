@@ -1,1 +1,1 @@
-"""The world around the vehicles: earth, air, wind, ground, and the things that stand and move on it."""
+"""The world around the vehicles: earth, air, wind, ground, and the objects that stand and move on it."""

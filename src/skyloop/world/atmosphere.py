@@ -10,7 +10,6 @@ keyed random numbers. Their states have unit variance and are discretised exactl
 any step without a jump, and the variance is right at any step length.
 """
 
-# mypy: allow-untyped-defs
 # mypy: allow-untyped-defs, allow-untyped-calls
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from skyloop.core.jit import inlined
 from skyloop.core.keyed_random import normal_pair
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
-from skyloop_client.plugins import load_plugin
+from skyloop_client.user_code import load_plugin
 
 SEA_LEVEL_TEMPERATURE = 288.15
 SEA_LEVEL_PRESSURE = 101325.0
@@ -156,12 +155,12 @@ def wind_field(config: FieldWind, folder: Path | None = None) -> WindField:
     """The user's wind field, created from its module, class and options."""
     make = load_plugin(config.source, folder)
     try:
-        made = make(**config.options)
+        field: WindField = make(**config.options)
     except TypeError as error:
         raise ScenarioError(f"wind source '{config.source}' refuses its options {config.options}: {error}") from error
-    if not callable(getattr(made, "velocity", None)):
+    if not callable(getattr(field, "velocity", None)):
         raise ScenarioError(f"wind source '{config.source}' has no method velocity(position, t_s); add one")
-    return made  # type: ignore[no-any-return]
+    return field
 
 
 _SQRT3 = np.sqrt(3.0)

@@ -7,16 +7,19 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.generation import generator
 from skyloop.world.model import Model
 from skyloop.world.occupancy import occupancy
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import coo_array
 
 NEAR_WALLS = 1.0
 """m; a way through cells with less clearance costs more, so ways keep to the middle of a room."""
@@ -28,7 +31,7 @@ GOAL_TRIES = 200
 
 
 class FreeSpace:
-    """A level map of a part of a world. Moving things are left out."""
+    """A level map of a part of a world. Moving objects are left out."""
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class FreeSpace:
             raise ScenarioError(f"({point[0]:g}, {point[1]:g}) is outside of the part of the world that is searched")
         return int(at[0]), int(at[1])
 
-    def point(self, cell: Array) -> Array:
+    def point(self, cell: ArrayLike) -> Array:
         """(…, 2) m, the middles of cells."""
         return np.asarray(self.corner + (np.asarray(cell) + 0.5) * self.cell_size)
 
@@ -67,7 +70,7 @@ class FreeSpace:
         return float(self.clearances[cells].min())
 
     @cached_property
-    def _graph(self) -> tuple[Any, Any, Any]:
+    def _graph(self) -> tuple[coo_array, NDArray[np.int64], NDArray[np.int64]]:
         """A graph of the free cells with their neighbours, the number of each cell or -1, and the cells.
 
         SciPy searches it from one cell to all others at once."""
@@ -77,7 +80,7 @@ class FreeSpace:
         numbers = np.full(free.shape, -1, np.int64)
         numbers[free] = np.arange(int(free.sum()))
         crowded = 1.0 + 2.0 * np.maximum(NEAR_WALLS - self.clearances, 0.0) / NEAR_WALLS
-        ends: list[tuple[Any, Any, Any]] = []
+        ends: list[tuple[NDArray[np.int64], NDArray[np.int64], Array]] = []
         for di, dj in ((1, 0), (0, 1), (1, 1), (1, -1)):
             here = numbers[: -di or None, max(-dj, 0) : -dj if dj > 0 else None]
             there = numbers[di:, max(dj, 0) : dj if dj < 0 else None]
@@ -113,7 +116,7 @@ class WaysFrom:
     costs: Array
     """By cell; infinite where nothing leads."""
     before: NDArray[np.int32]
-    cells: Array
+    cells: NDArray[np.int64]
 
     @property
     def reachable(self) -> Array:
@@ -137,36 +140,40 @@ class WaysFrom:
         return np.asarray(points[corners_kept(len(points), is_free, by_halves=True)])
 
 
+TOLERANCE = 0.03
+"""Of the length of a tour."""
+
+
 def way_length(points: Array) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def draw_tour(space: FreeSpace, start: Array, length: float, seed: int, *, within: float = 0.03) -> Array:
-    """(n, 2) m, corners of a tour of `length` m, give or take a share `within`, that begins and ends at `start`.
+def draw_tour(space: FreeSpace, start: Array, length: float, seed: int) -> Array:
+    """(n, 2) m, corners of a tour of `length` m, give or take `TOLERANCE`, that begins and ends at `start`.
 
     It leads to cells far from those it has seen."""
     chance = generator(seed, "exploring")
     start = np.asarray(start, float)[:2]
-    places = space.ways_from(start).reachable
-    if len(places) < 100:
-        raise ScenarioError(f"only {len(places)} cells can be reached from ({start[0]:g}, {start[1]:g})")
+    positions = space.ways_from(start).reachable
+    if len(positions) < 100:
+        raise ScenarioError(f"only {len(positions)} cells can be reached from ({start[0]:g}, {start[1]:g})")
     best: Array | None = None
     for _ in range(TRIES):
-        found = _one_tour(space, start, length, places, chance)
+        found = _one_tour(space, start, length, positions, chance)
         if best is None or abs(way_length(found) - length) < abs(way_length(best) - length):
             best = found
-        if abs(way_length(best) - length) <= within * length:
+        if abs(way_length(best) - length) <= TOLERANCE * length:
             return best
     assert best is not None
     raise ScenarioError(f"no tour of {length:g} m was found; the nearest has {way_length(best):.1f} m")
 
 
-def _one_tour(space: FreeSpace, start: Array, length: float, places: Array, chance: np.random.Generator) -> Array:
-    """Goes to places far from those it has seen until the way back is all that is left."""
+def _one_tour(space: FreeSpace, start: Array, length: float, positions: Array, chance: np.random.Generator) -> Array:
+    """Goes to points far from those it has seen until the way back is all that is left."""
     home = space.ways_from(start)
     way, here, seen = start[None, :], home, [start]
     for _ in range(50):
-        candidates = places[chance.integers(len(places), size=8)]
+        candidates = positions[chance.integers(len(positions), size=8)]
         apart = np.linalg.norm(candidates[:, None, :] - np.array(seen)[None, :, :], axis=2).min(axis=1)
         for goal in candidates[np.argsort(-apart)]:
             there, back = here.to(goal), home.to(goal)[::-1]
@@ -204,16 +211,16 @@ def draw_goals(
     here, goals, length = np.asarray(start, float)[:2], [], 0.0
     for number in range(count):
         ways = space.ways_from(here)
-        places = ways.reachable
-        places = places[[space.clearances[space.cell(place)] >= room for place in places]]
-        for _ in range(GOAL_TRIES if len(places) else 0):
-            goal = places[chance.integers(len(places))]
+        positions = ways.reachable
+        positions = positions[[space.clearances[space.cell(position)] >= room for position in positions]]
+        for _ in range(GOAL_TRIES if len(positions) else 0):
+            goal = positions[chance.integers(len(positions))]
             way = way_length(ways.to(goal))
             if apart[0] <= way <= apart[1]:
                 break
         else:
             raise ScenarioError(
-                f"goal {number + 1} of {count} was not found: with {room:g} m around it, none of {GOAL_TRIES} places "
+                f"goal {number + 1} of {count} was not found: with {room:g} m around it, none of {GOAL_TRIES} points "
                 f"is {apart[0]:g} to {apart[1]:g} m from the one before; give fewer goals or less room"
             )
         goals.append(goal)

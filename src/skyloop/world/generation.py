@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.files import CACHE_FOLDER, write_whole
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_client.errors import DatasetError
 
 Arrays = dict[str, NDArray[Any]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, void
@@ -86,7 +86,7 @@ def ground_at(heights, origin_x, origin_y, cell, x, y):
 
 
 @kernel(void(height_field_type, float64, float64, float64[::1]))
-def _ground_at_point(ground: Any, x: Any, y: Any, out: Any) -> None:
+def _ground_at_point(ground, x, y, out):
     g = HeightField(*ground)
     out[0], out[1], out[2], out[3] = ground_at(g.heights, g.origin_x, g.origin_y, g.cell, x, y)
 
@@ -153,17 +153,12 @@ TILE = 32
 FAR = 3000.0
 """m; how far the ground is drawn beyond its edges."""
 
-Cover = Callable[[Array, Array], NDArray[np.integer[Any]]]
+Cover = Callable[[Array, Array], NDArray[np.integer]]
 """Material numbers at (x, y), called with arrays."""
 
 
 def place_terrain(
-    model: Model,
-    ground: Ground,
-    cover: str | Cover = "grass",
-    *,
-    colour: Colour = (255, 255, 255),
-    variant: int = 0,
+    model: Model, ground: Ground, cover: str | Cover = "grass", *, colour: Colour = (255, 255, 255), variant: int = 0
 ) -> None:
     """Places the ground in the model as tiles of one material, or of `cover(x, y)`, and extends its edges."""
     material = cover if callable(cover) else MATERIAL_ID[cover]
@@ -210,7 +205,7 @@ def _thinned(n: int, step: int) -> NDArray[np.int64]:
     return np.unique(np.append(np.arange(0, n, step), n - 1))
 
 
-def _grid(grid: NDArray[Any], origin: Array, material: Cover | int, colour: Colour) -> Mesh:
+def _grid(grid: NDArray[np.floating], origin: Array, material: Cover | int, colour: Colour) -> Mesh:
     """Triangles over (nx, ny, 6) positions and normals. A triangle has one material, so corners are shared only within
     a material."""
     nx, ny = grid.shape[:2]
@@ -220,7 +215,7 @@ def _grid(grid: NDArray[Any], origin: Array, material: Cover | int, colour: Colo
         [np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)], dtype=np.int32
     )
     points, normals = grid[..., :3].reshape(-1, 3), grid[..., 3:].reshape(-1, 3)
-    uv: NDArray[Any] = points[:, :2] + origin[:2] % 1000.0
+    uv = (points[:, :2] + origin[:2] % 1000.0).astype(np.float32)
     if isinstance(material, int):
         look = np.tile(np.array([*colour, 0], np.uint8), (len(points), 1))
         number = np.full(len(points), material, np.uint8)

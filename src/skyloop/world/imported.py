@@ -1,4 +1,4 @@
-"""A user's own world: the meshes of a glTF, GLB or OBJ file. Each is a thing whose name gives its class and material.
+"""A user's own world: the meshes of a glTF, GLB or OBJ file. Each is an object whose name gives its class and material.
 
 From the file it reads triangles, node transforms, normals (faces without are flat) and base colours (an image counts
 with its mean colour). Images are not shown; a material recognised by name uses our texture. Both formats are read as y
@@ -22,6 +22,8 @@ import numpy as np
 import trimesh
 from numpy.typing import NDArray
 from trimesh.resolvers import FilePathResolver
+from trimesh.visual import TextureVisuals
+from trimesh.visual.material import Material, PBRMaterial, SimpleMaterial
 
 from skyloop.world.ground import Ground
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
@@ -132,7 +134,8 @@ def _in_short(error: Exception) -> str:
 def _part(scene: Any, node: str) -> ImportedMesh:
     placed, mesh = scene.graph.get(node)
     geometry = scene.geometry[mesh]
-    material = str(getattr(getattr(geometry.visual, "material", None), "name", None) or "")
+    visual = geometry.visual
+    material = str(visual.material.name or "") if isinstance(visual, TextureVisuals) and visual.material else ""
     # the OBJ reader appends the material to an object's name
     name = str(node).removesuffix(f"_{material}") if material else str(node)
     return ImportedMesh(name or str(node), str(mesh), material, np.array(placed, float), geometry)
@@ -156,21 +159,20 @@ def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
             return np.asarray(visual.vertex_colors, np.uint8)[:, :3]
         if visual.kind == "face":
             return np.asarray(visual.main_color, np.uint8)[None, :3]
-        material = getattr(visual, "material", None)
-        if material is None:
+        if not isinstance(visual, TextureVisuals) or visual.material is None:
             return np.full((1, 3), 200, np.uint8)
-        colour = _material_colour(material)
+        colour = _material_colour(visual.material)
     return np.clip(np.round(255.0 * colour), 0, 255).astype(np.uint8)[None]
 
 
-def _material_colour(material: Any) -> Array:
+def _material_colour(material: Material) -> Array:
     """sRGB, 0 to 1."""
-    if hasattr(material, "baseColorFactor"):
-        factor, picture = material.baseColorFactor, material.baseColorTexture
+    colour, picture = np.ones(3), None
+    if isinstance(material, PBRMaterial):
         # glTF's factors are linear light
-        colour = _shown(_rgb(factor))
-    else:
-        colour, picture = _rgb(getattr(material, "diffuse", None)), getattr(material, "image", None)
+        colour, picture = _shown(_rgb(material.baseColorFactor)), material.baseColorTexture
+    elif isinstance(material, SimpleMaterial):
+        colour, picture = _rgb(material.diffuse), material.image
     if picture is not None:
         try:
             # a large image is reduced first; a box filter keeps its mean
@@ -219,7 +221,7 @@ class Imported:
         ground: m, the height of the level ground vehicles stand on; true: the lowest point of the file; false: the
             same height, but the ground is not drawn.
         classes: Patterns of names (`*`, `?`; upper and lower case are alike) and the class they mean. A name that no
-            pattern fits tells its class by its words ("Tree_03"), else it is an object.
+            pattern fits gets its class from its words ("Tree_03"), else it is an object.
         materials: Patterns of names and the material they mean.
         """
         self._check(scale, up, ground)

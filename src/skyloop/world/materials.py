@@ -22,7 +22,7 @@ class Material:
     tile: float
     """m of surface that one repeat of the texture covers."""
     semantic: str
-    """The class of the surface if its thing has none of its own, as terrain."""
+    """The class of the surface if its object has none of its own, as terrain."""
     reflectance: float
     """The share of a laser's light (905 nm) that is reflected, 0 to 1, at normal incidence."""
     depth_noise: float

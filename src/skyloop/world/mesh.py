@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from skyloop.world.materials import MATERIAL_ID
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
-Indices = NDArray[np.integer[Any]]
+Indices = NDArray[np.integer]
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
 
@@ -39,14 +39,14 @@ class Mesh:
 
     def __post_init__(self) -> None:
         n = len(self.positions)
-        for name, shape, kind in (
-            ("positions", (n, 3), np.float32),
-            ("normals", (n, 3), np.float32),
-            ("uv", (n, 2), np.float32),
-            ("colours", (n, 4), np.uint8),
-            ("materials", (n,), np.uint8),
+        for name, given, shape, kind in (
+            ("positions", self.positions, (n, 3), np.float32),
+            ("normals", self.normals, (n, 3), np.float32),
+            ("uv", self.uv, (n, 2), np.float32),
+            ("colours", self.colours, (n, 4), np.uint8),
+            ("materials", self.materials, (n,), np.uint8),
         ):
-            array = np.ascontiguousarray(getattr(self, name), kind)
+            array = np.ascontiguousarray(given, kind)
             if array.shape != shape:
                 raise ScenarioError(f"mesh {name} have shape {array.shape}, {shape} is needed")
             object.__setattr__(self, name, array)
@@ -60,15 +60,15 @@ class Mesh:
         """m from the origin to the farthest vertex."""
         return float(np.sqrt(np.sum(np.square(self.positions), axis=1).max(initial=0.0)))
 
-    def moved(self, offset: ArrayLike = (0, 0, 0), *, yaw: float = 0.0, rotation: Any = None, scale: Any = 1.0) -> Mesh:
+    def moved(
+        self, offset: ArrayLike = (0, 0, 0), *, yaw: float = 0.0, rotation: Array | None = None, scale: ArrayLike = 1.0
+    ) -> Mesh:
         """Scaled, then rotated (by a 3 by 3 rotation, or about up), then shifted; uv are metres only at scale 1."""
-        if rotation is None:
-            c, s = np.cos(yaw), np.sin(yaw)
-            rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        rotation = about_up(yaw) if rotation is None else rotation
         scales = np.broadcast_to(np.asarray(scale, float), (3,))
         positions = (self.positions * scales) @ rotation.T + np.asarray(offset, float)
         normals = (self.normals / scales) @ rotation.T
-        return replace(self, positions=positions, normals=_unit(normals))
+        return replace(self, positions=positions, normals=unit(normals).astype(np.float32))
 
     def painted(self, colour: Colour = WHITE, *, slot: int = 0, material: str | None = None) -> Mesh:
         colours = np.tile(np.array([*colour, slot], np.uint8), (len(self.positions), 1))
@@ -80,10 +80,10 @@ class Mesh:
         """The mesh with flat-shaded faces; no two faces share corners."""
         corners = self.faces.ravel()
         p = self.positions[corners].reshape(-1, 3, 3)
-        normals = np.repeat(_unit(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])), 3, axis=0)
+        normals = np.repeat(unit(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])), 3, axis=0)
         return Mesh(
             self.positions[corners],
-            normals,
+            normals.astype(np.float32),
             self.uv[corners],
             self.colours[corners],
             self.materials[corners],
@@ -91,8 +91,16 @@ class Mesh:
         )
 
 
-def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12)  # type: ignore[no-any-return]
+def unit(vectors: ArrayLike) -> Array:
+    """The vectors scaled to length 1."""
+    array = np.asarray(vectors)
+    return np.asarray(array / np.maximum(np.linalg.norm(array, axis=-1, keepdims=True), 1e-12))
+
+
+def about_up(yaw: float) -> Array:
+    """The rotation by a yaw."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 class Look(TypedDict, total=False):
@@ -122,7 +130,7 @@ def mesh_of(
         summed = np.zeros_like(points)
         for corner in range(3):
             np.add.at(summed, triangles[:, corner], across)
-        normals = _unit(summed)
+        normals = unit(summed)
     return Mesh(
         points.astype(np.float32),
         np.asarray(normals, np.float32),
@@ -151,8 +159,8 @@ def merged(meshes: Iterable[Mesh]) -> Mesh:
 def quad(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike, **look: Unpack[Look]) -> Mesh:
     """A flat four-sided face, counter-clockwise from its front; u runs from a to b, v from a to d."""
     p = np.array([a, b, c, d], float)
-    along = _unit(p[1] - p[0])
-    normal = _unit(np.cross(p[1] - p[0], p[3] - p[0]))
+    along = unit(p[1] - p[0])
+    normal = unit(np.cross(p[1] - p[0], p[3] - p[0]))
     up = np.cross(normal, along)
     uv = np.stack([(p - p[0]) @ along, (p - p[0]) @ up], axis=1)
     return mesh_of(p, [[0, 1, 2], [0, 2, 3]], uv=uv, normals=np.tile(normal, (4, 1)), **look)
@@ -209,7 +217,7 @@ def _loft_normals(points: Array) -> Array:
     closed = np.concatenate([points[:, -2:-1], points, points[:, 1:2]], axis=1)
     around = closed[:, 2:] - closed[:, :-2]
     along = np.gradient(points, axis=0)
-    return _unit(np.cross(around, along))
+    return unit(np.cross(around, along))
 
 
 def _cap(ring: Array, **look: Unpack[Look]) -> Mesh:
@@ -217,7 +225,7 @@ def _cap(ring: Array, **look: Unpack[Look]) -> Mesh:
     n = len(ring)
     faces = [[n, i, (i + 1) % n] for i in range(n)]
     points = np.vstack([ring, middle])
-    normal = _unit(np.cross(ring[0] - middle, ring[max(1, n // 4)] - middle))
+    normal = unit(np.cross(ring[0] - middle, ring[max(1, n // 4)] - middle))
     return mesh_of(points, faces, normals=np.tile(normal, (n + 1, 1)), **look)
 
 
@@ -240,7 +248,7 @@ def ellipsoid(radii: ArrayLike, *, rings: int = 8, n: int = 12, **look: Unpack[L
     r = np.broadcast_to(np.asarray(radii, float), (3,))
     latitude = np.linspace(-np.pi / 2, np.pi / 2, rings + 1)
     around = 2.0 * np.pi * np.arange(n + 1) / n
-    unit = np.stack(
+    sphere = np.stack(
         [
             np.cos(latitude)[:, None] * np.cos(around),
             np.cos(latitude)[:, None] * np.sin(around),
@@ -252,6 +260,6 @@ def ellipsoid(radii: ArrayLike, *, rings: int = 8, n: int = 12, **look: Unpack[L
     a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]
     # at the poles one of the two triangles has no area
     faces = np.concatenate([np.stack([a, b, c], -1)[1:].reshape(-1, 3), np.stack([a, c, d], -1)[:-1].reshape(-1, 3)])
-    uv = np.stack([np.broadcast_to(around * r[:2].mean(), unit.shape[:2]), unit[..., 2] * r[2]], -1)
-    points = (unit * r).reshape(-1, 3)
-    return mesh_of(points, faces, uv=uv.reshape(-1, 2), normals=_unit(unit / r).reshape(-1, 3), **look)
+    uv = np.stack([np.broadcast_to(around * r[:2].mean(), sphere.shape[:2]), sphere[..., 2] * r[2]], -1)
+    points = (sphere * r).reshape(-1, 3)
+    return mesh_of(points, faces, uv=uv.reshape(-1, 2), normals=unit(sphere / r).reshape(-1, 3), **look)

@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol, Required, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
-from skyloop.world.mesh import Colour, Mesh, box, cylinder, ellipsoid, loft
+from skyloop.world.mesh import Colour, Mesh, about_up, box, cylinder, ellipsoid, loft
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array
 
 BY_MATERIAL = 255
-"""The class of things whose surface material decides: terrain with grass, paths and ponds."""
+"""The class of objects whose surface material decides: terrain with grass, paths and ponds."""
 PALETTE_SLOTS = 8
 MOST_SURFACES = 255
 """Materials, and objects whose surface differs from them."""
@@ -58,7 +58,7 @@ class Mover(Protocol):
 
 
 @dataclass(slots=True)
-class Thing:
+class WorldObject:
     name: str
     class_id: int
     rows: list[int] = field(default_factory=list)
@@ -107,6 +107,19 @@ class Placed:
         return self.places
 
 
+class Placing(TypedDict, total=False):
+    """What `Model.place` may be given beside a shape and its position."""
+
+    yaw: float
+    scale: ArrayLike
+    rotation: ArrayLike | None
+    is_a: Required[str]
+    name: str
+    palette: Sequence[Colour]
+    variant: int
+    solid: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
     """The data from which a model's rows are made."""
@@ -114,7 +127,7 @@ class Arrangement:
     standing: list[tuple[int, int, int, int, int, Array]]
     moving: list[tuple[int, int, int, int, int]]
     movers: list[Mover]
-    n_things: int
+    n_objects: int
 
 
 class Model:
@@ -122,7 +135,7 @@ class Model:
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
-        self.things: list[Thing] = [Thing("sky", 0)]
+        self.objects: list[WorldObject] = [WorldObject("sky", 0)]
         """By instance number; 0 is the sky."""
         self.palettes: list[NDArray[np.uint8]] = [np.full((PALETTE_SLOTS, 3), 255, np.uint8)]
         self.movers: list[Mover] = []
@@ -139,13 +152,13 @@ class Model:
     def change_surfaces(self, depth_noise: Mapping[str, float]) -> None:
         """1/m, by the name of a material or of an object, or by a pattern of names of objects."""
         for name, value in depth_noise.items():
-            things = [number for number, thing in enumerate(self.things) if number and fnmatchcase(thing.name, name)]
+            things = [number for number, each in enumerate(self.objects) if number and fnmatchcase(each.name, name)]
             if name in MATERIAL_ID:
                 self.depth_noise[MATERIAL_ID[name]] = value
             elif things:
                 self.depth_noise_of |= dict.fromkeys(things, value)
             else:
-                known = [*MATERIAL_ID, *(thing.name for thing in self.things[1:])]
+                known = [*MATERIAL_ID, *(each.name for each in self.objects[1:])]
                 raise ScenarioError(f"materials: no material or object is named '{name}'; {nearest_name(name, known)}")
         if len(self.depth_noise) + len(self.depth_noise_of) > MOST_SURFACES:
             raise ScenarioError(f"materials: {len(self.depth_noise_of)} objects are changed; change materials instead")
@@ -157,7 +170,7 @@ class Model:
         *,
         yaw: float = 0.0,
         scale: ArrayLike = 1.0,
-        rotation: Any = None,
+        rotation: ArrayLike | None = None,
         is_a: str,
         name: str = "",
         palette: Sequence[Colour] = (),
@@ -169,16 +182,15 @@ class Model:
         is_a: its class, or "by material"; palette: colours of the paint slots 1, 2...; variant: which of a texture's
         variants its materials show; solid: False where the height field already stops vehicles, as on terrain.
         """
-        if rotation is None:
-            c, s = np.cos(yaw), np.sin(yaw)
-            rotation = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         pose = np.empty((3, 4))
-        pose[:, :3] = np.asarray(rotation) * np.broadcast_to(np.asarray(scale, float), (3,))
+        pose[:, :3] = np.asarray(about_up(yaw) if rotation is None else rotation) * np.broadcast_to(
+            np.asarray(scale, float), (3,)
+        )
         pose[:, 3] = position
-        thing = self._thing(is_a, name)
-        self.things[thing].rows.append(len(self._standing))
-        self._standing.append((self._number(shape), thing, self._palette(palette), variant, int(solid), pose))
-        return thing
+        instance = self._add_object(is_a, name)
+        self.objects[instance].rows.append(len(self._standing))
+        self._standing.append((self._number(shape), instance, self._palette(palette), variant, int(solid), pose))
+        return instance
 
     def know(self, shape: Shape) -> None:
         """Registers a shape without placing it, so that it can be placed after rendering has begun."""
@@ -194,34 +206,34 @@ class Model:
         palette: Sequence[Colour] = (),
         variant: int = 0,
     ) -> int:
-        """Adds a thing that moves, with one shape per rigid part; returns its instance number."""
+        """Adds an object that moves, with one shape per rigid part; returns its instance number."""
         if len(shapes) != mover.n_rows:
             raise ScenarioError(f"mover '{name or is_a}' has {mover.n_rows} parts and {len(shapes)} shapes")
-        thing, colours = self._thing(is_a, name), self._palette(palette)
+        instance, colours = self._add_object(is_a, name), self._palette(palette)
         for shape in shapes:
-            self._moving.append((self._number(shape), thing, colours, variant, 1))
+            self._moving.append((self._number(shape), instance, colours, variant, 1))
         self.movers.append(mover)
-        return thing
+        return instance
 
     def freeze(self) -> None:
         """Numbers the rows and builds the tables. Later changes need another call."""
         self.n_standing = len(self._standing)
-        for thing in self.things:
-            thing.rows.clear()
+        for instance in self.objects:
+            instance.rows.clear()
         for row, entry in enumerate([*self._standing, *self._moving]):
-            self.things[entry[1]].rows.append(row)
+            self.objects[entry[1]].rows.append(row)
         table = np.array([row[:5] for row in self._standing] + self._moving, np.int32).reshape(-1, 5)
         self.part_shape, self.part_object, self.part_palette, self.part_variant, self.part_solid = np.ascontiguousarray(
             table.T
         )
         self.standing_poses: Array = np.array([row[5] for row in self._standing]).reshape(-1, 3, 4)
-        self.object_class = np.array([thing.class_id for thing in self.things], np.uint8)
+        self.object_class = np.array([instance.class_id for instance in self.objects], np.uint8)
         self._motion: MoverStates | None = None
 
     def loosen(self, number: int) -> Placed | None:
-        """Makes a standing thing movable; None if it cannot be: terrain, people, vehicles.
+        """Makes a standing object movable; None if it cannot be: terrain, people, vehicles.
 
-        This renumbers the rows, unless the thing was movable already.
+        This renumbers the rows, unless the object was movable already.
         """
         if number in self.placed:
             return self.placed[number]
@@ -236,7 +248,7 @@ class Model:
         return placed
 
     def remove(self, number: int) -> bool:
-        """Removes a thing that could be loosened; its number stays empty. This renumbers the rows."""
+        """Removes an object that could be loosened; its number stays empty. This renumbers the rows."""
         placed = self.loosen(number)
         if placed is None:
             return False
@@ -247,13 +259,13 @@ class Model:
         return True
 
     def arrangement(self) -> Arrangement:
-        """The present things and movers, for a later `rearrange`."""
-        return Arrangement(list(self._standing), list(self._moving), list(self.movers), len(self.things))
+        """The present objects and movers, for a later `rearrange`."""
+        return Arrangement(list(self._standing), list(self._moving), list(self.movers), len(self.objects))
 
     def rearrange(self, kept: Arrangement) -> None:
-        """Restores an arrangement: things added since are gone, things removed or moved are back. Renumbers rows."""
+        """Restores an arrangement: objects added since are gone, objects removed or moved are back. Renumbers rows."""
         self._standing, self._moving, self.movers = list(kept.standing), list(kept.moving), list(kept.movers)
-        del self.things[kept.n_things :]
+        del self.objects[kept.n_objects :]
         self.placed = {}
         self.freeze()
 
@@ -278,11 +290,11 @@ class Model:
             return np.empty((0, 3, 4))
         return np.concatenate([mover.poses(t) for mover in self.movers])
 
-    def _thing(self, is_a: str, name: str) -> int:
+    def _add_object(self, is_a: str, name: str) -> int:
         if is_a != "by material" and is_a not in CLASS_ID:
             raise ScenarioError(f"'{is_a}' is no class; the classes are {', '.join(CLASSES)}")
-        number = len(self.things)
-        self.things.append(Thing(name or f"{is_a} {number}", CLASS_ID.get(is_a, BY_MATERIAL)))
+        number = len(self.objects)
+        self.objects.append(WorldObject(name or f"{is_a} {number}", CLASS_ID.get(is_a, BY_MATERIAL)))
         return number
 
     def _number(self, shape: Shape) -> int:

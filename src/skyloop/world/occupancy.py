@@ -31,9 +31,9 @@ def occupancy(
     """(nx, ny, nz) True where a voxel is occupied; voxel (i, j, k) begins at lower + voxel·(i, j, k), world axes.
 
     A voxel is occupied if a triangle of full detail passes through it or touches it (a wall on the boundary of two
-    voxels occupies both), if its centre is below the ground, or if its centre is inside a solid thing. A mesh is solid
+    voxels occupies both), if its centre is below the ground, or if its centre is inside a solid object. A mesh is solid
     if it is closed with its faces outwards, or closed but for a flat bottom on which it stands upright. Of other
-    meshes, such as trees in leaf or rooms seen from inside, only the surfaces count. Without `motion`, moving things
+    meshes, such as trees in leaf or rooms seen from inside, only the surfaces count. Without `motion`, moving objects
     are left out.
     """
     low, high = np.asarray(lower, float), np.asarray(upper, float)

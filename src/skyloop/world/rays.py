@@ -1,8 +1,8 @@
 """Rays against everything in the world: Embree for the triangles, Numba for the work around it.
 
-All standing things are one Embree scene in world axes. Each distinct moving shape has its own scene in the part's axes,
-built once; rays are transformed into those axes, never triangles into the world's. Embree computes in float32: the
-distance to a surface less than 100 m away is within 0.2 mm of exact.
+All standing objects are one Embree scene in world axes. Each distinct moving shape has its own scene in the part's
+axes, built once; rays are transformed into those axes, never triangles into the world's. Embree computes in float32:
+the distance to a surface less than 100 m away is within 0.2 mm of exact.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from embreex.mesh_construction import TriangleMesh
@@ -106,7 +106,7 @@ _POINTS, _POSES = float64[:, ::1], float64[:, :, ::1]
 
 
 class Spheres(NamedTuple):
-    """Bounding spheres of a moving thing and of each of its parts."""
+    """Bounding spheres of a moving object and of each of its parts."""
 
     middle: Array
     """(3,) m, world."""
@@ -138,19 +138,19 @@ _SPHERES = record_type(
     )
 )  # fmt: skip
 def _into_parts(rays, spheres, picked, ends, room):
-    """Selects the rays that touch the spheres of a thing's parts, in the axes of each part, grouped by part.
+    """Selects the rays that touch the spheres of an object's parts, in the axes of each part, grouped by part.
 
     rays: their origins, directions, distances so far and range; room: as `_room` makes it. `ends` gives where each
     part's rays end. Returns the largest possible number of rays; nothing is written if they do not fit.
     """
     origins, directions, distance, max_range = rays
-    thing = Spheres(*spheres)
+    group = Spheres(*spheres)
     index, starts, along, far = room
-    centres, radii, parts_from_world, shown = thing.centres, thing.radii, thing.parts_from_world, thing.shown
+    centres, radii, parts_from_world, shown = group.centres, group.radii, group.parts_from_world, group.shown
     near = 0
-    middle = (thing.middle[0], thing.middle[1], thing.middle[2])
+    middle = (group.middle[0], group.middle[1], group.middle[2])
     for k in range(origins.shape[0]):
-        if _comes_near(k, origins, directions, min(max_range, distance[k]), middle, thing.radius):
+        if _comes_near(k, origins, directions, min(max_range, distance[k]), middle, group.radius):
             picked[near] = k
             near += 1
     count, most = 0, near * centres.shape[0]
@@ -182,7 +182,7 @@ class _Tree:
         # the scene does not keep its geometry alive
         self._geometry = TriangleMesh(self.scene, vertices, faces)
 
-    def run(self, origins: Floats, directions: Floats, far: Floats) -> tuple[Any, Any, Any]:
+    def run(self, origins: Floats, directions: Floats, far: Floats) -> tuple[NDArray[np.int32], Floats, Floats]:
         """Triangle (-1: none), distance and unscaled normal; `far` (n,) limits each ray and is overwritten."""
         answer = self.scene.run(origins, directions, dists=far, output=True)
         return answer["primID"], answer["tfar"], answer["Ng"]
@@ -205,7 +205,7 @@ class RayTracer:
         spheres = {number: _sphere(model.shapes[number].lods[0]) for number in np.unique(shapes).tolist()}
         self._part_centres: Array = np.array([spheres[number][0] for number in shapes.tolist()]).reshape(-1, 3)
         self._part_radii: Array = np.array([spheres[number][1] for number in shapes.tolist()])
-        # parts of one thing are consecutive
+        # parts of one object are consecutive
         self._group_starts = np.flatnonzero(np.diff(model.part_object[n:], prepend=-1))
 
     def cast(
@@ -216,8 +216,8 @@ class RayTracer:
         motion: MoverStates | None,
         hidden_parts: tuple[int, int] | None = None,
     ) -> RayHits:
-        """Casts (n, 3) rays with unit directions, world axes, at all standing things and, given `motion`, all moving
-        things.
+        """Casts (n, 3) rays with unit directions, world axes, at all standing objects and, given `motion`, all moving
+        objects.
 
         hidden_parts: first and last + 1 of the movers' rows that rays pass through.
         """
@@ -235,7 +235,7 @@ class RayTracer:
         return hits
 
     def embree_scene(self) -> EmbreeScene:
-        """The scene of all standing things, for direct use of Embree."""
+        """The scene of all standing objects, for direct use of Embree."""
         return self._stood().scene
 
     def _stood(self) -> _Tree:
@@ -251,7 +251,7 @@ class RayTracer:
         radii = 1.001 * scale * self._part_radii + 1e-3
         centres = np.einsum("nij,nj->ni", poses[:, :, :3], self._part_centres) + poses[:, :, 3]
         middles, group_radii, seen = self._groups(centres, radii, starts, max_range, hidden)
-        parts_from_world = _inverses(poses)
+        parts_from_world = inverses(poses)
         rows = self._model.n_standing + np.arange(len(poses))
         shown = (rows < hidden[0]) | (rows >= hidden[1])
         rays = (starts, along, hits.distance, max_range)
@@ -269,7 +269,7 @@ class RayTracer:
                 _into_parts(rays, tuple(spheres), picked, ends, room)
             for part, (first, end) in enumerate(pairwise([0, *ends.tolist()]), own.start):
                 if first < end:
-                    index, *part_rays = (array[first:end] for array in room)
+                    index, *part_rays = room[0][first:end], *(buffer[first:end] for buffer in room[1:])
                     row = int(rows[part])
                     tree = self._part(int(self._model.part_shape[row]))
                     answer = tree.run(*part_rays)
@@ -278,7 +278,7 @@ class RayTracer:
     def _groups(
         self, centres: Array, radii: Array, starts: Floats, max_range: float, hidden: tuple[int, int]
     ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Bounding spheres of the moving things, and which of them a ray can reach."""
+        """Bounding spheres of the moving objects, and which of them a ray can reach."""
         first = self._group_starts
         counts = np.diff(first, append=len(centres))
         middles = np.add.reduceat(centres, first) / counts[:, None]
@@ -298,7 +298,7 @@ class RayTracer:
         return self._parts[number]
 
     def _build(self) -> _Tree:
-        """Builds the scene of all standing things, in world axes."""
+        """Builds the scene of all standing objects, in world axes."""
         model = self._model
         meshes = [model.shapes[number].lods[0] for number in model.part_shape[: model.n_standing].tolist()]
         vertices = np.empty((sum(len(mesh.positions) for mesh in meshes), 3), np.float32)
@@ -317,7 +317,7 @@ class RayTracer:
         return _Tree(vertices, faces, materials)
 
 
-def _arrays(hits: RayHits) -> tuple[Any, Any, Any, Any]:
+def _arrays(hits: RayHits) -> tuple[NDArray[np.generic], ...]:
     return hits.distance, hits.row, hits.material, hits.normal
 
 
@@ -328,12 +328,12 @@ def _sphere(mesh: Mesh) -> tuple[Array, float]:
     return centre, float(np.linalg.norm(points - centre, axis=1).max())
 
 
-def _inverses(poses: Array) -> Array:
+def inverses(poses: Array) -> Array:
     """(m, 3, 4) part_from_world."""
     turns = np.linalg.inv(poses[:, :, :3])
     return np.concatenate([turns, -(turns @ poses[:, :, 3:])], axis=2)
 
 
-def _room(n: int) -> tuple[Any, Any, Any, Any]:
+def _room(n: int) -> tuple[NDArray[np.int32], Floats, Floats, Floats]:
     """Buffers for n rays of parts: their numbers, origins, directions and reach."""
     return np.empty(n, np.int32), np.empty((n, 3), np.float32), np.empty((n, 3), np.float32), np.empty(n, np.float32)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skyloop.core.frames import LocalFrame
 from skyloop.world.earth import Earth
@@ -20,15 +21,19 @@ from skyloop_client.messages import Array
 
 Rows = tuple[int, int]
 Meanwhile = Callable[[Callable[[], bool]], None]
-Beside = Callable[[Callable[[], Any]], Any]
-"""Calls a function in another thread, answers clients until it is done, and returns its result."""
+T = TypeVar("T")
+
+
+class Beside(Protocol):
+    def __call__(self, work: Callable[[], T]) -> T:
+        """Calls a function in another thread, answers clients until it is done, and returns its result."""
 
 
 class ViewRenderer(Protocol):
     """The interface of a renderer; `rendering.client.Renderer` implements it."""
 
     meanwhile: Meanwhile | None
-    """Called while it renders, with a function that tells whether the views are ready; it returns once they are."""
+    """Called while it renders, with a function that says whether the views are ready; it returns once they are."""
 
     def render(self, requests: Sequence[ViewRequest], weather: Weather) -> list[View]: ...
 
@@ -81,7 +86,7 @@ class WorldScene:
         self._start_painter = start_painter
         self._painter: ViewRenderer | None = None
         self._tracer: RayTracer | None = None
-        self._views: dict[Any, View] = {}
+        self._views: dict[Hashable, View] = {}
         self._under_way: deque[Painting] = deque()
 
     def at(self, t_ns: int, vehicle: int | None = None) -> WorldScene:
@@ -92,7 +97,7 @@ class WorldScene:
         self.hidden_parts = None if vehicle is None or not self.vehicle_parts else self.vehicle_parts[vehicle]
         return self
 
-    def measure(self, work: Callable[[], Any]) -> Any:
+    def measure(self, work: Callable[[], T]) -> T:
         """The result of a costly measurement of this scene."""
         if self.beside is None:
             return work()
@@ -107,7 +112,7 @@ class WorldScene:
         """(n,) m from (n, 3) origins along (n, 3) unit directions; inf where nothing is hit."""
         return np.asarray(self.cast(origins, directions, max_range).distance, np.float64)
 
-    def cast(self, origins: Any, directions: Any, max_range: float, t_ns: int | None = None) -> RayHits:
+    def cast(self, origins: ArrayLike, directions: ArrayLike, max_range: float, t_ns: int | None = None) -> RayHits:
         """The hits of rays at `t_ns`, by default now."""
         if self._tracer is None:
             self._tracer = RayTracer(self.model)
@@ -120,11 +125,11 @@ class WorldScene:
             request if request.hidden_parts else replace(request, hidden_parts=self.hidden_parts)
             for request in requests
         ]
-        missing: dict[Any, ViewRequest] = {}
+        missing: dict[Hashable, ViewRequest] = {}
         for request in requests:
             key = _key(request)
             if not _shows(self._views.get(key), request):
-                # one picture serves all who look from one place, so it has all that any of them needs
+                # one picture serves all cameras at one position, so it has all that any of them needs
                 both = missing.get(key, request)
                 missing[key] = replace(
                     request, colour=request.colour or both.colour, surface=request.surface or both.surface
@@ -213,7 +218,7 @@ def _shows(view: View | None, request: ViewRequest) -> bool:
     return (view.colour.size > 0 or not request.colour) and (view.surface.size > 0 or not request.surface)
 
 
-def _key(request: ViewRequest) -> Any:
+def _key(request: ViewRequest) -> Hashable:
     lens, pose = request.lens, request.pose
     return (
         (lens.width, lens.height, lens.fx, lens.fy, lens.cx, lens.cy),

@@ -48,7 +48,7 @@ CLASSES: Final = (
     "forklift",
     "marker",
     "target",
-    "object",  # a thing of an imported file whose name says no more
+    "object",  # an object of an imported file whose name says no more
     "traffic light",
     "barrel",
 )

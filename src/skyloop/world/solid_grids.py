@@ -1,6 +1,6 @@
 """Triangles in the form that the flight kernels search: grids of cells in blocks, only where something is.
 
-Grid 0 holds all standing solid things in world axes. Every other grid is one shape in its own axes, for movers and for
+Grid 0 holds all standing solid objects in world axes. Every other grid is one shape in its own axes, for movers and for
 the hulls of vehicles. A block is 4 by 4 by 4 cells. A block with triangles has a number, and its cells have lists of
 triangles. An empty block holds a negative number: minus the least distance in blocks to the next occupied one.
 """
@@ -9,7 +9,7 @@ triangles. An empty block holds a negative number: minus the least distance in b
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from skyloop.core.jit import WHEN_CALLED, kernel, record_type
 from skyloop_client.messages import Array
 
+Ints = NDArray[np.int32]
+
 SMALLEST_CELL, LARGEST_CELL = 0.03, 0.5
-"""m; large things get larger cells if there would be too many."""
+"""m; large objects get larger cells if there would be too many."""
 MAX_BLOCKS = 2_000_000
 MAX_REFERENCES = 12_000_000
 FARTHEST = 15
@@ -54,18 +56,18 @@ MOVING = np.dtype(
 class SolidArrays(NamedTuple):
     """The arrays that kernels get."""
 
-    grids: Any
-    blocks: Any
-    starts: Any
+    grids: NDArray[np.void]
+    blocks: Ints
+    starts: Ints
     """(64 n + 1,) where each cell's triangles begin in `references`; 64 cells per occupied block."""
-    references: Any
-    triangles: Any
+    references: Ints
+    triangles: NDArray[np.float32]
     """(n, 9) m, three corners."""
-    rows: Any
+    rows: Ints
     """(n,) rows of the model, for standing triangles."""
     n_standing: int
-    vehicle_grids: Any
-    vehicle_parts: Any
+    vehicle_grids: NDArray[np.int64]
+    vehicle_parts: NDArray[np.int64]
 
 
 grid_type = numba.from_dtype(GRID)
@@ -226,11 +228,11 @@ class Grids:
     """Collects grids and joins their arrays."""
 
     def __init__(self) -> None:
-        self.grids: list[Any] = []
-        self._blocks: list[Any] = []
-        self._counts: list[Any] = []
-        self._references: list[Any] = []
-        self._triangles: list[Any] = []
+        self.grids: list[NDArray[np.void]] = []
+        self._blocks: list[Ints] = []
+        self._counts: list[Ints] = []
+        self._references: list[Ints] = []
+        self._triangles: list[NDArray[np.float32]] = []
         self._n_blocks = self._n_occupied = self._n_triangles = 0
 
     def add(self, corners: Array) -> int:
@@ -248,14 +250,14 @@ class Grids:
         self._n_triangles += len(triangles)
         return len(self.grids) - 1
 
-    def joined(self) -> tuple[Any, ...]:
+    def joined(self) -> tuple[NDArray[np.generic], ...]:
         starts = np.zeros(64 * self._n_occupied + 1, np.int32)
         np.cumsum(np.concatenate(self._counts), out=starts[1:])
         references, triangles = np.concatenate(self._references), np.concatenate(self._triangles)
         return np.array(self.grids, GRID), np.concatenate(self._blocks), starts, references, triangles
 
 
-def _built(triangles: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
+def _built(triangles: NDArray[np.float32]) -> tuple[NDArray[np.void], Ints, Ints, Ints]:
     """One grid: its record, blocks, triangles per cell and their references, all counted from 0."""
     grid = np.zeros((), GRID)
     nothing = np.zeros(1, np.int32)
@@ -289,7 +291,7 @@ def _built(triangles: NDArray[np.float32]) -> tuple[Any, Any, Any, Any]:
     return grid, blocks, counts, references
 
 
-def _tell_distances(blocks: NDArray[np.int32]) -> None:
+def _tell_distances(blocks: Ints) -> None:
     """Gives empty blocks minus the number of blocks to the next occupied one; a diagonal step counts as one."""
     near = blocks >= 0
     for distance in range(1, FARTHEST + 1):

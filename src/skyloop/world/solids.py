@@ -1,4 +1,4 @@
-"""Everything in a model that stops a vehicle: standing things, moving things, and the vehicles' own hulls."""
+"""Everything in a model that stops a vehicle: standing objects, moving objects, and the vehicles' own hulls."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.model import Model, Mover, Shape
+from skyloop.world.rays import inverses
 from skyloop.world.solid_grids import MOVING, Grids, SolidArrays, cast_segment
 from skyloop_client.messages import Array
 
@@ -27,8 +28,8 @@ class Solids:
         corners, rows = _standing(model)
         grids.add(corners)
         self._grid_of_shape: dict[int, int] = {}
-        vehicle_parts = [model.things[thing].rows[0] for thing in vehicles]
-        own = {row for thing in vehicles for row in model.things[thing].rows}
+        vehicle_parts = [model.objects[instance].rows[0] for instance in vehicles]
+        own = {row for instance in vehicles for row in model.objects[instance].rows}
         self.movers: list[tuple[Mover, NDArray[np.void]]] = []
         row = model.n_standing
         for mover in model.movers:
@@ -83,7 +84,7 @@ class Solids:
         for edge in (interval, interval + 1):
             if (k, edge) not in self._places:
                 poses = mover.poses(edge * period)
-                self._places[k, edge] = poses, _inverse(poses)
+                self._places[k, edge] = poses, inverses(poses)
         parts = table.copy()
         parts["before"], parts["inverse_before"] = self._places[k, interval]
         parts["after"], parts["inverse_after"] = self._places[k, interval + 1]
@@ -96,17 +97,17 @@ class Solids:
         self._places.clear()
 
     def above(self, position: ArrayLike, reach: float) -> tuple[float, str] | None:
-        """How far above a place a standing thing is, m, and its name; None if there is none within `reach`."""
+        """How far above a position a standing object is, m, and its name; None if there is none within `reach`."""
         x, y, z = np.asarray(position, float).tolist()
         share, triangle = cast_segment(self.arrays, 0, (x, y, z), (x, y, z + reach))
         if share > 1.0:
             return None
-        return share * reach, self.thing(int(self.arrays.rows[int(triangle)]), position)[1]
+        return share * reach, self.instance(int(self.arrays.rows[int(triangle)]), position)[1]
 
-    def thing(self, row: int, position: ArrayLike) -> tuple[int, str]:
-        """Instance number and name of the thing touched at a position; row -1 is the ground."""
+    def instance(self, row: int, position: ArrayLike) -> tuple[int, str]:
+        """Instance number and name of the object touched at a position; row -1 is the ground."""
         number = self._ground_at(*np.asarray(position, float).tolist()) if row < 0 else int(self.model.part_object[row])
-        return number, self.model.things[number].name if number else "ground"
+        return number, self.model.objects[number].name if number else "ground"
 
     def _ground_at(self, x: float, y: float, z: float) -> int:
         """The instance that shows the ground there, 0 if none does: the level surface nearest to a point."""
@@ -124,11 +125,6 @@ class Solids:
         mesh, pose = self.model.shapes[self.model.part_shape[row]].lods[0], self.model.standing_poses[row]
         reach = mesh.radius * np.linalg.norm(pose[:, :3], axis=0).max() + 1e-3
         return pose[:2, 3] - reach, pose[:2, 3] + reach
-
-
-def _inverse(poses: Array) -> Array:
-    turn = np.linalg.inv(poses[:, :, :3])
-    return np.concatenate([turn, -turn @ poses[:, :, 3:]], axis=2)
 
 
 def _corners(shape: Shape) -> Array:

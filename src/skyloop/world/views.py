@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float32, float64, int32, int64, types, uint8, uint32, void
 from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat
-from skyloop.core.jit import kernel, record_type
+from skyloop.core.jit import kernel, readonly, record_type
 from skyloop.world.materials import MATERIALS
 from skyloop.world.model import BY_MATERIAL, Model, MoverStates
 from skyloop.world.semantics import CLASS_ID
@@ -43,6 +43,10 @@ class Pinhole:
         """Square pixels, with the optical axis through the middle of the image; the angle is in radians."""
         f = 0.5 * width / np.tan(0.5 * horizontal_fov)
         return Pinhole(width, height, float(f), float(f), 0.5 * (width - 1), 0.5 * (height - 1))
+
+    def centre_and_focal(self) -> dict[str, float]:
+        """px, by name."""
+        return {"fx": self.fx, "fy": self.fy, "cx": self.cx, "cy": self.cy}
 
     def rays(self) -> Array:
         """(height, width, 3) directions with z = 1, camera axes (right, down, forward)."""
@@ -81,8 +85,8 @@ class ViewRequest:
     """Whether the surface buffer is needed."""
 
 
-@kernel(void(types.Array(uint32, 1, "C", readonly=True), uint32[::1]))
-def _drop_alpha(pixels: Any, out: Any) -> None:
+@kernel(void(readonly(uint32, 1), uint32[::1]))
+def _drop_alpha(pixels, out):
     # four pixels of four bytes become three words; the lowest byte of a word, which is its first, is red
     last = len(pixels) - 1
     for k in range(len(out) // 3):
@@ -101,18 +105,18 @@ def without_alpha(pixels: NDArray[np.uint32]) -> NDArray[np.uint8]:
     return words.view(np.uint8)[: 3 * n]
 
 
-_SURFACE = types.Array(uint32, 3, "C", readonly=True)
+_SURFACE = readonly(uint32, 3)
 
 
 OCTAHEDRAL = np.arange(4096) / 2047.0 - 1.0
 """The coordinates that 12 bits stand for."""
-_OCTAHEDRAL = types.Array(float64, 1, "C", readonly=True)
+_OCTAHEDRAL = readonly(float64, 1)
 NO_CODE, SKY = 0xFFFFFFFF, 0xFFFFFFFE
 """No normal has these codes, which need 24 bits."""
 
 
 @kernel(void(_SURFACE, _OCTAHEDRAL, float32[:, :, ::1]))
-def _decode_normals(surface: Any, coordinates: Any, out: Any) -> None:
+def _decode_normals(surface, coordinates, out):
     # neighbours often show the same plane, so the last normal is kept
     last = uint32(NO_CODE)
     nx = ny = nz = float32(0.0)
@@ -138,32 +142,32 @@ def _decode_normals(surface: Any, coordinates: Any, out: Any) -> None:
 @kernel(
     void(
         _SURFACE,
-        types.Array(int32, 1, "C", readonly=True),
-        types.Array(uint8, 1, "C", readonly=True),
-        types.Array(uint8, 1, "C", readonly=True),
+        readonly(int32, 1),
+        readonly(uint8, 1),
+        readonly(uint8, 1),
         int32[:, ::1],
         uint8[:, ::1],
         uint8[:, ::1],
     )
 )
-def _decode_ids(
-    surface: Any, part_object: Any, object_class: Any, material_class: Any, things: Any, classes: Any, materials: Any
-) -> None:
+def _decode_ids(surface, part_object, object_class, material_class, objects, classes, materials):
     for i in range(surface.shape[0]):
         for j in range(surface.shape[1]):
             row = surface[i, j, 1]
             if row == 0:
-                things[i, j] = 0
+                objects[i, j] = 0
                 classes[i, j] = materials[i, j] = 0
                 continue
-            thing = part_object[row - 1]
+            instance = part_object[row - 1]
             material = surface[i, j, 2] & 0xFF
             materials[i, j] = material
-            things[i, j] = thing
-            classes[i, j] = material_class[material] if object_class[thing] == BY_MATERIAL else object_class[thing]
+            objects[i, j] = instance
+            classes[i, j] = (
+                material_class[material] if object_class[instance] == BY_MATERIAL else object_class[instance]
+            )
 
 
-_A2, _A3 = types.Array(float64, 2, "C", readonly=True), types.Array(float64, 3, "C", readonly=True)
+_A2, _A3 = readonly(float64, 2), readonly(float64, 3)
 
 
 class MoverArrays(NamedTuple):
@@ -248,14 +252,14 @@ class View:
     @cached_property
     def _ids(self) -> tuple[NDArray[np.int32], NDArray[np.uint8], NDArray[np.uint8]]:
         shape = self.surface.shape[:2]
-        things, classes, materials = np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+        objects, classes, materials = np.empty(shape, np.int32), np.empty(shape, np.uint8), np.empty(shape, np.uint8)
         model = self.model
-        _decode_ids(self.surface, model.part_object, model.object_class, MATERIAL_CLASS, things, classes, materials)
-        return things, classes, materials
+        _decode_ids(self.surface, model.part_object, model.object_class, MATERIAL_CLASS, objects, classes, materials)
+        return objects, classes, materials
 
     @property
     def instances(self) -> NDArray[np.int32]:
-        """(height, width) number of the thing; 0 is the sky."""
+        """(height, width) number of the object; 0 is the sky."""
         return self._ids[0]
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -12,9 +13,9 @@ from skyloop.core.plugins import Registry
 from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.model import Model
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 
-WORLDS: Registry[type[Any]] = Registry("worlds", "world")
+WORLDS: Registry[Callable[..., World]] = Registry("worlds", "world")
 Randomised = Literal["sun", "weather", "textures", "colours", "people"]
 """What a seed may vary widely."""
 
@@ -77,9 +78,10 @@ def build_world(config: WorldConfig, seed: int, folder: Path | None) -> World:
         world: World = make(first, **options)
     except TypeError as error:
         raise ScenarioError(f"world '{label}' refuses its options {config.options}: {error}") from error
-    if not isinstance(getattr(world, "ground", None), Ground):
+    ground, model = (getattr(world, name, None) for name in ("ground", "model"))
+    if not isinstance(ground, Ground):
         raise ScenarioError(f"world '{label}' has no 'ground' of class skyloop.world.ground.Ground")
-    if not isinstance(getattr(world, "model", None), Model):
+    if not isinstance(model, Model):
         world.model = Model()
         place_terrain(world.model, world.ground)
     return world

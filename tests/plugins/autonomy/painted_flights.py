@@ -63,17 +63,22 @@ def calibration() -> StereoCalibration:
 
 
 @cache
+def blobs(seed: int, height: int, width: int, smallest: float = 2.0, contrast: float = 60.0) -> np.ndarray:
+    """A picture with blobs of all sizes, in which corners are found."""
+    noise = np.random.default_rng(seed).normal(size=(height, width)).astype(np.float32)
+    picture = sum(cv2.GaussianBlur(noise, (0, 0), scale * smallest) * scale * smallest for scale in (1, 2, 4))
+    return np.clip(128.0 + contrast * picture / picture.std(), 0, 255).astype(np.uint8)
+
+
 def painting() -> np.ndarray:
-    """Blobs of all sizes on 10 by 10 m."""
-    noise = np.random.default_rng(2).normal(size=(800, 800)).astype(np.float32)
-    picture = sum(cv2.GaussianBlur(noise, (0, 0), sd) * sd for sd in (1.5, 3.0, 6.0))
-    return np.clip(128.0 + 60.0 * picture / picture.std(), 0, 255).astype(np.uint8)
+    """On 10 by 10 m."""
+    return blobs(2, 800, 800, 1.5)
 
 
-def view(rotation: np.ndarray, place: np.ndarray, mount: np.ndarray, focal: float) -> np.ndarray:
+def view(rotation: np.ndarray, position: np.ndarray, mount: np.ndarray, focal: float) -> np.ndarray:
     """The wall x = WALL, with the middle of the painting straight ahead of the start; mount: body from camera."""
     world_from_camera = np.eye(4)
-    world_from_camera[:3, :3], world_from_camera[:3, 3] = rotation, place
+    world_from_camera[:3, :3], world_from_camera[:3, 3] = rotation, position
     camera = world_from_camera @ mount
     middle = 0.5 * len(painting()) / PER_M
     plane = np.array([[0.0, 0.0, WALL], [-1.0 / PER_M, 0.0, middle], [0.0, -1.0 / PER_M, middle]])
@@ -87,11 +92,11 @@ def swaying(seconds: float, seed: int = 1) -> Flight:
     t = np.arange(0.0, seconds, 1.0 / IMU_HZ)
     s = np.clip((t - 1.0) / 1.5, 0.0, 1.0)
     ramp, phase = s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), np.maximum(t - 1.0, 0.0)
-    place = ramp[:, None] * np.stack(
+    position = ramp[:, None] * np.stack(
         [0.3 * np.sin(0.9 * phase), 0.6 * np.sin(1.1 * phase), 0.3 * np.sin(1.7 * phase)], axis=1
     )
     rig = calibration()
-    return flown_along(t, place, 0.1 * ramp * np.sin(phase), rig.imu, np.random.default_rng([seed, 3]))
+    return flown_along(t, position, 0.1 * ramp * np.sin(phase), rig.imu, np.random.default_rng([seed, 3]))
 
 
 def events(seconds: float) -> tuple[Flight, tuple[Event, ...]]:
@@ -140,9 +145,9 @@ def through_localiser(given: Iterable[Event], settings: VioSettings = SETTINGS) 
     made, out = localiser(settings), []
     for number, event in enumerate(given):
         if isinstance(event, Sample):
-            told = made.estimate_of(Message("drone/imu", number, event.t_ns, event.t_ns, ImuSample(*event)))
-            if told is not None:
-                out.append(told)
+            found = made.estimate_of(Message("drone/imu", number, event.t_ns, event.t_ns, ImuSample(*event)))
+            if found is not None:
+                out.append(found)
             continue
         for name, image in (("left", event.left), ("right", event.right)):
             if image is not None:

@@ -65,8 +65,8 @@ class Scene:
 
     def seen(self, k: int, t: float) -> Array:
         """Sensor axes."""
-        place, velocity = self.people[k]
-        return matrix_from_quat(QUAT).T @ (place + t * velocity - self.vehicle(t) - MOUNT.position)
+        position, velocity = self.people[k]
+        return matrix_from_quat(QUAT).T @ (position + t * velocity - self.vehicle(t) - MOUNT.position)
 
     def boxes(self, t: float, px: float = 0.7) -> Detections:
         found = []

@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
+from shortest_ways import shortest_length
 
 from skyloop_autonomy.grid_slam.lines import LineSettings, segments, without_false_cells
 from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
@@ -37,33 +36,6 @@ def length(way: Array) -> float:
     return float(np.hypot(*np.diff(way, axis=0).T).sum())
 
 
-def shortest_over_cells(found: ClearanceGrid, start: Array, goal: Array) -> float:
-    """m, by Dijkstra of scipy, over the same eight neighbours and without the extra cost near the band."""
-    free = found.clearances >= BAND
-    numbers = np.arange(free.size).reshape(free.shape)
-    ends = []
-    for di, dj in ((1, 0), (0, 1), (1, 1), (1, -1)):
-        i0, i1 = slice(None, -di or None), slice(di, None)
-        j0 = slice(max(-dj, 0), -dj if dj > 0 else None)
-        j1 = slice(max(dj, 0), dj if dj < 0 else None)
-        ok = free[i0, j0] & free[i1, j1]
-        if di and dj:
-            ok &= free[i0, j1] & free[i1, j0]
-        ends.append((numbers[i0, j0][ok], numbers[i1, j1][ok], math.hypot(di, dj)))
-    row, column = (np.concatenate([end[k] for end in ends]) for k in (0, 1))
-    cost = np.concatenate([np.full(len(end[0]), end[2]) for end in ends])
-    graph = coo_array((cost, (row, column)), (free.size, free.size))
-    first, last = (numbers[tuple(found.cell_of(point))] for point in (start, goal))
-    return float(dijkstra(graph.tocsr(), directed=False, indices=first)[last]) * CELL
-
-
-def test_in_the_open_the_way_is_straight() -> None:
-    way = ways().way(np.array([-8.0, -3.0]), np.array([15.0, 10.0]))
-    assert way is not None
-    assert len(way) == 2
-    assert np.allclose(way[-1], [15.0, 10.0])
-
-
 def test_around_a_wall_the_way_keeps_out_of_the_band_and_is_hardly_longer_than_the_shortest() -> None:
     found = ways((2.0, -5.0, 2.5, 8.0), (9.0, 0.0, 9.5, 15.0))
     start, goal = np.array([-5.0, 0.0]), np.array([15.0, 12.0])
@@ -71,7 +43,8 @@ def test_around_a_wall_the_way_keeps_out_of_the_band_and_is_hardly_longer_than_t
     assert way is not None
     for a, b in pairwise(way):
         assert found.sees(a, b)
-    assert length(way) < 1.05 * shortest_over_cells(found, start, goal)
+    first, last = (tuple(found.cell_of(point).tolist()) for point in (start, goal))
+    assert length(way) < 1.05 * CELL * shortest_length(found.clearances < BAND, first, last)
 
 
 def test_there_is_no_way_through_a_closed_wall_or_a_gap_that_is_too_narrow() -> None:
@@ -138,7 +111,7 @@ def test_a_longer_way_that_is_known_to_be_free_is_preferred_to_one_through_the_u
     way = found.way(start, goal)
     assert way is not None
     along = np.concatenate([np.linspace(a, b, 50) for a, b in pairwise(way)])
-    # a line may cut the corner of a cell between the places where it was looked at
+    # a line may cut the corner of a cell between the positions where it was looked at
     assert np.mean([found.unknown[tuple(found.cell_of(point))] for point in along]) < 0.03
 
 

@@ -18,13 +18,6 @@ def seeing(local: CylinderMap, image: np.ndarray, times: int = 3, yaw: float = 0
         local.add_depth(image, LENS, camera_at(body[0], body[1], body[2], yaw), body)
 
 
-def test_the_defaults_are_those_of_e2es() -> None:
-    local = CylinderMap()
-    assert local.counters.shape == (20, 120, 20) and local.counters.size == 48_000
-    assert local.config.sight.far == pytest.approx(np.hypot(6.0, 4.0), abs=0.02)
-    assert len(local.cloud()) == 0 and np.isinf(local.nearest()).all()
-
-
 @pytest.mark.parametrize("yaw_deg", [1.0, 44.0, 91.0, 137.0, 200.0, 268.0, 359.0])
 def test_a_person_is_in_the_ring_sector_and_layer_where_they_stand(yaw_deg: float) -> None:
     local = CylinderMap(CONFIG)

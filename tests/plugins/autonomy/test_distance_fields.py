@@ -35,13 +35,6 @@ def test_updates_give_the_field_of_the_newest_grid_whatever_came_before() -> Non
         assert field.update(occupied) == pytest.approx(oracle(occupied, 0.1), abs=1e-5)
 
 
-def test_the_zero_is_on_the_face_of_a_wall_and_the_inside_is_negative() -> None:
-    occupied = np.zeros((20, 5, 4), bool)
-    occupied[10:] = True
-    middles = 0.5 * (np.arange(20) + 0.5)
-    assert signed_distance(occupied, 0.5)[:, 2, 1] == pytest.approx(0.5 * 10 - middles)
-
-
 def test_an_empty_grid_is_infinitely_far_from_anything_and_a_full_one_from_freedom() -> None:
     field = DistanceField((4, 5, 6), 0.2)
     assert (field.update(np.zeros((4, 5, 6), bool)) == np.inf).all()

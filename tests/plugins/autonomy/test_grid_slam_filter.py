@@ -83,7 +83,7 @@ def test_the_trajectory_is_found_although_odometry_drifts() -> None:
     assert 120 * np.hypot(*drift[:2]) > 2.5
     assert np.hypot(errors[:, 0], errors[:, 1]).max() < 0.25
     assert np.abs(errors[:, 2]).max() < 0.03
-    assert slam.drawn_anew > 0
+    assert slam.resamplings > 0
 
 
 def test_bare_walls_do_not_hold_a_moving_vehicle_back() -> None:

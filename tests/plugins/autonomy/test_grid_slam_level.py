@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from skyloop.core.frames import matrix_from_quat, quat_from_euler
 from skyloop_autonomy.grid_slam.level_sweep import SweepMotion, SweepSlab, levelled
@@ -13,7 +14,7 @@ from skyloop_client.messages import Array
 SLAB = SweepSlab(-0.75, 0.75, 0.5, 60.0)
 STILL = np.zeros(3)
 WALL = 8.0
-"""m north of the vehicle's place at the end of the sweep."""
+"""m north of the vehicle's position at the end of the sweep."""
 
 
 def motion(
@@ -26,16 +27,16 @@ def motion(
 
 
 def seen_wall(m: SweepMotion, offsets: Array) -> tuple[Array, Array]:
-    """Points on a wall along east, each in the sensor's axes at its firing, and their true places in the world."""
+    """Points on a wall along east, each in the sensor's axes at its firing, and their true positions in the world."""
     east, up = np.meshgrid(np.linspace(-10.0, 10.0, 60), np.linspace(-0.6, 0.6, 7))
-    places = np.stack([east.ravel(), np.full(east.size, WALL), up.ravel()], axis=1)
+    positions = np.stack([east.ravel(), np.full(east.size, WALL), up.ravel()], axis=1)
     sensed = []
-    for place, dt in zip(places, np.resize(offsets, len(places)), strict=True):
+    for position, dt in zip(positions, np.resize(offsets, len(positions)), strict=True):
         angle = m.angular_velocity_body * dt
         turn = matrix_from_quat(np.array([1.0, *(0.5 * angle)]) / math.hypot(1.0, *(0.5 * angle)))
-        in_body = (m.world_from_body @ turn).T @ (place - m.velocity_world * dt)
+        in_body = (m.world_from_body @ turn).T @ (position - m.velocity_world * dt)
         sensed.append(m.body_from_sensor.T @ (in_body - m.mount))
-    return np.array(sensed), places
+    return np.array(sensed), positions
 
 
 def in_world(points: Array, heading: float) -> Array:
@@ -63,25 +64,6 @@ def test_motion_during_the_sweep_is_taken_out() -> None:
     assert np.abs(smeared[:, 1] - WALL).max() > 0.3
 
 
-def test_ground_roofs_the_vehicle_itself_and_far_returns_are_left_out() -> None:
-    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
-    points = np.array([(5.0, 0.0, -1.0), (5.0, 1.0, 0.9), (0.3, 0.0, 0.0), (61.0, 0.0, 0.0), (5.0, 2.0, 0.1)])
-    found = levelled(points, np.zeros(5, np.int64), m, SLAB)
-    assert np.allclose(found, [(5.0, 2.0)])
-
-
-def test_of_several_returns_in_one_direction_the_one_in_the_middle_of_the_slab_stays() -> None:
-    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
-    points = np.array([(5.0, 0.0, 0.6), (5.2, 0.0, 0.1), (4.8, 0.0, -0.5)])
-    assert np.allclose(levelled(points, np.zeros(3, np.int64), m, SLAB), [(5.2, 0.0)])
-
-
-def test_returns_that_are_not_numbers_are_left_out() -> None:
-    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
-    points = np.array([(math.nan, 0.0, 0.0), (5.0, math.nan, 0.0), (5.0, 0.0, math.nan), (math.inf, 0.0, 0.0)])
-    assert len(levelled(points, np.zeros(4, np.int64), m, SLAB)) == 0
-
-
 def test_arrays_that_may_not_be_written_as_a_link_gives_them_are_taken() -> None:
     m = motion(yaw=0.7)
     points, _ = seen_wall(m, np.zeros(1))
@@ -89,3 +71,18 @@ def test_arrays_that_may_not_be_written_as_a_link_gives_them_are_taken() -> None
     expected = levelled(points, offsets, m, SLAB)
     points.flags.writeable = offsets.flags.writeable = False
     assert np.array_equal(levelled(points, offsets, m, SLAB), expected)
+
+
+@pytest.mark.parametrize(
+    ("points", "kept"),
+    [
+        ([(5.0, 0.0, -1.0), (5.0, 1.0, 0.9), (0.3, 0.0, 0.0), (61.0, 0.0, 0.0), (5.0, 2.0, 0.1)], [(5.0, 2.0)]),
+        ([(5.0, 0.0, 0.6), (5.2, 0.0, 0.1), (4.8, 0.0, -0.5)], [(5.2, 0.0)]),
+        ([(math.nan, 0.0, 0.0), (5.0, math.nan, 0.0), (5.0, 0.0, math.nan), (math.inf, 0.0, 0.0)], []),
+    ],
+    ids=["ground, roofs, the vehicle itself, far", "the middle of the slab in each direction", "not numbers"],
+)
+def test_what_is_left_out(points: list[tuple[float, float, float]], kept: list[tuple[float, float]]) -> None:
+    m = SweepMotion(np.eye(3), STILL, STILL, 0.0, np.eye(3), STILL)
+    found = levelled(np.array(points), np.zeros(len(points), np.int64), m, SLAB)
+    assert found == pytest.approx(np.array(kept).reshape(-1, 2))

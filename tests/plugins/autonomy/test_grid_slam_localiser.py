@@ -33,16 +33,16 @@ def test_after_a_pause_of_the_lidar_the_way_since_the_last_sweep_is_that_of_all_
         own = localiser_of(simulation)
         before = own._memory.estimates[-1]
         own._memory.swept, own._memory.travel = before, np.zeros(3)
-        told: list[Estimate] = []
-        monkeypatch.setattr(own._inertial, "on_message", lambda message: told[-1])
+        reports: list[Estimate] = []
+        monkeypatch.setattr(own._inertial, "on_message", lambda message: reports[-1])
         message: Any = simulation.bus.newest("drone/imu")
         for k in range(1, 401):
             velocity = np.array([3.0, 0.0, 0.0]) if k <= 200 else np.array([0.0, 2.0, 0.0]) * (k < 400)
-            told.append(replace(before, t_ns=before.t_ns + k * 5_000_000, velocity_world=velocity))
+            reports.append(replace(before, t_ns=before.t_ns + k * 5_000_000, velocity_world=velocity))
             own.on_message(message)
-        np.testing.assert_allclose(own._moved(before, told[-1]), [3.0, 1.99, 0.0], atol=1e-9)
+        np.testing.assert_allclose(own._moved(before, reports[-1]), [3.0, 1.99, 0.0], atol=1e-9)
         # from one sweep to the next the mean of two velocities is enough
-        np.testing.assert_allclose(own._moved(told[189], told[209]), [0.15, 0.1, 0.0], atol=1e-9)
+        np.testing.assert_allclose(own._moved(reports[189], reports[209]), [0.15, 0.1, 0.0], atol=1e-9)
 
 
 @pytest.mark.slow("a flight on LiDAR")
@@ -52,7 +52,7 @@ def test_estimates_are_not_valid_while_the_sweeps_say_another_place(monkeypatch:
         own = localiser_of(simulation)
         newest = lambda: simulation.bus.newest("drone/slam").data  # noqa: E731
         assert newest().valid
-        monkeypatch.setattr(own._inertial, "correct_place", lambda *told: False)
+        monkeypatch.setattr(own._inertial, "correct_place", lambda *_: False)
         simulation.run_until(2.3)
         assert newest().valid, "a few sweeps may be refused"
         simulation.run_until(2.7)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy.ndimage import distance_transform_edt
 from walled_city import placed, sweep
 
@@ -142,9 +141,3 @@ def test_a_snapshot_is_not_touched_by_what_comes_after_it() -> None:
     assert not np.array_equal(maps.known_part(0)[0], before)
     maps.restore(saved)
     assert np.array_equal(maps.known_part(0)[0], before)
-
-
-@pytest.mark.parametrize("key", ["cell", "half_extent"])
-def test_sizes_must_be_positive(key: str) -> None:
-    with pytest.raises(ValueError, match="greater than 0"):
-        GridSettings.model_validate({key: 0.0})

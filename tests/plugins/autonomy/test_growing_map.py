@@ -43,16 +43,6 @@ def test_it_grows_with_what_is_seen_and_not_with_the_way_between() -> None:
     assert near.max() == far.max() == 3
 
 
-def test_a_map_begun_anew_is_the_same_to_the_byte() -> None:
-    def made() -> bytes:
-        growing = GrowingMap()
-        for number in range(4):
-            growing.add_depth(person(wall(5.0), 2.0), LENS, camera_at(number, 0.0, 1.5, yaw=0.4 * number))
-        return growing.message(0).voxels.tobytes()
-
-    assert made() == made()
-
-
 def test_an_image_that_reaches_too_far_is_refused() -> None:
     growing = GrowingMap(GrowingMapConfig(cell=0.05, sight=Sight(far=200.0)))
     with pytest.raises(ScenarioError, match=r"lower sight\.far"):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pytest
+from vio_flights import calibration
 
 from skyloop.core.frames import quat_conjugate, quat_multiply
 from skyloop.sensors.faults import Fault
@@ -39,7 +41,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
         {"kind": "bias", "start": 0.3, "value": [0.1, 0.0, 0.0]},
         {"kind": "dropout", "start": 0.35, "probability": 0.4},
     ],
-    "eye": [
+    "camera": [
         {"kind": "bias", "start": 0.15, "end": 0.25, "value": -255.0},
         {"kind": "bias", "start": 0.3, "value": 30.0},
     ],
@@ -49,7 +51,7 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 def messages(faults: dict[str, list[dict[str, Any]]]) -> list[Message]:
     sensors: dict[str, Any] = {
         "imu": {"kind": "imu", "preset": "mpu6000", "faults": faults.get("imu", [])},
-        "eye": {"kind": "camera", "width": 16, "height": 16, "mode": "grey", "faults": faults.get("eye", [])},
+        "camera": {"kind": "camera", "width": 16, "height": 16, "mode": "grey", "faults": faults.get("camera", [])},
     }
     scenario = make_scenario({"world": "flat", "seed": 5, "vehicles": [{"sensors": sensors}]})
     seen: list[Message] = []
@@ -64,45 +66,34 @@ def test_faults_on_a_recording_are_those_of_the_simulation() -> None:
     flown, clean = messages(FAULTS), messages({})
     faults = {f"drone/{sensor}": [Fault(**one) for one in some] for sensor, some in FAULTS.items()}
     put_on = [message for message in with_faults(clean, faults, seed=5) if message.arrival_ns < 0.45 * NS_PER_S]
-    for sensor, field in (("imu", "angular_velocity"), ("eye", "colour")):
+    for sensor, values in (("imu", attrgetter("angular_velocity")), ("camera", attrgetter("colour"))):
         live, later = ([m for m in some if m.stream == f"drone/{sensor}"] for some in (flown, put_on))
         assert [(m.t_ns, m.arrival_ns) for m in live] == [(m.t_ns, m.arrival_ns) for m in later]
         for one, other in zip(live, later, strict=True):
-            np.testing.assert_array_equal(getattr(one.data, field), getattr(other.data, field))
+            np.testing.assert_array_equal(values(one.data), values(other.data))
     arrivals = [message.arrival_ns for message in put_on]
     assert arrivals == sorted(arrivals)
-    dark = [m.data.colour.max() for m in put_on if m.stream == "drone/eye" and 0.15e9 <= m.t_ns < 0.25e9]
+    dark = [m.data.colour.max() for m in put_on if m.stream == "drone/camera" and 0.15e9 <= m.t_ns < 0.25e9]
     assert dark and max(dark) == 0
-
-
-def calibration() -> StereoCalibration:
-    sensors = {
-        "imu": {"kind": "imu", "preset": "e2es"},
-        "left": {"kind": "camera", "preset": "d435-left", "mode": "grey"},
-        "right": {"kind": "camera", "preset": "d435-right", "mode": "grey"},
-    }
-    with build(make_scenario({"vehicles": [{"sensors": sensors}]})) as simulation:
-        infos = {name: info for name, info in simulation.bus.infos.items() if not name.startswith("truth/")}
-    return StereoCalibration.from_streams(infos)
 
 
 @pytest.mark.slow("records a hard case")
 def test_a_plain_wall_fills_both_images_and_only_noise_is_left() -> None:
     """The vehicle stands where the flight passes the middle of the wall; a mast lifts its cameras to flying height."""
     wall, flight = case_changes("white wall"), CASES["white wall"].flight
-    assert flight is not None and (6.6, -8.6) in flight.points
+    assert flight is not None and [6.6, -8.6, 1.5] in flight.trajectory["points"]
     data = flight_scenario(flight, 1, wall).model_dump(mode="json")
     vehicle = data["vehicles"][0]
     vehicle |= {"position": [WHITE_WALL[0], -8.6, 0.2], "yaw_deg": -90.0, "pilot": None}
-    for eye, y in (("cam0", 0.0), ("cam1", -0.05)):
-        vehicle["sensors"][eye]["mount"] = {"position": [0.12, y, 1.3]}
+    for name, y in (("cam0", 0.0), ("cam1", -0.05)):
+        vehicle["sensors"][name]["mount"] = {"position": [0.12, y, 1.3]}
     seen: list[Message] = []
     with build(make_scenario(data)) as simulation:
-        for eye in ("cam0", "cam1"):
-            simulation.bus.on(f"drone/{eye}", seen.append)
+        for name in ("cam0", "cam1"):
+            simulation.bus.on(f"drone/{name}", seen.append)
         simulation.run_until(0.05)
         infos = {name: info for name, info in simulation.bus.infos.items() if not name.startswith("truth/")}
-    left, right = (next(one.data.grey for one in seen if one.stream == f"drone/{eye}") for eye in ("cam0", "cam1"))
+    left, right = (next(one.data.grey for one in seen if one.stream == f"drone/{name}") for name in ("cam0", "cam1"))
     for image in (left, right):
         assert image.mean() > 120.0 and 0.5 < image.std() < 3.0
     assert not np.array_equal(left, right), "each camera has its own noise"
@@ -111,16 +102,25 @@ def test_a_plain_wall_fills_both_images_and_only_noise_is_left() -> None:
     assert len(tracker.tracks) == 0
 
 
+def _wrong(name: str, right: StereoCalibration) -> StereoCalibration:
+    change = CASES[name].calibration
+    assert change is not None
+    return change(right)
+
+
 def test_wrong_calibrations_are_wrong_by_one_percent_and_half_a_degree() -> None:
     right = calibration()
-    longer = CASES["lens 1 % wrong"].calibration(right)  # type: ignore[misc]
+    longer = _wrong("lens 1 % wrong", right)
     assert longer.left.fx / right.left.fx == pytest.approx(1.01)
     assert longer.right.fy / right.right.fy == pytest.approx(1.01)
-    turned = CASES["mount 0.5° wrong"].calibration(right)  # type: ignore[misc]
-    for name in ("body_from_left", "body_from_right"):
-        turn = quat_multiply(getattr(turned, name).quat_wxyz, quat_conjugate(getattr(right, name).quat_wxyz))
+    turned = _wrong("mount 0.5° wrong", right)
+    for wrong, mount in (
+        (turned.body_from_left, right.body_from_left),
+        (turned.body_from_right, right.body_from_right),
+    ):
+        turn = quat_multiply(wrong.quat_wxyz, quat_conjugate(mount.quat_wxyz))
         assert math.degrees(2.0 * math.acos(min(abs(turn[0]), 1.0))) == pytest.approx(0.5, abs=0.01)
-        np.testing.assert_array_equal(getattr(turned, name).position, getattr(right, name).position)
+        np.testing.assert_array_equal(wrong.position, mount.position)
 
 
 def made(lost: tuple[float, float]) -> Localised:
@@ -129,10 +129,10 @@ def made(lost: tuple[float, float]) -> Localised:
     level, zero = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
     for k in range(4000):
         t = 0.01 * k
-        place = np.array([math.sin(0.2 * t) * 3.0, math.cos(0.1 * t) * 2.0, 1.0])
+        position = np.array([math.sin(0.2 * t) * 3.0, math.cos(0.1 * t) * 2.0, 1.0])
         stamp = round(t * NS_PER_S)
-        states.append(VehicleState(stamp, place, zero, level, zero, zero, zero, zero, zero, zero))
-        off = place + np.array([0.01 * t, 0.0, 0.0])
+        states.append(VehicleState(stamp, position, zero, level, zero, zero, zero, zero, zero, zero))
+        off = position + np.array([0.01 * t, 0.0, 0.0])
         valid = not lost[0] <= t < lost[1]
         sd = np.full(3, 0.1)
         log.add(Estimate(stamp, off, zero, level, zero, sd, sd, sd, valid, reason="" if valid else "no corners"))

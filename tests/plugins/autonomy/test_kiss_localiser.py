@@ -31,7 +31,7 @@ def in_space(pose: Array) -> Array:
 
 
 def _cloud() -> Array:
-    """(n, 3) m, world: places on the walls of the city from 2 m below to 2 m above, and on the ground."""
+    """(n, 3) m, world: positions on the walls of the city from 2 m below to 2 m above, and on the ground."""
     lines = [np.linspace((x0, y0), (x1, y1), int(np.hypot(x1 - x0, y1 - y0) / 0.37)) for x0, y0, x1, y1 in WALLS]
     walls = np.concatenate(lines)
     x, y = np.meshgrid(np.arange(-11.0, 13.0, 1.3), np.arange(-7.0, 8.0, 1.3))
@@ -77,14 +77,14 @@ def test_the_motion_is_taken_out_of_a_sweep_by_the_predicted_one() -> None:
     """Each point is seen from where the vehicle was when it was measured; it flies 0.3 m in the time of a sweep."""
     poses = np.stack([np.linspace(-8.0, -5.3, 10), np.full(10, 4.0), np.zeros(10)], axis=1)
     off = []
-    for told in (True, False):
+    for with_offsets in (True, False):
         odometry = KissOdometry(SMALL)
         for k, pose in enumerate(poses):
             moving = np.array([0.3 * bool(k), 0.0, 0.0])
             points = seen_from(pose)
             share = (np.arctan2(points[:, 1], points[:, 0]) + np.pi) / (2.0 * np.pi)
             seen = points + np.outer(1.0 - share, [*moving[:2], 0.0])
-            offsets = np.rint((share - 1.0) * 1e8) if told else np.zeros(len(points))
+            offsets = np.rint((share - 1.0) * 1e8) if with_offsets else np.zeros(len(points))
             found, _ = odometry.sweep(seen, offsets, in_space(poses[0]), in_space(moving))
         off.append(float(np.hypot(*(found[:2, 3] - poses[-1, :2]))))
     assert off[0] < 0.05 and off[1] > 2.0 * off[0]
@@ -126,22 +126,22 @@ def test_a_placed_sweep_is_drawn_where_it_was_placed_and_one_that_fits_no_map_is
     assert lost.lost and np.array_equal(slam.maps.known_part(0)[0], cells)
 
 
-def scenario(**told: Any) -> Any:
-    slam = {"kind": KIND, "inputs": ["imu", "barometer", "below", "lidar"], **told}
+def scenario(**options: Any) -> Any:
+    slam = {"kind": KIND, "inputs": ["imu", "barometer", "below", "lidar"], **options}
     return load_scenario("unknown-city", {"vehicles.0.estimators.slam": slam})
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("options", "words"),
     [
         ({"inputs": ["imu", "barometer", "gnss", "lidar"]}, "kiss-icp takes no satellite fixes; leave 'gnss' out"),
         ({"options": {"settings": {"filter": {"particles": 3}}}}, "one particle, not 3"),
         ({"options": {"settings": {"odometry": {"voxel": 1.0}}}}, "odometry.voxel"),
     ],
 )
-def test_what_cannot_be_is_refused(told: dict[str, Any], words: str) -> None:
+def test_what_cannot_be_is_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ScenarioError, match=words) as caught:
-        build(scenario(**told))
+        build(scenario(**options))
     assert "\n" not in str(caught.value)
 
 

@@ -49,8 +49,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def localised(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
     out = tmp_path_factory.mktemp("localised") / "out"
-    told = CliRunner().invoke(app, ["localise", str(recorded), "--out", str(out), "--json"], catch_exceptions=False)
-    return json.loads(told.stdout), out
+    done = CliRunner().invoke(app, ["localise", str(recorded), "--out", str(out), "--json"], catch_exceptions=False)
+    return json.loads(done.stdout), out
 
 
 @pytest.mark.slow("records and localises a whole flight")
@@ -77,10 +77,10 @@ def test_the_way_is_found(localised: tuple[dict[str, Any], Path]) -> None:
 def test_evo_finds_the_same_error_in_the_files(localised: tuple[dict[str, Any], Path], tmp_path: Path) -> None:
     summary, out = localised
     evo = [Path(sys.executable).with_name("evo_ape"), "tum", out / "truth.tum", out / "estimate.tum", "--align"]
-    told = subprocess.run(
+    done = subprocess.run(
         list(map(str, evo)), capture_output=True, text=True, timeout=60, env={**os.environ, "HOME": str(tmp_path)}
     )
-    values = {line.split()[0]: float(line.split()[1]) for line in told.stdout.splitlines() if "\t" in line}
+    values = {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines() if "\t" in line}
     assert values["rmse"] == pytest.approx(summary["ape_m"], abs=2e-6)
 
 
@@ -102,10 +102,10 @@ def test_a_euroc_folder_gives_the_same_way(
     recorded: Path, localised: tuple[dict[str, Any], Path], tmp_path: Path
 ) -> None:
     shutil.copytree(recorded / "mav0", tmp_path / "sequence" / "mav0")
-    told = CliRunner().invoke(
+    done = CliRunner().invoke(
         app, ["localise", str(tmp_path / "sequence"), "--out", str(tmp_path / "out"), "--json"], catch_exceptions=False
     )
-    summary = json.loads(told.stdout)
+    summary = json.loads(done.stdout)
     assert (summary["left"], summary["right"], summary["imu"]) == ("drone/cam0", "drone/cam1", "drone/imu0")
     assert summary["ape_m"] == pytest.approx(localised[0]["ape_m"], abs=0.02)
 

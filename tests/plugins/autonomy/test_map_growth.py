@@ -51,15 +51,15 @@ class Flight:
         goal = np.array([8.0, 0.0, 1.5])
         for k in range(5 * seconds):
             t = 0.2 * k
-            place = np.array([0.1 * t, 0.0, 1.5])
-            self.put("truth/drone", t, VehicleState(round(t * NS_PER_S), place, ZERO, LEVEL, *[ZERO] * 6))
+            position = np.array([0.1 * t, 0.0, 1.5])
+            self.put("truth/drone", t, VehicleState(round(t * NS_PER_S), position, ZERO, LEVEL, *[ZERO] * 6))
             seen = min(1 + int(t / cell), side)
             cells[40:60, :seen] = 0
             cells[40, :seen] = 100
             self.put(
                 "drone/maps/ground", t, GridMap(round(t * NS_PER_S), cells.copy(), cell, np.array([-2.0, -10.0, 1.5]))
             )
-            self.put("drone/way", t, Way(round(t * NS_PER_S), np.array([place, goal])))
+            self.put("drone/way", t, Way(round(t * NS_PER_S), np.array([position, goal])))
             self.put("drone/status", t, GoalStatus(round(t * NS_PER_S), 0, "flying", goal, goal))
         self.put("drone/status", seconds, GoalStatus(seconds * NS_PER_S, 0, "reached", goal, goal))
         return self.growth.vehicles["drone"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from skyloop_autonomy.mapping import (
     CylinderConfig,
     CylinderMap,
     GrowingMap,
-    MapScore,
     Sight,
     VoxelMapConfig,
     WorldVoxels,
@@ -25,9 +23,13 @@ from skyloop_client.errors import ScenarioError
 SMALL = {"width": 320, "height": 180}
 
 
-@cache
-def score(preset: str) -> MapScore:
-    """Turns on two spots of the room. Every view is seen three times, because a counter needs three."""
+@pytest.mark.renders
+@pytest.mark.parametrize(
+    "preset", [pytest.param("d435", marks=pytest.mark.slow("pictures of stereo noise")), "d435-kim"]
+)
+def test_the_map_of_the_room_and_its_distances_are_those_of_the_world(preset: str) -> None:
+    """Turns on two spots, which show most edges from one side only. Every view is seen three times, because a counter
+    needs three. Whole flights are in docs/explanations/maps.md."""
     model = frozen_world("room")
     poses = [(x, y, math.pi * step / 4) for x, y in ((0.3, 0.2), (-1.3, 0.7)) for step in range(8)]
     lens = depth_lens(preset=preset, **SMALL)
@@ -37,29 +39,12 @@ def score(preset: str) -> MapScore:
         for _ in range(3 if repeated else 1):
             voxels.add_depth(shot.depth, lens, shot.world_from_camera)
     truth, unclear = true_voxels(model, None, voxels.origin, voxels.counters.shape, voxels.cell)
-    return judge(voxels.occupied, voxels.free, truth, voxels.cell, unclear)
-
-
-@pytest.mark.renders
-@pytest.mark.parametrize(
-    "preset", [pytest.param("d435", marks=pytest.mark.slow("pictures of stereo noise")), "d435-kim"]
-)
-def test_the_map_of_the_room_is_that_of_the_world(preset: str) -> None:
-    """Two spots show most edges from one side only. Whole flights are in docs/explanations/maps.md."""
-    found = score(preset)
+    found = judge(voxels.occupied, voxels.free, truth, voxels.cell, unclear)
     assert found.iou >= 0.85 and found.seen > 15_000 and found.false_occupied < 20
-
-
-@pytest.mark.renders
-@pytest.mark.parametrize(
-    "preset", [pytest.param("d435", marks=pytest.mark.slow("pictures of stereo noise")), "d435-kim"]
-)
-def test_the_distance_field_is_right_to_a_voxel(preset: str) -> None:
-    found = score(preset)
     assert found.distance_error < 0.1 and found.within_one_voxel > 0.9
 
 
-def test_a_thin_thing_is_neither_hit_nor_missed_by_an_image_that_mostly_passes_it() -> None:
+def test_a_thin_object_is_neither_hit_nor_missed_by_an_image_that_mostly_passes_it() -> None:
     """A post 3 cm wide, 2 m ahead, in front of a wall at 5 m: it fills a tenth of its voxels."""
     image = wall(5.05)
     image[:, 80:82] = 2.1
@@ -111,7 +96,7 @@ def test_a_person_who_walked_away_is_cleared_within_two_seconds() -> None:
     assert images <= 10
     see(wall(5.0), 60 - images)
     assert obstacles() == (0, 0, 0)
-    # the place is known to be free, not merely no longer occupied
+    # the position is known to be free, not merely no longer occupied
     assert fixed.free[65:70, 54:56, 3:7].all()
 
 

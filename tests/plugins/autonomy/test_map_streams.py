@@ -152,6 +152,6 @@ def test_a_snapshot_holds_the_maps(flown: Mapped) -> None:
     ],
 )
 def test_mistakes_are_one_line(inputs: list[str], options: dict[str, Any], line: str) -> None:
-    with pytest.raises(ScenarioError, match=line) as told:
+    with pytest.raises(ScenarioError, match=line) as caught:
         turning(mapped("map", inputs, **options))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from goal_flights import SHUT, WALL, Flown, scenario
-from skyloop.apps.run import run_scenario
+from skyloop.run import run_scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Goal
 from skyloop_papers.benchmarks.plan import BoxWorld
@@ -22,7 +22,7 @@ def test_it_flies_to_its_goals_around_a_wall_and_lands() -> None:
     for end in flown.ends:
         assert np.linalg.norm(flown.place(end.t_ns * 1e-9) - end.goal) < 0.5
     world = BoxWorld(16.0, np.array(WALL))
-    assert min(world.clearance(place) for place in flown.rows[:, 1:4]) > 0.38
+    assert min(world.clearance(position) for position in flown.rows[:, 1:4]) > 0.38
     assert flown.fastest <= 1.0
     assert "landed" in [event.kind for event in flown.events] and flown.rows[-1, 3] < 0.3
     assert any(len(path.positions) > 2 for path in flown.paths), "the way around the wall was published"
@@ -44,12 +44,12 @@ def test_a_goal_in_an_obstacle_is_moved_and_one_deep_inside_is_refused() -> None
 
 
 def test_a_door_that_closes_makes_it_stop_say_so_and_land() -> None:
-    told = scenario([[12.0, 3.0]], {"boxes": WALL, "more_boxes": SHUT, "more_at": 10.0}, give_up_after=3.0)
-    flown = Flown(told)
+    changed = scenario([[12.0, 3.0]], {"boxes": WALL, "more_boxes": SHUT, "more_at": 10.0}, give_up_after=3.0)
+    flown = Flown(changed)
     (end,) = flown.ends
     assert end.state == "refused" and end.reason.startswith("no way leads from")
     shut = BoxWorld(16.0, np.array([*WALL, *SHUT]))
-    assert min(shut.clearance(place) for t, *place in flown.rows[:, :4].tolist() if t > 10.0) > 0.38
+    assert min(shut.clearance(position) for t, *position in flown.rows[:, :4].tolist() if t > 10.0) > 0.38
     assert "landed" in [event.kind for event in flown.events]
 
 
@@ -82,7 +82,7 @@ def test_a_gate_that_does_not_let_it_through_makes_it_fly_around() -> None:
     assert [end.state for end in flown.ends] == ["reached"]
     assert flown.rows[:, 2].max() > 9.0, "it went through the gap in the north"
     world = BoxWorld(16.0, np.array([*BESIDE_A_GATE["boxes"], *BESIDE_A_GATE["hidden"]]))
-    assert min(world.clearance(place) for place in flown.rows[:, 1:4]) > 0.38
+    assert min(world.clearance(position) for position in flown.rows[:, 1:4]) > 0.38
 
 
 def test_a_camera_that_comes_back_lets_it_fly_on() -> None:
@@ -113,8 +113,8 @@ def test_goals_from_anybody_replace_those_that_are_left() -> None:
 
 @pytest.mark.slow("a flight to two goals")
 def test_a_run_tells_what_became_of_its_goals(tmp_path: Path) -> None:
-    told = scenario([[4.0, 2.0]], duration=20.0)
-    summary = run_scenario(told, tmp_path / "run")
+    changed = scenario([[4.0, 2.0]], duration=20.0)
+    summary = run_scenario(changed, tmp_path / "run")
     done = summary["vehicles"]["drone"]["navigation"]
     assert (done["goals_reached"], done["goals_not_reached"], done["collisions"]) == (1, 0, 0)
     assert done["farthest_from_goal_m"] < 0.2 and 0.5 < done["fastest_m_s"] <= 1.0
@@ -143,11 +143,11 @@ def least_gap(flown: Flown, walkers: list[list[float]]) -> float:
     "direction", [2.2, *(pytest.param(way, marks=pytest.mark.slow("other directions")) for way in (0.0, 4.0))]
 )
 def test_a_vehicle_that_hovers_gets_out_of_the_way_of_a_person(direction: float) -> None:
-    """From ahead, from the side and from behind: the planner is told all of them."""
+    """From ahead, from the side and from behind: the planner knows of all of them."""
     vx, vy = 0.9 * np.cos(direction), 0.9 * np.sin(direction)
     walkers = [[12.0, 6.0, 6.0, float(vx), float(vy)]]
-    told = scenario([[6.0, 6.0]], {"walkers": walkers}, position=[6.0, 3.0], land=False, wait=12.0, duration=18.0)
-    flown = Flown(told)
+    changed = scenario([[6.0, 6.0]], {"walkers": walkers}, position=[6.0, 3.0], land=False, wait=12.0, duration=18.0)
+    flown = Flown(changed)
     assert [end.state for end in flown.ends] == ["reached"]
     assert np.linalg.norm(flown.place(8.5)[:2] - 6.0) < 0.6, "at first it hovers where the person will be"
     assert least_gap(flown, walkers) > 0.4

@@ -8,46 +8,28 @@ import pytest
 from skyloop.sim.scenario import load_scenario
 from skyloop.world.occupancy import occupancy
 from skyloop.world.world import build_world
-from skyloop_autonomy.evaluation import navigation_troubles
-from skyloop_autonomy.evaluation.navigation_troubles import (
-    FARTHEST,
-    GOAL_CLEARANCE,
-    GOALS,
-    mission_goals,
-    mission_scenario,
-)
-from skyloop_client.errors import ScenarioError, UnknownNameError
+from skyloop_autonomy.evaluation.navigation_troubles import drawn_goals, mission_goals, mission_scenario
+from skyloop_client.errors import UnknownNameError
 
 pytestmark = pytest.mark.flights
 
 
-def test_truth_needs_no_odometry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(navigation_troubles, "mission_goals", lambda *_: ([[1.0, 2.0]], 3.0))
-    on_vio, on_truth = (mission_scenario("room", 1, on=on).vehicles[0] for on in ("vio", "truth"))
-    assert (on_vio.state, on_truth.state) == ("vio", "truth")
-    assert {"depth"} == set(on_truth.sensors) < set(on_vio.sensors)
-    assert "vio" in on_vio.estimators and "vio" not in on_truth.estimators
-    assert [list(goal) for goal in on_vio.pilot.goals] == [list(goal) for goal in on_truth.pilot.goals] == [[1.0, 2.0]]
-
-
 def test_goals_are_free_and_apart_and_the_seed_alone_chooses_them() -> None:
     scenario = load_scenario("room-nav", {"seed": 1})
-    goals, length = mission_goals(scenario, "room", 1)
-    assert len(goals) == GOALS
-    assert mission_goals(scenario, "room", 2)[0] != goals
+    goals, length = mission_goals(scenario)
+    drawn = drawn_goals(scenario)
+    assert len(goals) == drawn.count == 6
+    assert mission_goals(load_scenario("room-nav", {"seed": 2}))[0] != goals
     model = build_world(scenario.world, 1, None).model
     model.freeze()
     for x, y in goals:
-        room = 0.6 * GOAL_CLEARANCE  # a square that is surely inside the circle
+        room = 0.6 * drawn.room  # a square that is surely inside the circle
         low, high = [x - room, y - room, 1.2], [x + room, y + room, 1.8]
         assert not occupancy(model, None, low, high, 0.1).any(), (x, y)
     steps = np.linalg.norm(np.diff([(0.0, 0.0), *goals], axis=0), axis=1)
-    assert steps.sum() <= length <= GOALS * FARTHEST
+    assert steps.sum() <= length <= drawn.count * drawn.apart[1]
 
 
-def test_what_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_without_missions_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="park"):
         mission_scenario("park", 1)
-    monkeypatch.setattr(navigation_troubles, "mission_goals", lambda *_: ([[1.0, 1.0]], 2.0))
-    with pytest.raises(ScenarioError, match="not on 'ekf'"):
-        mission_scenario("room", 1, on="ekf")

@@ -20,14 +20,14 @@ def test_the_nearest_person_is_told_with_time_and_whether_it_was_known(known: bo
         log = VehicleNavigation()
         for t in np.arange(0.0, 8.0, 0.05):
             # 1 m beside the hips at 4 s, farther away before and after
-            place = walker.poses(4.0)[0, :, 3] + [0.0, 0.0, 0.3]
+            position = walker.poses(4.0)[0, :, 3] + [0.0, 0.0, 0.3]
             aside = np.array([-1.0, 0.0, 0.0]) * (1.0 + abs(t - 4.0))
-            log.track.add(t, *(walker.poses(t)[0, :2, 3] + aside[:2]), place[2], 0.0, 1.0)
+            log.track.add(t, *(walker.poses(t)[0, :2, 3] + aside[:2]), position[2], 0.0, 1.0)
         if known:
             log.movers.append((3.0, walker.poses(3.5)[:1, :, 3]))
-        told = people_met(simulation.port.editor, log)
-    assert 0.6 < told["nearest_person_m"] < 1.0 and abs(told["nearest_person_at_s"] - 4.0) < 0.3
-    assert told["nearest_person_known"] is known
+        found = people_met(simulation.port.editor, log)
+    assert 0.6 < found["nearest_person_m"] < 1.0 and abs(found["nearest_person_at_s"] - 4.0) < 0.3
+    assert found["nearest_person_known"] is known
 
 
 def test_without_people_nothing_is_told() -> None:

@@ -29,8 +29,8 @@ def sensors() -> tuple[CameraMeasurements, RadarMeasurements]:
 
 def off(scene: Scene, said: Movers, k: int = 0) -> tuple[float, float]:
     """m and m/s from the nearest track to person k, by what the vehicle believes of itself."""
-    place, velocity = scene.people[k]
-    true = place + said.t_ns * 1e-9 * velocity + scene.off
+    position, velocity = scene.people[k]
+    true = position + said.t_ns * 1e-9 * velocity + scene.off
     nearest = int(np.argmin(np.linalg.norm(said.positions - true, axis=1)))
     return (
         float(np.linalg.norm(said.positions[nearest] - true)),
@@ -75,8 +75,8 @@ def test_two_people_are_followed_under_numbers_that_stay() -> None:
     _, said = followed(scene, "camera", "radar")
     assert len(said.ids) == 2 and len(set(said.ids.tolist())) == 2
     for k in range(2):
-        place, speed = off(scene, said, k)
-        assert place < 0.35 and speed < 0.35
+        position, speed = off(scene, said, k)
+        assert position < 0.35 and speed < 0.35
     sigmas = np.sqrt([np.diagonal(each)[:3] - 0.3**2 for each in said.covariances])
     assert 0.02 < sigmas[:, :2].max() < 0.5, "it knows how well it knows them, besides the vehicle's 0.3 m"
     _, more = followed(scene, "camera", "radar", seconds=4.4)

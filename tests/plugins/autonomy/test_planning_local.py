@@ -39,8 +39,8 @@ def track(motion: Motion, n: int = 2000) -> np.ndarray:
 
 
 def clearance(manoeuvre: Manoeuvre, cloud: np.ndarray) -> float:
-    places = track(manoeuvre.motion, 300)[:, 0]
-    return float(np.linalg.norm(places[:, None] - cloud[None], axis=2).min())
+    positions = track(manoeuvre.motion, 300)[:, 0]
+    return float(np.linalg.norm(positions[:, None] - cloud[None], axis=2).min())
 
 
 def random_motion(seed: int) -> Motion:
@@ -228,9 +228,9 @@ def test_a_stop_begins_where_the_vehicle_is_and_ends_at_rest_ahead_of_it(speed: 
     start = np.array([[50.0, 3.0, 1.5], [speed, 0.0, 0.0], [0.5 * speed, 0.0, 0.0]])
     stop = back_up(start, np.empty((0, 3)), CONFIG)
     assert np.allclose(stop.motion.at(0.0)[:2], start[:2])
-    places = np.array([stop.motion.at(t)[0] for t in np.linspace(0.0, stop.motion.duration, 60)])
-    assert np.linalg.norm(stop.motion.at(99.0)[1]) < 1e-6 and places[:, 0].min() >= 50.0 - 1e-6
-    assert places[:, 0].max() - places[-1, 0] <= 0.1 * (1.0 + speed), "it hardly turns back"
+    positions = np.array([stop.motion.at(t)[0] for t in np.linspace(0.0, stop.motion.duration, 60)])
+    assert np.linalg.norm(stop.motion.at(99.0)[1]) < 1e-6 and positions[:, 0].min() >= 50.0 - 1e-6
+    assert positions[:, 0].max() - positions[-1, 0] <= 0.1 * (1.0 + speed), "it hardly turns back"
 
 
 def test_the_quick_check_of_limits_says_what_the_bounds_say() -> None:
@@ -254,5 +254,5 @@ def test_a_motion_that_begins_too_near_to_a_person_may_lead_away_but_not_nearer(
     assert away is not None and away.motion.at(np.inf)[0, 0] < -0.5
     towards = plan_motion(start, np.array([2.0, 0.0, 1.5]), np.empty((0, 3)), LocalPlannerConfig(), person)
     if towards is not None:
-        places = np.array([towards.motion.at(t)[0] for t in np.linspace(0.0, towards.motion.duration, 50)])
-        assert np.hypot(places[:, 0] - 0.5, places[:, 1])[places[:, 2] < 2.2].min() > 0.47
+        positions = np.array([towards.motion.at(t)[0] for t in np.linspace(0.0, towards.motion.duration, 50)])
+        assert np.hypot(positions[:, 0] - 0.5, positions[:, 1])[positions[:, 2] < 2.2].min() > 0.47

@@ -27,8 +27,8 @@ def post(x: float, y: float) -> np.ndarray:
 
 @pytest.mark.parametrize("goal", [(7.0, 2.0, 1.5), (9.0, 9.0, 1.5)])
 def test_the_end_of_a_shelf_with_room_around_it_is_passed_far_off(goal: tuple[float, float, float]) -> None:
-    place = np.array(goal)
-    track = fly(seen_in(SHELF), np.array([2.0, 2.0, 1.5]), lambda t: place, 40.0)
+    position = np.array(goal)
+    track = fly(seen_in(SHELF), np.array([2.0, 2.0, 1.5]), lambda t: position, 40.0)
     assert track.modes[-1] == "arrived", track.aims[-1].why
     assert track.clearance(SHELF) >= 0.6
     assert len(track.speeds) * STEP < 32.0
@@ -39,10 +39,10 @@ def test_the_end_of_a_shelf_with_room_around_it_is_passed_far_off(goal: tuple[fl
     [((2.0, 6.0), (8.0, 6.0)), pytest.param((2.0, 1.2), (8.0, 7.0), marks=pytest.mark.slow("another way"))],
 )
 def test_a_door_is_passed_in_its_middle(start: tuple[float, float], goal: tuple[float, float]) -> None:
-    place = np.array([*goal, 1.5])
-    track = fly(seen_in(DOOR), np.array([*start, 1.5]), lambda t: place, 40.0)
+    position = np.array([*goal, 1.5])
+    track = fly(seen_in(DOOR), np.array([*start, 1.5]), lambda t: position, 40.0)
     assert track.modes[-1] == "arrived", track.aims[-1].why
-    inside = [at[1] for at in track.places if 5.0 < at[0] < 5.2]
+    inside = [at[1] for at in track.positions if 5.0 < at[0] < 5.2]
     assert inside and max(abs(y - 3.5) for y in inside) < 0.03
 
 
@@ -65,8 +65,8 @@ def test_a_goal_with_little_room_is_still_flown_to() -> None:
     world = BoxWorld(12.0, np.array([[6.0, 4.0, 7.0, 8.0]]))
     beside = np.array([7.55, 7.2, 1.5])
     track = fly(seen_in(world), np.array([3.0, 6.0, 1.5]), lambda t: beside, 40.0)
-    assert track.modes[-1] == "arrived" and np.linalg.norm(track.places[-1] - beside) < 0.3
-    past = [world.clearance(at) for at in track.places if np.linalg.norm(at - beside) > 2.5]
+    assert track.modes[-1] == "arrived" and np.linalg.norm(track.positions[-1] - beside) < 0.3
+    past = [world.clearance(at) for at in track.positions if np.linalg.norm(at - beside) > 2.5]
     assert min(past) > 0.55, "only the last metres of the way are narrow"
 
 

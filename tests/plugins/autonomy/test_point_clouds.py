@@ -57,7 +57,7 @@ def test_noise_sets_how_far_a_camera_is_trusted() -> None:
 
 
 def test_bad_input_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="does not tell its lens"):
+    with pytest.raises(ScenarioError, match="does not state its lens"):
         DepthLens.from_details({"fx": 300.0})
     with pytest.raises(ScenarioError, match="cannot be mapped"):
         points_from_depth(np.zeros((4, 4, 3), np.float32), LENS, camera_at(0, 0, 0), Sight())

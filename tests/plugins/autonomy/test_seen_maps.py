@@ -29,20 +29,20 @@ def test_the_map_is_turned_to_x_first_and_grows_around_vehicle_and_goal() -> Non
     seen = maps.surroundings(np.array([vehicle, goal]), 0)
     grid = inflated(seen.cells, seen.origin, seen.cell, 0.01)
     assert not grid.is_free(np.array([3.1, 2.7, 1.5])) and grid.blocked.sum() == 1
-    for place in (vehicle, goal, goal + np.array([0.9 * MARGIN, -0.9 * MARGIN, 0.0]), np.array([-0.9, 2.1, 1.5])):
-        assert grid.is_free(place), "unknown and never seen places count as free"
+    for position in (vehicle, goal, goal + np.array([0.9 * MARGIN, -0.9 * MARGIN, 0.0]), np.array([-0.9, 2.1, 1.5])):
+        assert grid.is_free(position), "unknown and never seen places count as free"
     assert np.allclose(seen.cloud, [[1.0, 2.0, 1.5]]) and seen.cloud.dtype == np.float64
 
 
 def test_the_grown_map_is_kept_until_a_new_map_or_a_goal_outside_comes() -> None:
     maps = SeenMaps()
     maps.take(ground(), near())
-    places = np.array([[0.0, 3.0, 1.5], [4.0, 4.0, 1.5]])
-    first = maps.surroundings(places, 0)
-    assert maps.surroundings(places + 0.3, 0).cells is first.cells
-    assert maps.surroundings(np.vstack([places, [[20.0, 4.0, 1.5]]]), 0).cells is not first.cells
+    positions = np.array([[0.0, 3.0, 1.5], [4.0, 4.0, 1.5]])
+    first = maps.surroundings(positions, 0)
+    assert maps.surroundings(positions + 0.3, 0).cells is first.cells
+    assert maps.surroundings(np.vstack([positions, [[20.0, 4.0, 1.5]]]), 0).cells is not first.cells
     maps.take(ground(5), near(5))
-    assert maps.surroundings(places, 0).cells is not first.cells
+    assert maps.surroundings(positions, 0).cells is not first.cells
 
 
 def test_a_goal_beyond_all_reason_does_not_make_the_map_huge() -> None:
@@ -60,17 +60,17 @@ def test_the_older_one_of_both_maps_says_how_old_the_sight_is() -> None:
 
 def test_movers_are_where_they_will_be_now_and_old_ones_do_not_count() -> None:
     maps = SeenMaps()
-    told = Movers(
+    found = Movers(
         1_000_000_000,
         np.array([[1.0, 2.0, 0.9]]),
         np.array([[0.5, -1.0, 0.0]]),
         np.array([[0.3, 1.8]]),
         np.array([4]),
     )
-    maps.take(ground(), near(), told)
+    maps.take(ground(), near(), found)
     assert maps.movers(1_200_000_000).tolist() == [[1.1, 1.8, 0.9, 0.5, -1.0, 0.0, 0.3, 0.9]]
-    places = np.array([[0.0, 3.0, 1.5]])
-    assert len(maps.surroundings(places, 1_200_000_000).movers) == 1
-    assert len(maps.surroundings(places, 2_500_000_000).movers) == 0
+    positions = np.array([[0.0, 3.0, 1.5]])
+    assert len(maps.surroundings(positions, 1_200_000_000).movers) == 1
+    assert len(maps.surroundings(positions, 2_500_000_000).movers) == 0
     maps.take(ground(), near(), None)
     assert len(maps.movers(1_200_000_000)) == 0

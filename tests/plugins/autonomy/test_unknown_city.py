@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skyloop_autonomy.pilots.unknown_city import CityPilot
 from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Arm, GridMap, Land, Path, TakeOff, Velocity
+from skyloop_client.messages import Arm, Estimate, GridMap, Land, Path, TakeOff, Velocity
 from skyloop_client.streams import StreamInfo
 
 CELL = 0.25
@@ -54,7 +54,8 @@ class Flight:
         if self.maps and self.t_ns % (5 * STEP_NS) == 0:
             origin = np.array([*CORNER, 10.0])
             self._latest["drone/slam_map"] = GridMap(self.t_ns, np.ascontiguousarray(self.cells.T), CELL, origin)
-        state = SimpleNamespace(position=self.position, velocity_world=self.velocity, valid=self.valid)
+        none, level = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        state = Estimate(self.t_ns, self.position, self.velocity, level, none, none, none, none, valid=self.valid)
         status = SimpleNamespace(armed=armed, landed=not armed, mode=mode)
         publish = lambda name, record: self.published.append((name, record))  # noqa: E731
         known = {"drone/slam_map": StreamInfo("drone/slam_map", "GridMap")}
@@ -166,12 +167,12 @@ def test_it_publishes_what_it_does_about_its_goal() -> None:
     flight.go(4.0)
     flight.maps = True
     flight.go(60.0)
-    told = [record for name, record in flight.published if name == "navigation/status"]
-    assert all(np.allclose(status.goal, [*GOAL, 10.0]) for status in told)
-    assert [told[0].state, told[-1].state] == ["flying", "reached"]
-    assert [status.state for status in told].count("reached") == 1
-    hovering = [status for status in told if status.mode == "hover"]
+    found = [record for name, record in flight.published if name == "navigation/status"]
+    assert all(np.allclose(status.goal, [*GOAL, 10.0]) for status in found)
+    assert [found[0].state, found[-1].state] == ["flying", "reached"]
+    assert [status.state for status in found].count("reached") == 1
+    hovering = [status for status in found if status.mode == "hover"]
     assert hovering and {status.reason for status in hovering} == {"hovers without a map"}
-    assert not any(status.reason for status in told if status.mode == "fly")
+    assert not any(status.reason for status in found if status.mode == "fly")
     # five times a second, and whenever it changes
-    assert 0.15e9 < np.median(np.diff([status.t_ns for status in told])) < 0.35e9
+    assert 0.15e9 < np.median(np.diff([status.t_ns for status in found])) < 0.35e9

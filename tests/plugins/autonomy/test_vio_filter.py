@@ -59,7 +59,7 @@ def test_what_cannot_be_observed_stays_unknown(usual: tuple[TrackDrivenOdometry,
 @pytest.mark.slow("a flight of its own")
 def test_it_starts_in_motion() -> None:
     _, errors = fly(7, 10.0, first=5.0, patience=0.5)
-    # the heading and the place of the start are zero by definition, so only velocity's size and the tilt are compared
+    # heading and position of the start are zero by definition, so only velocity's size and the tilt are compared
     late = errors.times > 8.0
     assert errors.valid[late].all()
     tilt = np.linalg.norm(np.sqrt(np.diagonal(errors.covariances, axis1=1, axis2=2))[:, 6:8], axis=1)
@@ -102,9 +102,9 @@ def test_in_the_dark_it_says_so_and_recovers() -> None:
     class Dark(Corners):
         count = 0
 
-        def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
+        def tracks(self, rotation: np.ndarray, position: np.ndarray, most: int = 120) -> CornerTracks:
             self.count += 1
-            return super().tracks(rotation, place, most) if not 60 < self.count < 130 else CornerTracks()
+            return super().tracks(rotation, position, most) if not 60 < self.count < 130 else CornerTracks()
 
     odometry, errors = fly(3, 8.0, corners=Dark(3), blind_time=2.0)
     dark = (errors.times > 5.5) & (errors.times < 6.4)

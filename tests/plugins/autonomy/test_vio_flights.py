@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from skyloop_autonomy.evaluation.free_space import FreeSpace, Slab, way_length
 
 from skyloop.sim.scenario import load_scenario
+from skyloop.world.free_space import FreeSpace, way_length
 from skyloop.world.mesh import box
 from skyloop.world.model import Model, Shape
 from skyloop.world.worlds.room import BOXES, WALLS
@@ -19,11 +18,11 @@ from skyloop_client.errors import DatasetError, ScenarioError, UnknownNameError
 
 pytestmark = pytest.mark.flights
 
-SHORT = replace(FLIGHTS["room"], length=8.0)
+SHORT = FLIGHTS["room"].changed(length=8.0)
 
 
 def gap_to_furniture(point: np.ndarray) -> float:
-    """m from a point of the room to the nearest wall or box, from their places in the world's file."""
+    """m from a point of the room to the nearest wall or box, from their positions in the world's file."""
     things = [(x, y, yaw, length, width) for length, width, x, y, yaw, _, _ in WALLS]
     things += [(x, y, 0.0, 1.0, 1.0) for x, y in BOXES]
     gaps = []
@@ -60,7 +59,7 @@ def test_ways_go_around_a_wall_and_not_where_none_leads() -> None:
     wall = box((0.2, 8.0, 3.0), centre=(0.0, 0.0, 1.5))
     model.place(Shape("wall", (wall,)), (0.0, -1.0, 0.0), is_a="wall", name="wall")
     model.freeze()
-    space = FreeSpace(model, Slab((-5.0, -5.0), (5.0, 5.0), 0.5, 2.0), 0.5)
+    space = FreeSpace(model, ((-5.0, -5.0), (5.0, 5.0)), (0.5, 2.0), 0.5)
     start, goal = np.array([-3.0, -2.0]), np.array([3.0, -2.0])
     way = space.ways_from(start).to(goal)
     assert len(way) >= 3
@@ -84,12 +83,13 @@ def test_a_dry_flight_lands_where_it_took_off() -> None:
 def test_a_way_through_a_box_is_found_out() -> None:
     data = flight_scenario(SHORT, 1).model_dump(mode="json")
     x, y = BOXES[4]
-    data["vehicles"][0]["pilot"]["trajectory"]["points"] = [[0, 0, 1.5], [x, y, 1.5], [0, 0, 1.5]]
+    points = [[0, 0, 1.5], [x, y, 1.5], [0, 0, 1.5]]
+    data["vehicles"][0]["pilot"]["trajectory"] = {"kind": "legs", "speed": 1.0, "points": points}
     data["duration"] = 20.0
     assert "box" in dry_flight(type(load_scenario("room-vio"))(**data)).trouble
 
 
 def test_a_world_without_room_is_refused() -> None:
-    narrow = replace(SHORT, clearance=2.5)
+    narrow = SHORT.changed(**{"space.clearance": 2.5})
     with pytest.raises((ScenarioError, DatasetError), match="around it"):
         checked_flight(narrow, 1)

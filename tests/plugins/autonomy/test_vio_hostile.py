@@ -43,8 +43,7 @@ def grey(value: int) -> np.ndarray:
     return np.full((HEIGHT, WIDTH), value, np.uint8)
 
 
-Broken = Callable[[Pair], list[Event]]
-IMAGES: dict[str, Broken] = {
+IMAGES: dict[str, Callable[[Pair], list[Event]]] = {
     "wrong size": lambda pair: [pair._replace(left=WRONG_SIZE, right=WRONG_SIZE)],
     "only one of the wrong size": lambda pair: [pair._replace(right=WRONG_SIZE)],
     "numbers with fractions": lambda pair: [pair._replace(left=pair.left.astype(np.float64))],
@@ -78,37 +77,12 @@ def troubled(kind: type, troubles: Sequence[Callable[[Any], list[Event]]]) -> It
             yield event
 
 
-def check(way: str, kind: type, troubles: Mapping[str, Callable[[Any], list[Event]]]) -> None:
-    """Nothing breaks, and at the end of each slot the way is known again."""
-    given = list(troubled(kind, list(troubles.values())))
-    flown = events(1e-9 * (FIRST_NS + SLOT_NS * len(troubles)) + 0.1)[0]
-    estimates = WAYS[way](given)
-    assert all(is_finite(one) for one in estimates)
-    for number, name in enumerate(troubles):
-        end_ns = FIRST_NS + (number + 1) * SLOT_NS - 10_000_000
-        after = next(one for one in estimates if one.t_ns >= end_ns)
-        assert after.valid, f"{name}: {after.reason}"
-        assert off(flown, after) < 0.05, name
-
-
-def test_broken_images() -> None:
-    check("localiser", Pair, IMAGES)
-
-
-@pytest.mark.slow("the same images again, given directly")
-def test_broken_images_without_the_localiser() -> None:
-    """It refuses some of them, and pairs the others."""
-    names = ("wrong size", "only one of the wrong size", "numbers with fractions", "no pixel", "stamps that go back")
-    check("odometry", Pair, {name: IMAGES[name] for name in names})
-
-
 HUGE = np.array([1e300, -1e300, 1e30])
-BrokenSample = Callable[[Sample], list[Event]]
-SAMPLES: dict[str, BrokenSample] = {
+SAMPLES: dict[str, Callable[[Sample], list[Event]]] = {
     "not a number": lambda one: [one._replace(gyro=np.full(3, math.nan))],
     "infinite": lambda one: [one._replace(force=np.array([0.0, -math.inf, math.inf]))],
     "huge": lambda one: [one._replace(gyro=HUGE, force=HUGE)],
-    "huge beside good ones": lambda one: [one, one._replace(t_ns=one.t_ns + 1, force=HUGE)],
+    "huge beside usual ones": lambda one: [one, one._replace(t_ns=one.t_ns + 1, force=HUGE)],
     "two numbers in place of three": lambda one: [one._replace(gyro=one.gyro[:2])],
     "stamps that go back": lambda one: [one, one._replace(t_ns=one.t_ns - 70_000_000, gyro=one.gyro + 5.0)],
     "every stamp twice": lambda one: [one, one._replace(gyro=one.gyro + 5.0)],
@@ -116,18 +90,35 @@ SAMPLES: dict[str, BrokenSample] = {
 }
 
 
-def test_broken_imu_samples() -> None:
-    check("localiser", Sample, SAMPLES)
+# the localiser refuses some of what the odometry itself must bear, and pairs the images
+DIRECTLY = pytest.mark.slow("the same again, given to the odometry itself")
+BAD_IMAGES = ("wrong size", "only one of the wrong size", "numbers with fractions", "no pixel", "stamps that go back")
+BAD_SAMPLES = ("not a number", "infinite", "huge", "two numbers in place of three", "stamps that go back")
 
 
-@pytest.mark.slow("the same samples again, given directly")
-def test_broken_imu_samples_without_the_localiser() -> None:
-    names = ("not a number", "infinite", "huge", "two numbers in place of three", "stamps that go back")
-    check("odometry", Sample, {name: SAMPLES[name] for name in names})
+@pytest.mark.parametrize(
+    ("way", "kind", "troubles"),
+    [
+        ("localiser", Pair, IMAGES),
+        ("localiser", Sample, SAMPLES),
+        pytest.param("odometry", Pair, {name: IMAGES[name] for name in BAD_IMAGES}, marks=DIRECTLY),
+        pytest.param("odometry", Sample, {name: SAMPLES[name] for name in BAD_SAMPLES}, marks=DIRECTLY),
+    ],
+)
+def test_broken_images_and_samples(way: str, kind: type, troubles: Mapping[str, Callable[[Any], list[Event]]]) -> None:
+    """Nothing breaks, and at the end of each slot the way is known again."""
+    end = 1e-9 * (FIRST_NS + SLOT_NS * len(troubles)) + 0.1
+    estimates = WAYS[way](list(troubled(kind, list(troubles.values()))))
+    assert all(is_finite(one) for one in estimates)
+    for number, name in enumerate(troubles):
+        end_ns = FIRST_NS + (number + 1) * SLOT_NS - 10_000_000
+        after = next(one for one in estimates if one.t_ns >= end_ns)
+        assert after.valid, f"{name}: {after.reason}"
+        assert off(events(end)[0], after) < 0.05, name
 
 
 def test_five_seconds_of_nothing() -> None:
-    """Hung software: for 5 s neither images nor samples come. Where it is then cannot be known, and that is told."""
+    """Hung software: for 5 s neither images nor samples come. Where it is then cannot be known: it says so."""
     given = [
         event if event.t_ns <= FIRST_NS else event._replace(t_ns=event.t_ns + 5_000_000_000)
         for event in events(SECONDS)[1]
@@ -146,8 +137,8 @@ def test_an_imu_that_gives_no_numbers_for_long_is_told_and_comes_back() -> None:
         for event in events(4.0)[1]
     ]
     estimates = WAYS["localiser"](broken)
-    told = next(one for one in estimates if one.t_ns > FIRST_NS + 9 * 10**8)
-    assert not told.valid and told.reason.startswith("no usable IMU sample for 0.9")
+    found = next(one for one in estimates if one.t_ns > FIRST_NS + 9 * 10**8)
+    assert not found.valid and found.reason.startswith("no usable IMU sample for 0.9")
     assert all(is_finite(one) for one in estimates) and estimates[-1].valid
 
 
@@ -168,7 +159,7 @@ def test_a_clock_that_is_set_back_costs_a_new_start_from_the_last_place() -> Non
 
 
 def test_a_filter_that_breaks_down_starts_again_where_it_was() -> None:
-    """Whatever makes a number infinite: the estimate never shows it, and the odometry goes on from the last place."""
+    """Whatever makes a number infinite: the estimate never shows it, and it goes on from the last position."""
     _, given = events(SECONDS)
     odometry = VisualInertialOdometry(calibration(), SETTINGS)
     half = next(k for k, event in enumerate(given) if event.t_ns > 2_000_000_000)

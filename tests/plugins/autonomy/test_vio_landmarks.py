@@ -33,8 +33,8 @@ class Numbered(Corners):
         self.truth: dict[int, np.ndarray] = {}
         self.seen: list[CornerTracks] = []
 
-    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
-        found = super().tracks(rotation, place, most)
+    def tracks(self, rotation: np.ndarray, position: np.ndarray, most: int = 120) -> CornerTracks:
+        found = super().tracks(rotation, position, most)
         followed = np.flatnonzero(self.numbers >= 0)
         self.truth |= {int(self.numbers[k]): self.points[k].copy() for k in followed}
         self.seen.append(copy.deepcopy(found))
@@ -53,7 +53,7 @@ class Flown:
             give(self.odometry, self.flight, k, self.corners)
             kept = self.odometry.new_landmarks("left")
             if kept is not None:
-                assert self.odometry.new_landmarks("left") is None, "each is told once"
+                assert self.odometry.new_landmarks("left") is None, "each is reported once"
                 self.poses += kept[0]
                 self.clouds.append(kept[1])
 
@@ -98,9 +98,9 @@ def test_landmarks_are_where_the_points_are_within_their_sigmas(flown: Flown) ->
 
 def test_the_sigmas_are_what_the_filters_covariance_makes_of_its_points(flown: Flown) -> None:
     """Against a sample: the state is moved as the filter moves it, and the points are computed anew."""
-    backend, place = flown.odometry.backend, MapPose(np.array([5.0, -3.0, 1.0]), Transform.identity())
+    backend, position = flown.odometry.backend, MapPose(np.array([5.0, -3.0, 1.0]), Transform.identity())
     small = 1e-3
-    expected = landmarks(backend, place, small)
+    expected = landmarks(backend, position, small)
     root = np.linalg.cholesky(backend.filter.covariance + 1e-14 * np.eye(len(backend.filter.covariance)))
     rng, sample = np.random.default_rng(1), []
     for _ in range(300):
@@ -111,10 +111,10 @@ def test_the_sigmas_are_what_the_filters_covariance_makes_of_its_points(flown: F
     # float32 of some metres is exact to 5e-7 m
     variance = np.var(sample, axis=0).mean(axis=1)
     seen = np.sqrt(variance)
-    told = np.asarray(expected.values, np.float64)
-    assert len(told) == len(seen) > 20
-    assert seen == pytest.approx(told, rel=0.2, abs=1e-6)
-    assert np.asarray(expected.points) == pytest.approx(np.mean(sample, axis=0) + place.origin, abs=1e-3)
+    found = np.asarray(expected.values, np.float64)
+    assert len(found) == len(seen) > 20
+    assert seen == pytest.approx(found, rel=0.2, abs=1e-6)
+    assert np.asarray(expected.points) == pytest.approx(np.mean(sample, axis=0) + position.origin, abs=1e-3)
 
 
 def test_the_mount_of_the_imu_is_taken_out(flown: Flown) -> None:
@@ -131,7 +131,7 @@ def test_the_mount_of_the_imu_is_taken_out(flown: Flown) -> None:
     (pose,) = poses.news(backend, MapPose(np.array([7.0, 8.0, 9.0]), mount))
     slot = f.pose_t_ns.index(newest)
     imu = np.eye(4)
-    imu[:3, :3], imu[:3, 3] = f.pose_rotations[slot], f.pose_places[slot] + [7.0, 8.0, 9.0]
+    imu[:3, :3], imu[:3, 3] = f.pose_rotations[slot], f.pose_positions[slot] + [7.0, 8.0, 9.0]
     body = imu @ np.linalg.inv(mount.matrix())
     assert pose.position == pytest.approx(body[:3, 3])
     assert matrix_from_quat(pose.quat_wxyz) == pytest.approx(body[:3, :3])

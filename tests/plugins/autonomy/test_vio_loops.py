@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from painted_flights import blobs
 from vio_flights import BASELINE, FOCAL, calibration
 
 from skyloop_autonomy.vio import VioSettings
@@ -18,9 +19,7 @@ DEPTH = 4.0
 
 
 def wall(seed: int) -> np.ndarray:
-    noise = np.random.default_rng(seed).normal(size=(700, 1400)).astype(np.float32)
-    picture = sum(cv2.GaussianBlur(noise, (0, 0), sd) * sd for sd in (2.0, 4.0, 8.0))
-    return np.clip(128.0 + 60.0 * picture / picture.std(), 0, 255).astype(np.uint8)
+    return blobs(seed, 700, 1400)
 
 
 def pictured(paper: np.ndarray, right_m: float, down_m: float = 0.0) -> tuple[np.ndarray, StereoTracker]:

@@ -41,11 +41,11 @@ def poses(rng: np.random.Generator, n: int = 3) -> tuple[np.ndarray, np.ndarray]
 
 def moved(where: Any, slot: int, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """true = exp(ξ)·estimated, to first order in ξ."""
-    rotations, places = where[0].copy(), where[1].copy()
+    rotations, positions = where[0].copy(), where[1].copy()
     turn = Rotation.from_rotvec(error[:3]).as_matrix()
     rotations[slot] = turn @ rotations[slot]
-    places[slot] = turn @ places[slot] + error[3:]
-    return rotations, places
+    positions[slot] = turn @ positions[slot] + error[3:]
+    return rotations, positions
 
 
 def rows_of(where: Any, point: np.ndarray, eyes: Rig, known: np.ndarray, anchor: int = 1) -> tuple[np.ndarray, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from painted_flights import blobs
 
 from skyloop_autonomy.vio.lens import cv2
 from skyloop_autonomy.vio.patches import ReferencePatches
@@ -15,36 +14,35 @@ IMAGE = (480, 360)
 
 
 @pytest.fixture(scope="module")
-def picture() -> Any:
-    rng = np.random.default_rng(3)
-    noise = rng.normal(size=(IMAGE[1], IMAGE[0])).astype(np.float32)
-    blobs = sum(cv2.GaussianBlur(noise, (0, 0), sd) * sd for sd in (1.5, 3.0, 6.0))
-    return np.clip(128.0 + 50.0 * blobs / blobs.std(), 0, 255).astype(np.uint8)
+def picture() -> np.ndarray:
+    return blobs(3, IMAGE[1], IMAGE[0], 1.5, 50.0)
 
 
 @pytest.fixture(scope="module")
-def corners(picture: Any) -> Any:
+def corners(picture: np.ndarray) -> np.ndarray:
     found = cv2.goodFeaturesToTrack(picture, 250, 0.03, 10)[:, 0]
     inside = np.abs(found - np.array(IMAGE) / 2).max(axis=1) < 110
     return found[inside].astype(np.float32)
 
 
-def warped(picture: Any, scale: float, degrees: float, shift: tuple[float, float]) -> tuple[Any, Any]:
+def warped(
+    picture: np.ndarray, scale: float, degrees: float, shift: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
     """The picture zoomed and turned about its middle, and the matrix (2, 3) that does it to points."""
     matrix = cv2.getRotationMatrix2D((IMAGE[0] / 2, IMAGE[1] / 2), degrees, scale)
     matrix[:, 2] += shift
     return cv2.warpAffine(picture, matrix, IMAGE, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT), matrix
 
 
-def moved(points: Any, matrix: Any) -> Any:
+def moved(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     return points @ matrix[:, :2].T + matrix[:, 2]
 
 
-def noisy(image: Any, rng: Any) -> Any:
+def noisy(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.clip(image + rng.normal(0.0, 2.0, image.shape), 0, 255).astype(np.uint8)
 
 
-def test_corners_that_slid_come_back_to_their_spot(picture: Any, corners: Any) -> None:
+def test_corners_that_slid_come_back_to_their_spot(picture: np.ndarray, corners: np.ndarray) -> None:
     rng = np.random.default_rng(1)
     patches, ids = ReferencePatches(SIDE), np.arange(len(corners))
     patches.put_back(picture, ids, corners)
@@ -61,7 +59,7 @@ def test_corners_that_slid_come_back_to_their_spot(picture: Any, corners: Any) -
     assert np.median(np.linalg.norm(pixels - spots, axis=1)) < 0.06
 
 
-def test_a_long_zoom_is_followed_by_cutting_anew(picture: Any, corners: Any) -> None:
+def test_a_long_zoom_is_followed_by_cutting_anew(picture: np.ndarray, corners: np.ndarray) -> None:
     first = pixels = corners[np.abs(corners - np.array(IMAGE) / 2).max(axis=1) < 65]
     patches, ids = ReferencePatches(SIDE), np.arange(len(first))
     patches.put_back(picture, ids, pixels)
@@ -74,7 +72,7 @@ def test_a_long_zoom_is_followed_by_cutting_anew(picture: Any, corners: Any) -> 
     assert np.median(np.linalg.norm(pixels - moved(first, matrix), axis=1)) < 0.3
 
 
-def test_a_spot_that_is_covered_is_lost_and_the_others_stay(picture: Any, corners: Any) -> None:
+def test_a_spot_that_is_covered_is_lost_and_the_others_stay(picture: np.ndarray, corners: np.ndarray) -> None:
     patches, ids = ReferencePatches(SIDE), np.arange(len(corners))
     patches.put_back(picture, ids, corners)
     covered = picture.copy()
@@ -86,14 +84,14 @@ def test_a_spot_that_is_covered_is_lost_and_the_others_stay(picture: Any, corner
 
 
 @pytest.mark.parametrize("image", [np.zeros((360, 480), np.uint8), np.full((360, 480), 255, np.uint8)])
-def test_without_contrast_there_is_nothing_to_find(image: Any, picture: Any, corners: Any) -> None:
+def test_without_contrast_there_is_nothing_to_find(image: np.ndarray, picture: np.ndarray, corners: np.ndarray) -> None:
     patches, ids = ReferencePatches(SIDE), np.arange(len(corners))
     patches.put_back(picture, ids, corners)
     _, kept = patches.put_back(image, ids, corners)
     assert not kept.any()
 
 
-def test_light_and_contrast_may_change(picture: Any, corners: Any) -> None:
+def test_light_and_contrast_may_change(picture: np.ndarray, corners: np.ndarray) -> None:
     patches, ids = ReferencePatches(SIDE), np.arange(len(corners))
     patches.put_back(picture, ids, corners)
     darker = (0.6 * picture.astype(float) + 20.0).astype(np.uint8)

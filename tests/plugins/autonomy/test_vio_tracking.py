@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from painted_flights import blobs
 from vio_flights import BASELINE, FOCAL, calibration
 
 from skyloop_autonomy.vio import VioSettings
@@ -20,10 +21,7 @@ STILL = np.eye(3), np.zeros(3)
 @pytest.fixture(scope="module")
 def wall() -> np.ndarray:
     """Blobs of all sizes, larger than an image, so that it can be shifted."""
-    rng = np.random.default_rng(2)
-    noise = rng.normal(size=(500, 900)).astype(np.float32)
-    picture = sum(cv2.GaussianBlur(noise, (0, 0), sd) * sd for sd in (2.0, 4.0, 8.0))
-    return np.clip(128.0 + 60.0 * picture / picture.std(), 0, 255).astype(np.uint8)
+    return blobs(2, 500, 900)
 
 
 def shown(wall: np.ndarray, dx: float, dy: float = 0.0) -> np.ndarray:
@@ -75,7 +73,7 @@ def test_a_fast_turn_is_found_where_the_imu_predicts_it(wall: np.ndarray) -> Non
     c, s = np.cos(turn), np.sin(turn)
     about_down = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     found = {}
-    for name, motion in {"blind": STILL, "told": (about_down, np.zeros(3))}.items():
+    for name, motion in {"blind": STILL, "predicted": (about_down, np.zeros(3))}.items():
         tracker = StereoTracker(calibration(), SETTINGS)
         follow(tracker, pair(wall, 3.0))
         count = len(tracker.tracks)
@@ -84,7 +82,7 @@ def test_a_fast_turn_is_found_where_the_imu_predicts_it(wall: np.ndarray) -> Non
         count = len(tracker.tracks)
         follow(tracker, pair(wall, 3.0, 60.0), *motion, seek=False)
         found[name] = len(tracker.tracks) / count
-    assert found["told"] > 0.8 > found["blind"] + 0.3
+    assert found["predicted"] > 0.8 > found["blind"] + 0.3
 
 
 def test_lost_corners_are_named_and_new_ones_get_new_numbers(wall: np.ndarray) -> None:

@@ -12,14 +12,6 @@ from skyloop_client.errors import ScenarioError
 HERE = camera_at(0.0, 0.0, 1.5)
 
 
-def test_the_defaults_are_those_of_e2es() -> None:
-    voxels = WorldVoxels()
-    assert voxels.counters.shape == (110, 110, 15) and voxels.cell == 0.2
-    assert voxels.origin == pytest.approx([-11.0, -11.0, 0.5])
-    rule = CounterRule()
-    assert (rule.limit, rule.occupied_above, rule.free_below) == (5, 2, -2)
-
-
 def test_a_counter_needs_three_hits_and_stops_at_its_limit() -> None:
     voxels = WorldVoxels()
     at = (70, 55, 5)  # 3 m ahead, in the middle

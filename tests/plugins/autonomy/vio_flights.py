@@ -54,24 +54,24 @@ def flight(seed: int, seconds: float, imu: ImuModel, liveliness: float = 1.0) ->
     s = np.clip((t - REST_S) / 3.0, 0.0, None)
     phase = np.where(t > REST_S, t - REST_S, 0.0)
     ramp = np.where(s < 1.0, s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), 1.0)
-    place = np.zeros((len(t), 3))
+    position = np.zeros((len(t), 3))
     for axis, size in enumerate((2.0, 2.0, 0.4)):
         for rate in (0.15, 0.31):
-            place[:, axis] += (
+            position[:, axis] += (
                 liveliness * ramp * size * np.sin(rate * phase + rng.uniform(0.0, 6.0)) * rng.uniform(0.4, 1.0)
             )
-    place -= place[0]
-    place[:, 2] += ramp * 1.5
+    position -= position[0]
+    position[:, 2] += ramp * 1.5
     heading = ramp * (0.8 * np.sin(0.12 * phase + rng.uniform(0.0, 6.0)) + 0.1 * phase * rng.choice([-1.0, 1.0]))
-    return flown_along(t, place, heading, imu, rng)
+    return flown_along(t, position, heading, imu, rng)
 
 
 def flown_along(
-    t: np.ndarray, place: np.ndarray, heading: np.ndarray, imu: ImuModel, rng: np.random.Generator
+    t: np.ndarray, position: np.ndarray, heading: np.ndarray, imu: ImuModel, rng: np.random.Generator
 ) -> Flight:
-    """A flight through these places with these headings; it tilts as acceleration needs."""
+    """A flight through these positions with these headings; it tilts as acceleration needs."""
     dt = 1.0 / IMU_HZ
-    velocity: Any = np.gradient(place, dt, axis=0, edge_order=2)
+    velocity: Any = np.gradient(position, dt, axis=0, edge_order=2)
     acceleration: Any = np.gradient(velocity, dt, axis=0, edge_order=2)
     force = acceleration + np.array([0.0, 0.0, GRAVITY])
     up = force / np.linalg.norm(force, axis=1, keepdims=True)
@@ -87,7 +87,7 @@ def flown_along(
     biases = on * rng.normal(size=6) + np.cumsum(walks * rng.normal(size=(len(t), 6)), axis=0)
     white = np.sqrt(IMU_HZ) * np.array([imu.gyro_noise_density] * 3 + [imu.accel_noise_density] * 3)
     measured = np.concatenate([rates, local], axis=1) + biases + white * rng.normal(size=(len(t), 6))
-    return Flight(t, place, velocity, rotations, measured, biases)
+    return Flight(t, position, velocity, rotations, measured, biases)
 
 
 class Corners:
@@ -108,10 +108,10 @@ class Corners:
         self.numbers = np.full(count, -1)
         self.next_id = 0
 
-    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
+    def tracks(self, rotation: np.ndarray, position: np.ndarray, most: int = 120) -> CornerTracks:
         c, s = np.cos(0.004 / PAIRS_HZ), np.sin(0.004 / PAIRS_HZ)
         self.points[: self.clouds, :2] = self.points[: self.clouds, :2] @ np.array([[c, s], [-s, c]])
-        eye = place + rotation @ [0.12, 0.0, 0.0]
+        eye = position + rotation @ [0.12, 0.0, 0.0]
         local = (self.points - eye) @ rotation
         depth = np.where(local[:, 0] > 0.3, local[:, 0], np.nan)
         tangents = np.stack([-local[:, 1] / depth, -local[:, 2] / depth], axis=1)
@@ -137,9 +137,9 @@ class WithWalker(Corners):
 
     walked = 0.0
 
-    def tracks(self, rotation: np.ndarray, place: np.ndarray, most: int = 120) -> CornerTracks:
+    def tracks(self, rotation: np.ndarray, position: np.ndarray, most: int = 120) -> CornerTracks:
         self.walked += 0.05
-        tracks = super().tracks(rotation, place, most)
+        tracks = super().tracks(rotation, position, most)
         tracks.rows[tracks.ids % 3 == 0, 0] += 0.3 * np.sin(0.8 * self.walked)
         return tracks
 

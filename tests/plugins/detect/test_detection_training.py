@@ -12,7 +12,7 @@ import pytest
 import torch
 from drawn_people import PER_IMAGE, drawn, write_both
 
-from skyloop.core.boxes import overlaps
+from skyloop.core.detection_scores import overlaps
 from skyloop.links.loop.targets import COMPILER, EMULATOR, runnable
 from skyloop_client.errors import DatasetError, SetupError
 from skyloop_detect import network, training
@@ -144,8 +144,8 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(data: Path, t
     images = loaded(data)
     train("whole")
     with pytest.raises(Cut):
-        # told of the end of the second epoch, before it is kept: that one is trained again
-        train("cut", tell=stop)
+        # at the end of the second epoch, before it is kept: that one is trained again
+        train("cut", progress=stop)
     train("cut")
     first, second = (load_tensors(tmp_path / name / WEIGHTS)[0] for name in ("whole", "cut"))
     assert all(torch.equal(first[name], second[name]) for name in first)

@@ -40,9 +40,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("people") / "set"
     folder.mkdir()
     (folder / PLAN).write_text(json.dumps({"images": 2, "places": PLACES}), encoding="utf-8")
-    told: list[int] = []
-    summary = make_people(folder, 1, lambda done, rate: told.append(done))
-    assert summary["images"] == summary["images_made_now"] == told[-1] == 2
+    reports: list[int] = []
+    summary = make_people(folder, 1, lambda done, rate: reports.append(done))
+    assert summary["images"] == summary["images_made_now"] == reports[-1] == 2
     return folder
 
 

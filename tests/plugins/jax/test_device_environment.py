@@ -26,7 +26,7 @@ from skyloop_papers.benchmarks import gym as bench
 from skyloop_papers.benchmarks.measurement import Rounds
 
 VEHICLES, LONGEST = 128, 90
-EXAMPLE = Path(__file__).parents[2] / "examples" / "learned_hover"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "learned_hover"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -92,7 +92,8 @@ def test_gate_is_judged_as_by_the_kernels() -> None:
     expected, _ = kernels.reset(seed=2**40)
     keys = np.uint64(2**40) + np.arange(n, dtype=np.uint64)
     count, nothing = jnp.zeros(n, jnp.uint32), jnp.zeros(n)
-    low, high = (keys & np.uint64(2**32 - 1)).astype(np.uint32), (keys >> np.uint64(32)).astype(np.uint32)
+    low = jnp.asarray((keys & np.uint64(2**32 - 1)).astype(np.uint32))
+    high = jnp.asarray((keys >> np.uint64(32)).astype(np.uint32))
     begun = Episode(low, high, count, count.astype(int), (nothing,) * 3, nothing)
     start = jax.jit(lambda episode: started(env.craft, env.task.kind, env.template, episode))(begun)
     assert np.allclose(motion_of(start), kernels.states["motion"], rtol=0.0, atol=1e-12)
@@ -127,26 +128,26 @@ def test_gate_is_judged_as_by_the_kernels() -> None:
 
 def learned(env: DeviceEnv, settings: LearningSettings, updates: int) -> tuple[Any, list[Any]]:
     learner = Learner(env, settings, seed=3)
-    told = list(learner.learn(updates * settings.steps_per_update))
-    return jax.tree.leaves(learner.networks), told
+    found = list(learner.learn(updates * settings.steps_per_update))
+    return jax.tree.leaves(learner.networks), found
 
 
 @pytest.mark.slow("JAX compiles the learning")
 def test_ppo_learns_and_the_same_seed_gives_the_same_policy(hover: DeviceEnv) -> None:
     settings = LearningSettings(num_envs=VEHICLES, horizon=8, epochs=1, minibatches=2, hidden=(16,))
     before = jax.tree.leaves(made_networks(18, 4, (16,), seed=3))
-    first, told = learned(hover, settings, 2)
+    first, found = learned(hover, settings, 2)
     again, _ = learned(hover, settings, 2)
     assert all(np.array_equal(one, other) for one, other in zip(first, again, strict=True))
     assert all(np.isfinite(leaf).all() for leaf in first)
     assert not any(np.array_equal(one, other) for one, other in zip(first, before, strict=True))
-    assert [each.steps for each in told] == [8 * VEHICLES, 16 * VEHICLES]
+    assert [each.steps for each in found] == [8 * VEHICLES, 16 * VEHICLES]
 
 
 @pytest.mark.slow("fifteen updates, and their compilation")
 def test_ppo_improves(hover: DeviceEnv) -> None:
-    _, told = learned(hover, LearningSettings(num_envs=VEHICLES, horizon=32, minibatches=4), 15)
-    returns = [each.mean_return for each in told]
+    _, found = learned(hover, LearningSettings(num_envs=VEHICLES, horizon=32, minibatches=4), 15)
+    returns = [each.mean_return for each in found]
     assert np.nanmean(returns[-3:]) > np.nanmean(returns[:5]) + 8.0, returns
 
 
@@ -246,8 +247,8 @@ def test_the_example_learns_and_flies_in_the_whole_simulator(
     monkeypatch.setattr(sys, "argv", ["train_jax.py", "800000", str(weights)])
     monkeypatch.syspath_prepend(str(EXAMPLE))
     runpy.run_path(str(EXAMPLE / "train_jax.py"), run_name="__main__")
-    told = capsys.readouterr().out.splitlines()
-    assert weights.exists() and [line.split(";")[0] for line in told[-3:]] == [
+    found = capsys.readouterr().out.splitlines()
+    assert weights.exists() and [line.split(";")[0] for line in found[-3:]] == [
         f"{name}: 3 of 3 flew" for name in ("calm, truth", "wind, truth", "wind, EKF")
     ]
     jax.config.update("jax_enable_x64", True)

@@ -14,6 +14,7 @@ from skyloop.core.keyed_random import KeyedRandom
 from skyloop.gym.actions import ActionMeaning
 from skyloop.gym.course import Course
 from skyloop.gym.tasks import TASKS
+from skyloop.sim.simulation_port import FlightMemory
 from skyloop.vehicle.fleet_kernels import advance
 from skyloop.vehicle.kernel_packing import DRAG_CODES
 from skyloop_client.errors import ScenarioError
@@ -45,7 +46,7 @@ def double_precision() -> Any:
     jax.config.update("jax_enable_x64", False)
 
 
-class Memory:
+class RandomFlights:
     """The kernels' memory of many vehicles in random states: fast, upside down, turning, some on the ground."""
 
     def __init__(self, airframe: str = "iris", physics_rate_hz: float = 500.0, **changes: Any) -> None:
@@ -77,8 +78,12 @@ class Memory:
         self.states["controller_ran"] = self.states["saturated"] = np.arange(n) % 3 == 0
         self.states["yaw_target"] = random.uniform(-4.0, 4.0, n)
 
+    @property
+    def flight(self) -> FlightMemory:
+        return FlightMemory(self.states, self.inputs, self.params, self.period_s, self.ground)
 
-def differences(memory: Memory, action: str, steps: int, *, contact: bool = False) -> dict[str, float]:
+
+def differences(memory: RandomFlights, action: str, steps: int, *, contact: bool = False) -> dict[str, float]:
     """The largest difference of each part of the state after these steps, with random actions; 50 m up where contact
     with the ground, which is most of the work, is left out."""
     if not contact:
@@ -91,7 +96,7 @@ def differences(memory: Memory, action: str, steps: int, *, contact: bool = Fals
     advance(states, inputs, params, memory.period_s, steps, memory.ground)
 
     env = object.__new__(DeviceEnv)
-    env.meaning, env.craft = meaning, craft_from(memory)
+    env.meaning, env.craft = meaning, craft_from(memory.flight)
     if not contact:
         env.craft = dataclasses.replace(env.craft, n_contacts=0)
     wanted = env._setpoint(list(jnp.asarray(numbers.T)), list(jnp.asarray(at.T)))
@@ -125,17 +130,17 @@ def assert_close(found: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("action", KINDS)
 def test_every_setpoint(action: str) -> None:
-    assert_close(differences(Memory(), action, 1))
+    assert_close(differences(RandomFlights(), action, 1))
 
 
 @pytest.mark.slow("contact is most of the work; test_device_environment has it, compiled")
 def test_contact_with_the_ground() -> None:
-    assert_close(differences(Memory(), "motors", 1, contact=True))
+    assert_close(differences(RandomFlights(), "motors", 1, contact=True))
 
 
 @pytest.mark.parametrize("drag", DRAG_CODES)
 def test_every_drag_model_and_correction_of_thrust(drag: str) -> None:
-    memory = Memory(drag_model=DRAG_CODES[drag], has_frame_drag=1, wind_mean=(3.0, -2.0, 0.5), **AIR)
+    memory = RandomFlights(drag_model=DRAG_CODES[drag], has_frame_drag=1, wind_mean=(3.0, -2.0, 0.5), **AIR)
     assert_close(differences(memory, "motors", 1))
 
 
@@ -148,13 +153,13 @@ def test_every_drag_model_and_correction_of_thrust(drag: str) -> None:
     ],
 )
 def test_other_airframes_rates_and_motors(airframe: str, rate: float, changes: dict[str, Any]) -> None:
-    memory = Memory(airframe, rate, **changes)
+    memory = RandomFlights(airframe, rate, **changes)
     assert_close(differences(memory, "rates", 2))
 
 
 def test_the_ground_is_felt() -> None:
     """The comparison above would say nothing about contact if no vehicle met the ground."""
-    memory = Memory()
+    memory = RandomFlights()
     states, inputs = memory.states.copy(), np.repeat(memory.inputs, VEHICLES)
     advance(states, inputs, np.repeat(memory.params, VEHICLES), memory.period_s, 1, memory.ground)
     for field in ("legs_down", "body_down", "impact_speed", "crashed"):
@@ -179,16 +184,16 @@ def test_random_words_are_those_of_the_simulator() -> None:
     ],
 )
 def test_what_is_not_covered_is_refused_in_one_line(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ScenarioError, match=said) as told:
-        craft_from(Memory(**changes))
-    assert "\n" not in str(told.value)
+    with pytest.raises(ScenarioError, match=said) as caught:
+        craft_from(RandomFlights(**changes).flight)
+    assert "\n" not in str(caught.value)
 
 
 def test_ground_that_is_not_level_is_refused() -> None:
-    memory = Memory()
+    memory = RandomFlights()
     memory.ground = (np.array([[0.0, 1.0], [0.0, 0.0]]), *memory.ground[1:])
     with pytest.raises(ScenarioError, match="not level"):
-        craft_from(memory)
+        craft_from(memory.flight)
 
 
 def test_an_environment_says_what_it_has_not() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.apps.run import fly
 from skyloop.core.frames import matrix_from_quat, yaw_from_quat
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import make_scenario
@@ -23,7 +23,7 @@ BOARD = 0.03
 CAMERA = np.array([0.5, 0.0, -0.1])
 
 
-class TruthEye(LandingPilot):
+class TruthDetector(LandingPilot):
     """Sees the marker where it really is in an image of 1280 x 720, as far as it is inside; `gone` hides it."""
 
     def __init__(self, gone: tuple[float, float] = (1e9, 1e9), **options: Any) -> None:
@@ -57,8 +57,8 @@ class TruthEye(LandingPilot):
         """Of a point on the marker's axis, x to the right, y down."""
         state = self._bundle.state
         turn = matrix_from_quat(state.quat_wxyz)
-        eye = state.position + turn @ CAMERA
-        forward, left, up = turn.T @ (np.array([MARKER_XY[0] + along, MARKER_XY[1], BOARD]) - eye)
+        camera = state.position + turn @ CAMERA
+        forward, left, up = turn.T @ (np.array([MARKER_XY[0] + along, MARKER_XY[1], BOARD]) - camera)
         self._height = float(-up)
         return 639.5 - 640.0 * left / -up, 359.5 - 640.0 * forward / -up
 
@@ -86,7 +86,7 @@ class Flight:
                 }
             },
             "pilot": {
-                "kind": "landing_flights:TruthEye", "rate_hz": 60, "options": {"start_seed": seed, **options},
+                "kind": "landing_flights:TruthDetector", "rate_hz": 60, "options": {"start_seed": seed, **options},
             },
             **(vehicle or {}),
         }  # fmt: skip
@@ -111,5 +111,5 @@ class Flight:
     @property
     def stages(self) -> list[str]:
         """In order, each once in a row."""
-        told = [status.stage for status in self.statuses]
-        return [stage for k, stage in enumerate(told) if k == 0 or told[k - 1] != stage]
+        found = [status.stage for status in self.statuses]
+        return [stage for k, stage in enumerate(found) if k == 0 or found[k - 1] != stage]

@@ -94,7 +94,7 @@ def test_amaranths_simulator_gives_the_words_of_the_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "told"),
+    ("sizes", "message"),
     [
         ({"width": 4}, "4 x 720 px; give 8 x 4 to"),
         ({"tile": 100}, "tile is 100 px; give a power of two"),
@@ -104,8 +104,8 @@ def test_amaranths_simulator_gives_the_words_of_the_reference() -> None:
         ({"frame_blanking": 3}, "frame_blanking is 3 lines"),
     ],
 )
-def test_sizes_that_cannot_work_are_refused_in_one_line(sizes: dict[str, int], told: str) -> None:
-    with pytest.raises(ScenarioError, match=told):
+def test_sizes_that_cannot_work_are_refused_in_one_line(sizes: dict[str, int], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         FabricConfig(**sizes)
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from landing_firmware import firmware, needs_board
 from landing_lists import listed, marker_objects
-from skyloop.apps.run import fly
 from skyloop.core.frames import matrix_from_quat, yaw_from_quat
 from skyloop.links.link_gate import LinkGate
+from skyloop.run import fly
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import load_scenario, make_scenario
 from skyloop_client.errors import LinkEnded, ScenarioError, UnknownNameError
@@ -45,17 +45,17 @@ class TruthLink(LandingLink):
         self.frame += 1
         state = self._vehicle.truth
         turn = matrix_from_quat(state.quat_wxyz)
-        eye = state.position + turn @ CAMERA
+        camera = state.position + turn @ CAMERA
 
         def pixel(point):
-            forward, left, up = turn.T @ (point - eye)
+            forward, left, up = turn.T @ (point - camera)
             return 639.5 - 640.0 * left / -up, 359.5 - 640.0 * forward / -up
 
         (x, y), (ahead_x, ahead_y) = pixel(MARKER), pixel(MARKER + np.array([0.26, 0.0, 0.0]))
         angle = math.atan2(ahead_x - x, -(ahead_y - y))
         if not (0.0 <= x < 1280.0 and 0.0 <= y < 720.0):
             return listed([], self.frame).words()
-        return listed(marker_objects(x, y, angle, float(eye[2] - MARKER[2])), self.frame).words()
+        return listed(marker_objects(x, y, angle, float(camera[2] - MARKER[2])), self.frame).words()
 
 
 class Dumb:
@@ -105,10 +105,10 @@ def landing(folder: Path, board: Any = "python", options: BoardOptions | None = 
 def test_a_board_in_python_lands_on_the_marker(tmp_path):
     link, error, yaw, landed = landing(tmp_path)
     assert landed and error < 0.12 and abs(yaw) < 0.12
-    told = link.summary()
-    assert told["phase"] == "done" and not told["gave_up"] and told["images_missed"] == 0
-    assert 2.0 < told["start_to_landing_decision_s"] < 20.0
-    assert told["start_to_touchdown_s"] > told["start_to_landing_decision_s"]
+    summary = link.summary()
+    assert summary["phase"] == "done" and not summary["gave_up"] and summary["images_missed"] == 0
+    assert 2.0 < summary["start_to_landing_decision_s"] < 20.0
+    assert summary["start_to_touchdown_s"] > summary["start_to_landing_decision_s"]
     # the serial line was used as written: settle, start, questions and answers, landing, stop
     rows = list(csv.reader((tmp_path / "serial.csv").read_text().splitlines()))
     ours, theirs = ("".join(row[2] for row in rows if row[1] == who) for who in ("pc", "board"))
@@ -137,8 +137,8 @@ def test_how_slow_the_clock_may_be(tmp_path):
     assert link.summary()["execution_us_most"] > 1_000.0
     hopeless = BoardOptions(clock_mhz=0.0065, firmware=firmware(tmp_path))
     link, _, _, landed = landing(tmp_path / "hopeless", "qemu", hopeless, trigger_patience=60.0)
-    told = link.summary()
-    assert told["images_missed"] > 10 * told["images"] and not landed
+    summary = link.summary()
+    assert summary["images_missed"] > 10 * summary["images"] and not landed
 
 
 def test_a_board_that_falls_silent_makes_the_vehicle_hover(tmp_path):

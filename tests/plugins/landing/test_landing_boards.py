@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from skyloop_client.errors import LinkError
-from skyloop_landing.board.board_turns import (
-    IDLE_NS,
-    TRANSFER_NS,
-    LateBoard,
-    ThrottledProgram,
-    Turn,
-    TurningBoard,
-)
-from skyloop_landing.board.python_program import BLIND_AFTER_US, Decision, PythonProgram
+from skyloop_landing.board.board_turns import IDLE_NS, TRANSFER_NS, Turn, TurningBoard
+from skyloop_landing.board.python_program import BLIND_AFTER_US, Decision, PythonProgram, ReferenceMind
 from skyloop_landing.board.simulated_uart import StampedBytes
 
 MS = 1_000_000
@@ -71,18 +64,17 @@ def test_a_slow_board_misses_images_and_takes_the_newest():
     for k in range(12):
         board.advance(k * 16 * MS, [], image(k + 1))
     assert program.starts == [(0, 1), (50 * MS, 4), (100 * MS, 7), (150 * MS, 10)]
-    told = board.summary()
-    assert (told["images"], told["images_missed"], told["execution_us_most"]) == (4, 6, 50_000.0)
+    summary = board.summary()
+    assert (summary["images"], summary["images_missed"], summary["execution_us_most"]) == (4, 6, 50_000.0)
 
 
 def test_throttled_takes_longer_and_late_only_answers_later():
-    slow = TurningBoard(ThrottledProgram(Echo(2 * MS), 3.0), transfer_ns=0)
+    slow = TurningBoard(Echo(2 * MS), transfer_ns=0, slower=3.0)
     assert slow.advance(0, [StampedBytes(0, b"x")], image(1)) == [StampedBytes(6 * MS, b"<x>")]
     program = Echo(2 * MS)
-    late = LateBoard(TurningBoard(program, transfer_ns=0), 100 * MS)
-    sent = late.advance(0, [StampedBytes(0, b"x")], image(1)) + late.advance(
-        16 * MS, [StampedBytes(16 * MS, b"y")], image(2)
-    )
+    late = TurningBoard(program, transfer_ns=0, latency_ns=100 * MS)
+    sent = late.advance(0, [StampedBytes(0, b"x")], image(1))
+    sent += late.advance(16 * MS, [StampedBytes(16 * MS, b"y")], image(2))
     assert sent == [StampedBytes(102 * MS, b"<x>"), StampedBytes(118 * MS, b"<y>")]
     assert [number for _, number in program.starts] == [1, 2]
     assert late.summary()["latency_ms"] == 100.0
@@ -90,18 +82,17 @@ def test_throttled_takes_longer_and_late_only_answers_later():
 
 def test_boards_that_cannot_be():
     with pytest.raises(LinkError, match=r"throttled by 0\.5: give 1 or more"):
-        ThrottledProgram(Echo(), 0.5)
+        TurningBoard(Echo(), slower=0.5)
     with pytest.raises(LinkError, match="latency of -1 ns"):
-        LateBoard(TurningBoard(Echo()), -1)
+        TurningBoard(Echo(), latency_ns=-1)
 
 
 # ---- the program in Python
 
 
-class Mind:
-    least_area = 32
-
+class Mind(ReferenceMind):
     def __init__(self) -> None:
+        super().__init__()
         self.calls: list[tuple[object, ...]] = []
         self.lands = False
 

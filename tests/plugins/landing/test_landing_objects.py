@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pixel_patterns import patterns
 from scipy import ndimage
 
 from skyloop_client.errors import StreamError
@@ -55,28 +56,7 @@ def plain_objects(binary: np.ndarray, min_area: int) -> np.ndarray:
     return np.array([figures for _, figures in sorted(rows)], np.int64).reshape(-1, 7)
 
 
-def spiral(n: int, pitch: float = 6.0) -> np.ndarray:
-    """One line that winds to the middle: many runs in a row, all of one object."""
-    y, x = np.indices((n, n)) - n // 2
-    return ((np.hypot(x, y) - pitch * np.arctan2(y, x) / (2.0 * np.pi)) % pitch < 2.0).astype(np.uint8)
-
-
-PATTERNS = {
-    "empty": np.zeros(SMALL, np.uint8),
-    "full": np.ones(SMALL, np.uint8),
-    "checkerboard": (np.indices(SMALL).sum(axis=0) % 2).astype(np.uint8),
-    "columns": np.tile(np.array([1, 0], np.uint8), (SMALL[0], SMALL[1] // 2)),
-    "comb, joined below": np.vstack([np.tile(np.array([1, 0], np.uint8), (9, 20)), np.ones((1, 40), np.uint8)]),
-    "comb, joined above": np.vstack([np.ones((1, 40), np.uint8), np.tile(np.array([1, 0], np.uint8), (9, 20))]),
-    "apart by one": np.kron(np.array([[1, 0], [0, 0]] * 3), np.ones((3, 3))).astype(np.uint8)[:, :4].repeat(2, axis=1),
-    "noise of 20 %": (RANDOM.random(SMALL) < 0.2).astype(np.uint8),
-    "noise of 40 %": (RANDOM.random(SMALL) < 0.4).astype(np.uint8),
-    "noise of 70 %": (RANDOM.random(SMALL) < 0.7).astype(np.uint8),
-    "blobs": (ndimage.gaussian_filter(RANDOM.normal(size=SMALL), 2.0) > 0.0).astype(np.uint8),
-    "spiral": spiral(121),
-    "mirrored spiral": spiral(121)[:, ::-1],
-    "nested rings": (np.hypot(*(np.indices((99, 99)) - 49)) // 3 % 2 == 0).astype(np.uint8),
-}
+PATTERNS = patterns(SMALL)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -90,7 +70,7 @@ def test_components_are_those_of_scipy_in_the_order_of_the_page(name: str, min_a
 
 
 def test_a_spiral_is_one_object_and_every_second_column_half_as_many_as_pixels() -> None:
-    assert len(listed(PATTERNS["spiral"], min_area=200).objects) == 1
+    assert len(listed(PATTERNS["fine spiral"], min_area=200).objects) == 1
     assert len(listed(PATTERNS["columns"]).objects) == SMALL[1] // 2
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from landing_flights import Flight
 
-from skyloop.apps.loop import pilot_outside
-from skyloop.apps.run import run_scenario
+from skyloop.run import run_scenario
+from skyloop.sim.outside_programs import pilot_outside
 from skyloop.sim.scenario import load_scenario
 
 pytestmark = pytest.mark.flights

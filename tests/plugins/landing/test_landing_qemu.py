@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,9 @@ import pytest
 from landing_firmware import SOURCES, firmware, needs_board
 from landing_lists import clutter, listed, marker_objects
 from skyloop_client.errors import LinkEnded, LinkError, SetupError
-from skyloop_landing.board.choice import ReferenceMind, firmware_numbers
+from skyloop_landing.board.choice import firmware_numbers
 from skyloop_landing.board.pc_procedure import figure_sizes
-from skyloop_landing.board.python_program import PythonProgram
+from skyloop_landing.board.python_program import PythonProgram, ReferenceMind
 from skyloop_landing.board.qemu_board import QemuProgram
 from skyloop_landing.board.serial_frames import altitude_frames, size_frames
 from skyloop_landing.vision.control import LandingControlConfig
@@ -74,11 +75,8 @@ def flown(program, seed: int, turns: int):
 def test_firmware_says_what_the_reference_says(elf, rules, changes):
     config = LandingControlConfig(**changes)
     reference = flown(PythonProgram(ReferenceMind(config, rules)), 7, 120)
-    emulated = QemuProgram(elf, rules=rules, config=firmware_numbers(config))
-    try:
+    with closing(QemuProgram(elf, rules=rules, config=firmware_numbers(config))) as emulated:
         same = flown(emulated, 7, 120)
-    finally:
-        emulated.close()
     assert [(turn.sent, area) for turn, area in same] == [(turn.sent, area) for turn, area in reference]
     # not silence: commands, questions and a trigger's echo
     said = b"".join(turn.sent for turn, _ in same)
@@ -90,11 +88,8 @@ def test_two_runs_give_the_same_bytes_and_execution_times(elf):
     """And those of the reference with its own gains."""
     runs = []
     for _ in range(2):
-        emulated = QemuProgram(elf)
-        try:
+        with closing(QemuProgram(elf)) as emulated:
             runs.append(flown(emulated, 9, 80))
-        finally:
-            emulated.close()
     assert runs[0] == runs[1]
     assert [turn.sent for turn, _ in runs[0]] == [turn.sent for turn, _ in flown(PythonProgram(ReferenceMind()), 9, 80)]
     # thousands of instructions at 650 MHz
@@ -107,9 +102,8 @@ def test_figures_are_the_reference_s_bit_by_bit(elf):
     """Lists with many figures that nearly fit, at the same altitude for both."""
     chance = random.Random(3)
     config = [*firmware_numbers(LandingControlConfig(altitude_filter=False))]
-    emulated = QemuProgram(elf, config=config)
     kinds: set[int] = set()
-    try:
+    with closing(QemuProgram(elf, config=config)) as emulated:
         emulated.turn(0, b"T111", None)
         for k in range(60):
             altitude_cm = chance.randrange(40, 1200)
@@ -126,19 +120,14 @@ def test_figures_are_the_reference_s_bit_by_bit(elf):
             if found.marker is not None:
                 assert emulated.report.refusal == 0
                 assert emulated.report.marker == (found.marker.x, found.marker.y, found.marker.heading)
-    finally:
-        emulated.close()
     assert kinds >= {0, 1, 2, 4}
 
 
 @needs_board
 def test_a_slower_clock_takes_longer_in_proportion(elf):
     def time_of(**how):
-        emulated = QemuProgram(elf, **how)
-        try:
+        with closing(QemuProgram(elf, **how)) as emulated:
             return sum(turn.execution_ns for turn, _ in flown(emulated, 5, 8))
-        finally:
-            emulated.close()
 
     fast, slow, dear = time_of(), time_of(clock_hz=65e6), time_of(cycles_per_instruction=2.0)
     assert slow == pytest.approx(10 * fast, rel=1e-3)
@@ -147,15 +136,12 @@ def test_a_slower_clock_takes_longer_in_proportion(elf):
 
 @needs_board
 def test_an_emulator_killed_in_flight_is_one_clear_line(elf):
-    emulated = QemuProgram(elf)
-    try:
+    with closing(QemuProgram(elf)) as emulated:
         emulated.turn(0, b"T111", None)
-        os.kill(emulated._process._running.pid, signal.SIGKILL)
+        os.kill(emulated._process._process.pid, signal.SIGKILL)
         with pytest.raises(LinkEnded, match=r"ended in mid-flight: qemu-system-arm signal SIGKILL"):
             for k in range(50):
                 emulated.turn(k, b"", None)
-    finally:
-        emulated.close()
 
 
 @pytest.mark.needs("make")

@@ -33,7 +33,7 @@ BOX = np.array([[560.0, 280.0, 720.0, 440.0]])
 
 
 def heard(*, lands: bool, end: tuple[float, float, float] = (6.03, -0.04, 0.02)) -> VehicleLanding:
-    """A landing of nine seconds with an image in each, told over a bus."""
+    """A landing of nine seconds with an image in each, reported over a bus."""
     bus = Bus()
     log = LandingLog(bus)
     for name, message in (
@@ -68,12 +68,12 @@ def heard(*, lands: bool, end: tuple[float, float, float] = (6.03, -0.04, 0.02))
 
 
 def test_a_landing_on_the_marker_is_told_with_its_errors_and_its_time() -> None:
-    told = outcome(heard(lands=True), PAD)
-    assert told["landed_on_marker"] is True
-    assert told["landing"] == "landed on the marker, 0.05 m and 0.02 rad off, after 9.5 s"
-    assert (told["landing_error_x_m"], told["landing_error_y_m"]) == pytest.approx((0.03, -0.04))
-    assert (told["landing_error_m"], told["landing_s"]) == pytest.approx((0.05, 9.5))
-    assert told["landing_heading_error_rad"] == pytest.approx(0.02)
+    found = outcome(heard(lands=True), PAD)
+    assert found["landed_on_marker"] is True
+    assert found["landing"] == "landed on the marker, 0.05 m and 0.02 rad off, after 9.5 s"
+    assert (found["landing_error_x_m"], found["landing_error_y_m"]) == pytest.approx((0.03, -0.04))
+    assert (found["landing_error_m"], found["landing_s"]) == pytest.approx((0.05, 9.5))
+    assert found["landing_heading_error_rad"] == pytest.approx(0.02)
 
 
 def test_who_gave_up_or_came_down_elsewhere_has_not_landed_on_the_marker() -> None:

@@ -135,7 +135,6 @@ def processor_as_device(folder: Path) -> Any:
         asnumpy=lambda array: np.array(array, subok=False),
         concatenate=np.concatenate,
         cuda=SimpleNamespace(
-            alloc_pinned_memory=bytearray,
-            get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None),
+            alloc_pinned_memory=bytearray, get_current_stream=lambda: SimpleNamespace(synchronize=lambda: None)
         ),
     )

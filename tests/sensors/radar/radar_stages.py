@@ -19,7 +19,7 @@ from skyloop.world.scenery.actors.people import add_walker
 WALL, BALL, MATT, PLATE, PERSON, WINDOW, FLYING, GROUND = (500.0 * k for k in range(8))
 """y of each setup."""
 X = 20.0
-"""m east, where the thing of a setup stands (its near side)."""
+"""m east, where the object of a setup stands (its near side)."""
 BALL_RADIUS, FLYING_RADIUS = 0.25, 0.15
 MATT_SIDE, PLATE_SIDE = 1.0, 0.12
 FLYING_START = (X, FLYING, 0.0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from radar_scans import park_scene
 
-from skyloop.core.fmcw import LIGHT_SPEED
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.radar_waveform import LIGHT_SPEED
 from skyloop.sensors.radar.config import RadarConfig
 from skyloop.sensors.radar.radar import Radar
 from skyloop_client.messages import Kinematics

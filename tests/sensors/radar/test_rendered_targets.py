@@ -1,4 +1,4 @@
-"""Range, speed and direction of things that were rendered, through the whole chain, against truth at mid-burst."""
+"""Range, speed and direction of objects that were rendered, through the whole chain, against truth at mid-burst."""
 
 from __future__ import annotations
 

@@ -10,10 +10,8 @@ import pytest
 from radar_scans import radar, scanned
 
 from radar_reference import RX, TABLE_2, TX, reference_volts
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
-from skyloop.sensors.radar.radar import backend_on
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.synthesis import CpuSum
-from skyloop_client.errors import SetupError
 
 WAVEFORMS = {
     "table 2": TABLE_2,
@@ -95,10 +93,3 @@ def test_a_target_in_the_sensor_is_the_reference(stages: Any, iq: bool) -> None:
     wanted = reference_volts(replace(TABLE_2, iq=iq), TX, RX, seen, moves, [1.0])
     size = np.linalg.norm(volts) / np.linalg.norm(wanted)
     assert np.linalg.norm(volts - size * wanted) < 3e-4 * np.linalg.norm(volts)
-
-
-def test_backends() -> None:
-    assert isinstance(backend_on("cpu", TABLE_2)[1], CpuSum)
-    assert isinstance(backend_on("auto", TABLE_2)[1], CpuSum)
-    with pytest.raises(SetupError, match="CuPy is not installed; install cupy"):
-        backend_on("gpu", TABLE_2)

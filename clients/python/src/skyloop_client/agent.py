@@ -31,7 +31,6 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from skyloop_client.errors import LinkError
 from skyloop_client.process_group import GroupTime, ProcessGroup
@@ -84,7 +83,7 @@ class Agent:
         self._time = GroupTime(self._group, clock, speed)
         self._by_cpu = clock == "cpu"
         self._board = SlowBoard(self._group.cpu_ns, speed) if self._by_cpu and speed < 1.0 else None
-        self._parts: Counter[tuple[str, Any]] = Counter()
+        self._parts: Counter[tuple[str, object]] = Counter()
         self._st_ns = 0
         """Simulated time has reached at least this."""
         self._follower: Follower | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyloop_client.errors import StreamError, unknown_name
-from skyloop_client.messages import Message
+from skyloop_client.messages import Estimate, Event, Message, VehicleState
 from skyloop_client.streams import StreamInfo
 
 _RAISE = object()
@@ -23,11 +23,11 @@ class Bundle:
     """Name of the vehicle that the pilot flies."""
     latest: Mapping[str, Any]
     """By full stream name, the newest record. Streams without a message yet are missing."""
-    state: Any
-    """The state that the controller uses: VehicleState or Estimate."""
+    state: VehicleState | Estimate
+    """The state that the controller uses."""
     status: Any = None
     """VehicleStatus."""
-    events: tuple[Any, ...] = ()
+    events: tuple[Event, ...] = ()
     """Events of the vehicle since the last bundle."""
     refused: tuple[str, ...] = ()
     """One line for each command or record that was refused since the last bundle, with the reason."""
@@ -35,14 +35,14 @@ class Bundle:
     """All existing streams by their full names."""
     arrived: tuple[Message, ...] = ()
     """All messages, in order of arrival, of the streams requested with `every`."""
-    publisher: Callable[[str, Any], None] | None = None
+    publisher: Callable[[str, object], None] | None = None
     """The function that `publish` calls."""
     battery: Any = None
     """BatteryState of the vehicle, which also feeds the program's computer. None in the simulator's own process."""
     computer_energy: float = 0.0
     """J used by the program's computer, by the simulator's power model."""
 
-    def get(self, suffix: str, default: Any = _RAISE) -> Any:
+    def get(self, suffix: str, default: object = _RAISE) -> Any:
         """ "imu", "status"... of this vehicle, or a stream by its full name. None before the first message.
 
         For a stream that does not exist (yet) it returns `default`, if that is given."""
@@ -68,7 +68,7 @@ class Bundle:
                 return self.known[name]
         raise unknown_name("stream", suffix, [name.removeprefix(own) for name in self.known])
 
-    def publish(self, name: str, record: Any) -> None:
+    def publish(self, name: str, record: object) -> None:
         """Put a record (see `skyloop_client.messages.products`) on the stream `<vehicle>/<name>`.
 
         The stream exists from its first record on. `refused` of the next bundle names refused records."""

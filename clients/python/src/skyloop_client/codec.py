@@ -13,7 +13,7 @@ import math
 import operator
 import struct
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgpack
 import numpy as np
@@ -23,6 +23,9 @@ from skyloop_client.errors import CodecError
 from skyloop_client.messages import Message
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 ARRAY = 1
 """msgpack extension type of an array."""
 LENT_ARRAY = 2
@@ -30,15 +33,15 @@ LENT_ARRAY = 2
 LENGTH = struct.Struct("<I")
 KINDS = "biufc"
 """numpy kinds that an array may have: booleans and numbers."""
-RECORDS: dict[str, type[Any]] = {}
+RECORDS: dict[str, type] = {}
 FIELDS: dict[str, tuple[str, ...]] = {}
 FIELD_SETS: dict[str, frozenset[str]] = {}
 KEYS: dict[str, tuple[str, ...]] = {}
-READERS: dict[str, Callable[[Any], tuple[Any, ...]]] = {}
+READERS: dict[str, Callable[[object], tuple[object, ...]]] = {}
 """By class, a function that gives the values of a record's fields."""
 
 
-def register(record: type[Any]) -> None:
+def register(record: type) -> None:
     """Lets records of this class be encoded and decoded, by the name of the class: for classes outside of
     `skyloop_client.messages`. Both sides of a link need it."""
     name = record.__name__
@@ -51,15 +54,15 @@ def register(record: type[Any]) -> None:
     KEYS[name], READERS[name] = ("@", *fields), _reader(fields)
 
 
-def _reader(fields: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+def _reader(fields: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
     if len(fields) > 1:
         return operator.attrgetter(*fields)
     return lambda record: tuple(getattr(record, field) for field in fields)
 
 
-for _name in messages.__all__:
-    if dataclasses.is_dataclass(getattr(messages, _name)):
-        register(getattr(messages, _name))
+for _record in vars(messages).values():
+    if isinstance(_record, type) and dataclasses.is_dataclass(_record):
+        register(_record)
 
 MOST_ITEMS = 1 << 14
 """Most items of a list. Memory for a list is reserved before its items are read, and lists may be nested 1000 deep."""
@@ -73,19 +76,18 @@ PACKER_BYTES = 4096
 
 Lend = Callable[[memoryview], int | None]
 """Puts the bytes of an array into shared memory and returns where, or None if they are to be sent."""
-Lent = Callable[[np.dtype[Any], tuple[int, ...], int, int], Any]
+Lent = Callable[[np.dtype[np.generic], tuple[int, ...], int, int], object]
 """Gives the array of this dtype, shape and number of bytes that begins there in shared memory."""
 
 
-def encode(record: Any, lend: Lend | None = None) -> list[bytes | memoryview]:
+def encode(record: object, lend: Lend | None = None) -> list[bytes | memoryview]:
     """A record of `skyloop_client.messages`, or plain data, as a list of parts to be written one after the other."""
     arrays: list[bytes | memoryview] = []
     start = 0
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> object:
         nonlocal start
-        kind = type(value)
-        if kind is np.ndarray or isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray):
             if value.dtype.kind not in KINDS:
                 raise CodecError(f"an array of {value.dtype} cannot be encoded; give booleans or numbers")
             size = value.nbytes
@@ -93,12 +95,12 @@ def encode(record: Any, lend: Lend | None = None) -> list[bytes | memoryview]:
                 arrays.append(value.tobytes())
             else:
                 data = np.ascontiguousarray(value).data.cast("B")
-                if lend is not None and (place := lend(data)) is not None:
-                    return _array_head(LENT_ARRAY, value.dtype, value.shape, place)
+                if lend is not None and (at := lend(data)) is not None:
+                    return _array_head(LENT_ARRAY, value.dtype, value.shape, at)
                 arrays.append(data)
             start += size
             return _array_head(ARRAY, value.dtype, value.shape, start - size)
-        if (name := kind.__name__) in READERS:
+        if (name := type(value).__name__) in READERS:
             return dict(zip(KEYS[name], (name, *READERS[name](value)), strict=True))
         if isinstance(value, np.generic):
             return value.item()
@@ -130,11 +132,11 @@ def _joined(parts: list[bytes | memoryview]) -> list[bytes | memoryview]:
 
 
 @functools.lru_cache(4096)
-def _array_head(code: int, dtype: np.dtype[Any], shape: tuple[int, ...], start: int) -> Any:
+def _array_head(code: int, dtype: np.dtype[np.generic], shape: tuple[int, ...], start: int) -> object:
     return msgpack.ExtType(code, msgpack.packb((dtype.str, shape, start)))
 
 
-def size_of(record: Any) -> int:
+def size_of(record: DataclassInstance) -> int:
     """Approximate size of a record in bytes: its arrays and texts, including nested records."""
     total = 0
     for field in dataclasses.fields(record):
@@ -142,7 +144,7 @@ def size_of(record: Any) -> int:
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, np.ndarray):
                 total += item.nbytes
-            elif dataclasses.is_dataclass(item):
+            elif dataclasses.is_dataclass(item) and not isinstance(item, type):
                 total += size_of(item)
             else:
                 total += len(item) if isinstance(item, str) else 8
@@ -159,7 +161,7 @@ def decode(data: bytes | memoryview, lent: Lent | None = None) -> Any:
         body = raw[LENGTH.size + length :]
         room = len(body)
 
-        def array(code: int, ext: bytes) -> Any:
+        def array(code: int, ext: bytes) -> object:
             dtype, shape, size, start = _array_layout(ext)
             if code == ARRAY:
                 # checked here, because np.ndarray trusts any offset and could read anywhere
@@ -180,7 +182,7 @@ def decode(data: bytes | memoryview, lent: Lent | None = None) -> Any:
 
 # images and scans of a rig repeat the same few layouts
 @functools.lru_cache(4096)
-def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+def _array_layout(data: bytes) -> tuple[np.dtype[np.generic], tuple[int, ...], int, int]:
     """dtype, shape, bytes and where they begin."""
     if len(data) > MOST_OF_LAYOUT:
         raise CodecError(f"an array whose description has {len(data)} bytes")
@@ -191,7 +193,7 @@ def _array_layout(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int, int
     return dtype, tuple(shape), math.prod(shape) * dtype.itemsize, start
 
 
-def _made(fields: dict[str, Any]) -> Any:
+def _made(fields: dict[str, Any]) -> object:
     # the writer may be newer: an unknown class stays a map
     if "@" not in fields or (kind := RECORDS.get(name := fields["@"])) is None:
         return fields
@@ -217,7 +219,7 @@ def decode_message(data: bytes | memoryview) -> Message:
     return Message(*parts)
 
 
-def plain_info(info: StreamInfo) -> dict[str, Any]:
+def plain_info(info: StreamInfo) -> dict[str, object]:
     """A StreamInfo as data for JSON, apart from infinities. `info_from` is the inverse."""
     return {
         "name": info.name,

@@ -20,10 +20,10 @@ from typing import Any, Protocol
 
 from skyloop_client.errors import LinkEnded, LinkError, PartError, StreamError
 from skyloop_client.messages import Estimate, Message, StartConditions
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.user_code import call_user_code
 
-Answer = Any
+Answer = object
 """An Estimate, a pair (name of a stream, record) to publish as well, a list or tuple of these, or None."""
 
 
@@ -45,7 +45,7 @@ class Estimator(Protocol):
         """Called with every message of its inputs, in order of arrival."""
 
 
-def answers_of(name: str, answer: Answer) -> list[tuple[str, Any]]:
+def answers_of(name: str, answer: Answer) -> list[tuple[str, object]]:
     """The result of `on_message` as pairs of a stream's name and a record."""
     if answer is None:
         return []
@@ -88,7 +88,7 @@ def run_estimator(session: Any, make: Callable[..., Estimator], say: Callable[[s
         return
 
 
-def answered(estimator: Estimator, message: Message, label: str, name: str) -> list[tuple[str, Any]]:
+def answered(estimator: Estimator, message: Message, label: str, name: str) -> list[tuple[str, object]]:
     """What an estimator says to a message, as pairs of a stream's name and a record."""
     answer = call_user_code(label, message.arrival_ns, estimator.on_message, message)
     try:

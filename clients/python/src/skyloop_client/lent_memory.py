@@ -13,9 +13,9 @@ import weakref
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop_client.errors import CodecError
 
@@ -23,7 +23,7 @@ MARK_BYTES = 16
 """The memory begins with a random mark, given in the hello: the same path may lead elsewhere on another machine."""
 
 
-class Loan(weakref.ref[Any]):
+class Loan(weakref.ref[NDArray[np.generic]]):
     """Notices when one lent block is no longer used. Views of the block's array keep that array alive."""
 
     __slots__ = ("start",)
@@ -54,11 +54,11 @@ class LentMemory:
         self._loans: dict[int, Loan] = {}
         """By the start of the block."""
 
-    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], size: int, start: int) -> Any:
+    def array(self, dtype: np.dtype[np.generic], shape: tuple[int, ...], size: int, start: int) -> object:
         """A block as a read-only array."""
         if start + size > len(self.map):
             raise CodecError(f"an array beyond the end of the lent memory, at {start}")
-        block = np.ndarray(shape, dtype, self.map, start)
+        block: NDArray[np.generic] = np.ndarray(shape, dtype, self.map, start)
         loan = self._loans[start] = Loan(block, self._ended)
         loan.start = start
         return block
@@ -72,9 +72,10 @@ class LentMemory:
         return starts
 
 
-def opened(lent: Any) -> LentMemory | None:
-    """The memory that a hello tells of, or None."""
-    try:
-        return LentMemory(str(lent["path"]), int(lent["bytes"]), str(lent["mark"]))
-    except (KeyError, TypeError, ValueError, OSError):
-        return None
+def opened(lent: object) -> LentMemory | None:
+    """The memory that a hello describes, or None."""
+    match lent:
+        case {"path": str(path), "bytes": int(size), "mark": str(mark)}:
+            with suppress(ValueError, OSError):
+                return LentMemory(path, size, mark)
+    return None

@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import select
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import perf_counter
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from skyloop_client.errors import CodecError, LinkEnded, LinkError
 from skyloop_client.lent_memory import LentMemory
 from skyloop_client.version import __version__
-from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL, framed, unframed
+from skyloop_client.wire import (
+    LENGTH,
+    MOST_FROM_CLIENT,
+    MOST_FROM_SERVER,
+    PROTOCOL,
+    LinkMessage,
+    framed,
+    unframed,
+)
+
+T = TypeVar("T")
 
 DEFAULT_PORT = 4700
 AWAKE_S = 0.0003
@@ -26,7 +36,7 @@ FIRST_BYTES = 1 << 14
 """Read at once: small messages need one system call, and of large ones the head can be decoded while the rest comes."""
 
 
-def why_over(answer: dict[str, Any]) -> str:
+def why_over(answer: LinkMessage) -> str:
     """The reason if the flight is over or the client was refused. Else empty."""
     return str(answer.get("why", "the flight is over")) if answer["type"] in ("end", "refused") else ""
 
@@ -54,7 +64,7 @@ class Pipe:
         self._held = b""
         """Bytes of the next message."""
 
-    def hello(self, what: dict[str, Any]) -> dict[str, Any]:
+    def hello(self, what: Mapping[str, object]) -> LinkMessage:
         client = f"skyloop-client {__version__} (Python)"
         self.write({"type": "hello", "protocol": PROTOCOL, "client": client, **what})
         answer = self.read()
@@ -62,7 +72,7 @@ class Pipe:
             raise LinkError(f"refused by {self._name}: {answer.get('why', 'no reason given')}")
         return answer
 
-    def write(self, message: dict[str, Any]) -> None:
+    def write(self, message: Mapping[str, object]) -> None:
         data = b"".join(framed(message))
         if len(data) > MOST_FROM_CLIENT:
             raise CodecError(f"a message of {len(data)} bytes is more than the {MOST_FROM_CLIENT} a simulator takes")
@@ -76,7 +86,7 @@ class Pipe:
                     why = why_over(self.read())
             raise (LinkEnded(why) if why else error) from None
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> LinkMessage:
         data, self._held = self._held or self._first_bytes(), b""
         while len(data) < LENGTH.size:
             data += self._some(FIRST_BYTES)
@@ -112,7 +122,7 @@ class Pipe:
         return data
 
     def _some(self, most: int) -> bytes:
-        data: bytes = self._guarded(self._socket.recv, most)
+        data = self._guarded(self._socket.recv, most)
         if not data:
             raise self._closed()
         return data
@@ -127,7 +137,7 @@ class Pipe:
     def _closed(self) -> LinkEnded:
         return LinkEnded(f"the simulator at {self._name} has closed the link")
 
-    def _guarded(self, act: Callable[..., Any], *arguments: Any) -> Any:
+    def _guarded(self, act: Callable[..., T], *arguments: object) -> T:
         try:
             return act(*arguments)
         except TimeoutError:
@@ -136,7 +146,7 @@ class Pipe:
         except OSError as error:
             raise LinkEnded(f"the link to {self._name} is broken: {error}") from None
 
-    def close(self, bye: bool, tasks: Sequence[Any] = ()) -> None:
+    def close(self, bye: bool, tasks: Sequence[object] = ()) -> None:
         with suppress(OSError):
             if bye:
                 extra = {"tasks": list(tasks)} if tasks else {}

@@ -7,13 +7,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import msgpack
 
 from skyloop_client.errors import LinkError
 from skyloop_client.version import __version__
-from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL
+from skyloop_client.wire import LENGTH, MOST_FROM_CLIENT, MOST_FROM_SERVER, PROTOCOL, LinkMessage
 
 CHUNK = 1 << 18
 BUFFER = 4 << 20
@@ -177,11 +176,11 @@ class Follower:
 class DueAnswer:
     """An answer due at `t_ns`, and the number of its samples that come on other connections."""
 
-    def __init__(self, frame: bytes, t_ns: int, number: Any = None, parts: int = 0) -> None:
+    def __init__(self, frame: bytes, t_ns: int, number: object, parts: int) -> None:
         self.frame, self.t_ns, self.number, self.parts = frame, t_ns, number, parts
 
 
-def head_of(frame: bytes) -> dict[str, Any]:
+def head_of(frame: bytes) -> LinkMessage:
     """The head as plain data; arrays are not decoded. Empty if it is invalid: its receiver will say so."""
     with suppress(Exception):
         (length,) = LENGTH.unpack_from(frame, LENGTH.size)
@@ -192,7 +191,7 @@ def head_of(frame: bytes) -> dict[str, Any]:
     return {}
 
 
-def frame_of(head: dict[str, Any], old: bytes = b"") -> bytes:
+def frame_of(head: LinkMessage, old: bytes = b"") -> bytes:
     """A message. With `old`, that one with a new head and the same arrays, whose offsets count from the head's end."""
     arrays = old[2 * LENGTH.size + LENGTH.unpack_from(old, LENGTH.size)[0] :] if old else b""
     packed: bytes = msgpack.packb(head)

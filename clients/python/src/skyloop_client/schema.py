@@ -15,9 +15,12 @@ import types
 from dataclasses import dataclass, fields
 from functools import cache
 from itertools import pairwise
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 UNITS = (
     "(rad/s²)/√Hz", "(rad/s)/√Hz", "(m/s³)/√Hz", "(m/s²)/√Hz", "rad/s²/√Hz", "rad/s/√Hz", "m/s³/√Hz", "m/s²/√Hz",
@@ -32,6 +35,7 @@ SUFFIXES = {
     "_dbi": "dBi", "_dbc": "dBc", "_db": "dB",
 }  # fmt: skip
 """Units that a name ends with; see CONVENTIONS.md."""
+WITHOUT_NOTES = ("builtins", "typing", "pydantic", "abc")
 STAMP = "ns, the simulated time the record describes."
 """Of a field `t_ns` that says no more."""
 # amperes only before a comma, because "A" is a word as well
@@ -66,13 +70,12 @@ def _dimensions(text: str) -> tuple[int | str, ...]:
     return tuple(int(part) if part.isdigit() else part for part in (word.strip() for word in text.split(",")) if part)
 
 
-def field_notes(kind: type[Any]) -> dict[str, str]:
+def field_notes(kind: type) -> dict[str, str]:
     """The docstrings below the fields of a class and of its base classes."""
     notes: dict[str, str] = {}
     for each in reversed(kind.__mro__):
-        if not each.__module__.startswith("skyloop"):
-            continue
-        body = _classes(each.__module__)[each.__qualname__].body
+        found = _classes(each.__module__).get(each.__qualname__)
+        body = [] if found is None else found.body
         for field, following in pairwise(body):
             if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
                 continue
@@ -83,8 +86,13 @@ def field_notes(kind: type[Any]) -> dict[str, str]:
 
 @cache
 def _classes(module: str) -> dict[str, ast.ClassDef]:
-    """The classes in the source of a module."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    """The classes in the source of a module, which may be anybody's; none if there is no source."""
+    if module.split(".")[0] in WITHOUT_NOTES:
+        return {}
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError, KeyError, SyntaxError):
+        return {}
     return {part.name: part for part in tree.body if isinstance(part, ast.ClassDef)}
 
 
@@ -101,13 +109,9 @@ class RecordField:
     note: Note
 
 
-def record_fields(record: Any) -> dict[str, RecordField]:
-    """Of a dataclass, by name, in order."""
-    return _record_fields(record)
-
-
 @cache
-def _record_fields(record: Any) -> dict[str, RecordField]:
+def record_fields(record: type[DataclassInstance]) -> dict[str, RecordField]:
+    """Of a dataclass, by name, in order."""
     notes, hints = field_notes(record), get_type_hints(record)
     found = {}
     for field in fields(record):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from skyloop_client.bundle import Bundle
 from skyloop_client.clocks import ExecutionTime, Source, source_of
@@ -14,9 +13,9 @@ from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.lent_memory import opened
 from skyloop_client.messages import Message
 from skyloop_client.pipe import DEFAULT_PORT, Pipe, why_over
-from skyloop_client.plugins import call_user_code
 from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
-from skyloop_client.wire import MOST_FROM_CLIENT
+from skyloop_client.user_code import call_user_code
+from skyloop_client.wire import MOST_FROM_CLIENT, LinkMessage
 
 ONLY = "*"
 """Means the only external estimator of a vehicle."""
@@ -69,17 +68,17 @@ class Session:
     """The connection of one program with the simulator."""
 
     def __init__(
-        self, address: str, hello: dict[str, Any], time: ExecutionTime, spread: Sequence[str], timeout: float | None
+        self, address: str, hello: LinkMessage, time: ExecutionTime, spread: Sequence[str], timeout: float | None
     ) -> None:
         self._time = time
         self._number = 0
-        self._latest: dict[str, Any] = {}
-        self._unsent: list[list[Any]] = []
+        self._latest: dict[str, object] = {}
+        self._unsent: list[tuple[str, object]] = []
         """Records published since the last question."""
         self._unsent_bytes = 0
         self._refused_here: list[str] = []
         """Records published since the last question that cannot be sent."""
-        self._tasks: list[list[Any]] = []
+        self._tasks: list[list[object]] = []
         """Begins and ends of tasks since the last question."""
         self._spread: dict[str, Pipe] = {}
         self._pipe = Pipe(address, timeout)
@@ -117,7 +116,7 @@ class Session:
 
     def ask(
         self,
-        *send: Any,
+        *send: object,
         want: Sequence[str] | None = (),
         fresh: Sequence[str] = (),
         until_ns: int | None = None,
@@ -174,17 +173,17 @@ class Session:
         self._time.go(bundle.t_ns)
         return bundle
 
-    def _answer(self, kind: str) -> dict[str, Any]:
+    def _answer(self, kind: str) -> LinkMessage:
         """The answer to the last question. Older answers may come late, after a timeout."""
         while (answer := self._pipe.read())["type"] != kind or answer.get("number") != self._number:
             if why := why_over(answer):
                 raise LinkEnded(why)
         return answer
 
-    def send(self, *items: Any) -> Bundle:
+    def send(self, *items: object) -> Bundle:
         return self.ask(*items)
 
-    def publish(self, name: str, record: Any) -> None:
+    def publish(self, name: str, record: object) -> None:
         """Put a record (see `skyloop_client.messages.products`) on `<vehicle>/<name>`, with the next question and at
         its execution time; what cannot be taken is named in `refused` of the answer."""
         try:
@@ -196,7 +195,7 @@ class Session:
             self._refused_here.append(f"'{name}': more than {MOST_PUBLISHED >> 20} MiB published with one question")
             return
         self._unsent_bytes += size
-        self._unsent.append([name, record])
+        self._unsent.append((name, record))
 
     def begin_task(self, name: str, deadline: float | None = None) -> None:
         """Begin a task. `deadline` is in s of execution time; the simulator reports a miss.
@@ -240,7 +239,7 @@ class Session:
         self.close(bye=kind is None)
 
 
-def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[EstimatorSetup | None, dict[str, Any]]:
+def setup_from(hello: LinkMessage, infos: dict[str, StreamInfo]) -> tuple[EstimatorSetup | None, dict[str, object]]:
     """The set-up of an estimator and the options of its class, from the answer to a hello. None for other sessions."""
     about = hello.get("estimator")
     if not about:
@@ -249,15 +248,15 @@ def setup_from(hello: dict[str, Any], infos: dict[str, StreamInfo]) -> tuple[Est
     return EstimatorSetup(hello["vehicle"], about["name"], inputs, about["start"]), dict(about["options"])
 
 
-def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str = 50.0) -> None:
+def fly(session: Session, pilot: Callable[[Bundle], object], rate_hz: float | str = 50.0) -> None:
     """Call a pilot at a rate until it is done or the flight is over.
 
     A pilot with an attribute `streams` gets the records of these only; images that it does not use are not sent."""
     rate = Rate.from_hz(rate_hz)
     bundle = session.ask(want=_wanted(session, pilot))
-    while not getattr(pilot, "done", False):
+    while not is_done(pilot):
         reply = call_user_code("pilot", bundle.t_ns, pilot, bundle)
-        items = [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
+        items = items_of(reply)
         # a pilot that took longer than its period continues at the next instant of its rate, as a real one would
         later = max(bundle.t_ns + 1, session.now())
         due_ns = rate.due_ns(rate.count_until(later))
@@ -267,7 +266,17 @@ def fly(session: Session, pilot: Callable[[Bundle], Any], rate_hz: float | str =
             return
 
 
-def _wanted(session: Session, pilot: Any) -> list[str] | None:
+def is_done(pilot: object) -> bool:
+    """A pilot may have an attribute `done`."""
+    return bool(getattr(pilot, "done", False))
+
+
+def items_of(reply: object) -> list[object]:
+    """The setpoints and requests of a pilot's reply: one, several or None."""
+    return [item for item in (reply if isinstance(reply, list | tuple) else [reply]) if item is not None]
+
+
+def _wanted(session: Session, pilot: object) -> list[str] | None:
     """The streams of a pilot that exist by now; None: all."""
     names: Sequence[str] | None = getattr(pilot, "streams", None)
     return None if names is None else [name for name in map(session.full_name, names) if name in session.infos]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skyloop_client.codec import Lend, Lent, decode, encode
 from skyloop_client.errors import CodecError, LinkError
 
+LinkMessage = dict[str, Any]
+"""A message as it travels. Its fields are checked where they are read."""
 PROTOCOL = 1
 LENGTH = struct.Struct("<I")
 MOST_BEFORE_HELLO = 64 << 10
@@ -17,13 +19,13 @@ MOST_FROM_SERVER = 256 << 20
 """Bytes of one message."""
 
 
-def framed(message: dict[str, Any], lend: Lend | None = None) -> list[bytes | memoryview]:
+def framed(message: Mapping[str, object], lend: Lend | None = None) -> list[bytes | memoryview]:
     """A message as a list of parts to be written one after the other."""
     parts = encode(message, lend)
     return [LENGTH.pack(sum(map(len, parts))) + parts[0], *parts[1:]]
 
 
-def unframed(body: bytes | bytearray | memoryview, lent: Lent | None = None) -> dict[str, Any]:
+def unframed(body: bytes | bytearray | memoryview, lent: Lent | None = None) -> LinkMessage:
     """The message after its length field. Arrays are views of `body` or of shared memory."""
     try:
         message = decode(memoryview(body), lent)
@@ -46,7 +48,7 @@ class FrameReader:
         """Whether part of a message has arrived."""
         return bool(self._held)
 
-    def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
+    def feed(self, data: bytes) -> Iterator[LinkMessage]:
         length = len(data) - LENGTH.size
         # mostly one whole message and nothing else
         if not self._held and 0 <= length <= self.most and LENGTH.unpack_from(data)[0] == length:

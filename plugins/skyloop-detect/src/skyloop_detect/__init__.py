@@ -1,1 +1,1 @@
-"""People and things found in colour images: the network, its training, and the runtimes that it is deployed on."""
+"""People and objects found in colour images: the network, its training, and the runtimes that it is deployed on."""

@@ -7,7 +7,6 @@ of the middle in anchor sizes and the logarithm of the size ratio, times `SCALES
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,14 +43,6 @@ def anchors(height: int, width: int) -> NDArray[np.float32]:
     whole = np.concatenate(levels)
     whole.setflags(write=False)
     return whole
-
-
-def corners(middles: Any) -> Any:
-    """(…, 4) left, top, right, bottom of (…, 4) middles and sizes; numpy or torch."""
-    out = middles.copy() if isinstance(middles, np.ndarray) else middles.clone()
-    out[..., :2] = middles[..., :2] - 0.5 * middles[..., 2:]
-    out[..., 2:] = middles[..., :2] + 0.5 * middles[..., 2:]
-    return out
 
 
 def decoded(offsets: NDArray[np.float32], starts: NDArray[np.float32]) -> NDArray[np.float32]:

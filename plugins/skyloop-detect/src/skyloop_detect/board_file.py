@@ -50,7 +50,7 @@ def board_file(model: Path, size: tuple[int, int], least_score: float) -> bytes:
 class _Tape:
     """The steps of a graph. Names of the graph's values stand for numbers of maps."""
 
-    def __init__(self, model: Any, path: Path) -> None:
+    def __init__(self, model: onnx.ModelProto, path: Path) -> None:
         self.steps: list[dict[str, Any]] = []
         self.answers: dict[str, list[int]] = {}
         self._path = path
@@ -61,7 +61,7 @@ class _Tape:
         for node in model.graph.node:
             self._take(node)
 
-    def _take(self, node: Any) -> None:
+    def _take(self, node: onnx.NodeProto) -> None:
         source, name = node.input[0], node.output[0]
         match node.op_type:
             case "Cast" if source in self._weights:
@@ -95,7 +95,7 @@ class _Tape:
                     f"'{self._path}' has the step {other}, which the board cannot take; give a model with 32 or 16 bits"
                 )
 
-    def _convolution(self, node: Any) -> int:
+    def _convolution(self, node: onnx.NodeProto) -> int:
         facts = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
         weight, bias = (self._weight(name) for name in node.input[1:])
         return self._step(
@@ -118,6 +118,6 @@ class _Tape:
         kind = "double" if other in self._doubled else "add"
         return self._step(kind, self._maps[one], **{"with": self._maps[other]})
 
-    def _step(self, kind: str, source: int, **about: Any) -> int:
+    def _step(self, kind: str, source: int, **about: object) -> int:
         self.steps.append({"kind": kind, "from": source, **about})
         return len(self.steps)

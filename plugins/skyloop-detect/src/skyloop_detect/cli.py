@@ -64,7 +64,7 @@ def train(
     from skyloop_detect.commands.train import torch_device, train_detector
 
     torch_device(device)
-    from skyloop_detect.training import TrainingOptions
+    from skyloop_detect.training import TrainingOptions, TrainingProgress
 
     folder = _training_folder(out_, resume)
     options = TrainingOptions(epochs=epochs, batch=batch, rate=rate, seed=seed, minutes=minutes, start=start)
@@ -75,11 +75,13 @@ def train(
         def load(done: int, of: int) -> None:
             bar.update(loading, completed=done, total=of)
 
-        def tell(at: Any) -> None:
+        def show(at: TrainingProgress) -> None:
             text = f"epoch {min(at.epoch + 1, at.epochs)}/{at.epochs}, loss {at.loss:.3f}, AP50 {at.ap50:.3f}"
             bar.update(training, completed=at.epoch + at.share, total=at.epochs, label=text, visible=True)
 
-        summary = train_detector(data, folder, options, device=device, classes=names(classes), loading=load, tell=tell)
+        summary = train_detector(
+            data, folder, options, device=device, classes=names(classes), loading=load, progress=show
+        )
     print(json.dumps(summary, indent=2) if json_ else summary_text(summary))
 
 
@@ -160,7 +162,7 @@ def detect(
     threads: Annotated[int, typer.Option(help="Threads of the runtime.")] = 1,
     json_: Json = False,
 ) -> None:
-    """Find people and things in images: draw boxes, write COCO results, and score them where there are labels.
+    """Find people and objects in images: draw boxes, write COCO results, and score them where there are labels.
 
     Examples: `skyloop detect photo.jpg` · `skyloop detect datasets/people --model runs/train-people-1/people.onnx`
     """

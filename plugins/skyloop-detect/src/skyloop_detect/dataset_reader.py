@@ -27,20 +27,20 @@ def read_samples(folder: Path, split: str) -> list[Sample]:
     """One split of a dataset in COCO or VOC; the folder is the dataset's, or one that holds `coco` or `voc`."""
     if not folder.is_dir():
         raise DatasetError(f"'{folder}' is no folder; give a dataset in COCO or VOC")
-    for place in (folder / "coco", folder):
-        if (place / "annotations").is_dir():
-            return _not_empty(read_coco(place, split), place, split)
-    for place in (folder / "voc", folder):
-        if (place / "ImageSets" / "Main").is_dir():
-            return _not_empty(read_voc(place, split), place, split)
+    for root in (folder / "coco", folder):
+        if (root / "annotations").is_dir():
+            return _not_empty(read_coco(root, split), root, split)
+    for root in (folder / "voc", folder):
+        if (root / "ImageSets" / "Main").is_dir():
+            return _not_empty(read_voc(root, split), root, split)
     raise DatasetError(
         f"'{folder}' is no dataset in COCO (annotations/instances_{split}.json) or VOC (ImageSets/Main/{split}.txt)"
     )
 
 
-def _not_empty(samples: list[Sample], place: Path, split: str) -> list[Sample]:
+def _not_empty(samples: list[Sample], root: Path, split: str) -> list[Sample]:
     if not samples:
-        raise DatasetError(f"the {split} split of '{place}' has no images")
+        raise DatasetError(f"the {split} split of '{root}' has no images")
     return samples
 
 
@@ -63,12 +63,12 @@ def read_coco(folder: Path, split: str) -> list[Sample]:
 
 def _image_folders(folder: Path, split: str) -> list[Path]:
     """Where images may be, those of the split first; COCO's own are in train2017 and val2017."""
-    named = sorted(place for place in folder.glob(f"{split}*") if place.is_dir())
+    named = sorted(entry for entry in folder.glob(f"{split}*") if entry.is_dir())
     return [folder / "images" / split, *named, folder / "images", folder]
 
 
 def _coco_sample(image: dict[str, Any], entries: list[Any], names: dict[int, str], folders: list[Path]) -> Sample:
-    paths = [place / str(image["file_name"]) for place in folders]
+    paths = [images / str(image["file_name"]) for images in folders]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise DatasetError(f"the image '{image['file_name']}' is in none of the folders of '{folders[-1]}'")
@@ -105,12 +105,12 @@ def _voc_sample(folder: Path, name: str) -> Sample:
     try:
         root = ElementTree.parse(path).getroot()
         size = (int(_text(root, "size/width")), int(_text(root, "size/height")))
-        things = root.findall("object")
+        objects = root.findall("object")
         corners = [
-            [float(_text(thing, f"bndbox/{edge}")) for edge in ("xmin", "ymin", "xmax", "ymax")] for thing in things
+            [float(_text(entry, f"bndbox/{edge}")) for edge in ("xmin", "ymin", "xmax", "ymax")] for entry in objects
         ]
-        difficult = [(thing.findtext("difficult") or "0").strip() == "1" for thing in things]
-        names = tuple(_text(thing, "name") for thing in things)
+        difficult = [(entry.findtext("difficult") or "0").strip() == "1" for entry in objects]
+        names = tuple(_text(entry, "name") for entry in objects)
     except (OSError, ValueError, ElementTree.ParseError) as error:
         raise DatasetError(f"'{path}' is damaged or no VOC file ({error})") from None
     image = next((found for s in SUFFIXES if (found := folder / "JPEGImages" / f"{name}{s}").is_file()), None)

@@ -1,4 +1,4 @@
-"""Finds people and things in images: `load_detector().find(image)`."""
+"""Finds people and objects in images: `load_detector().find(image)`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ WEIGHTS = Path(__file__).parents[2] / "weights" / "people.safetensors"
 """What it was made from, with 32 bits; in a checkout only."""
 NAMES = ("people", "people-fp16", "people-torch")
 LEAST_SCORE = 0.35
-"""Below it an object is not told, unless asked for; precision and recall are about equal there."""
+"""Below it an object is not listed, unless asked for; precision and recall are about equal there."""
 SMALLEST, LARGEST = 32, 4096
 """px, sides of images that can be looked at."""
 
@@ -53,14 +53,14 @@ class Detector:
         return self._runtime.classes
 
     def find(self, image: NDArray[np.uint8], only: Collection[str] = ()) -> Objects:
-        """image: (height, width, 3) uint8, red, green, blue. only: the classes to tell of; empty: all."""
+        """image: (height, width, 3) uint8, red, green, blue. only: the classes to list; empty: all."""
         for name in only:
             if name not in self.classes:
                 raise unknown_name("class of this model", name, self.classes)
         found = self.find_numbers(image, self.least_score)
         names = [self.classes[k] for k in found.classes]
-        told = [k for k, name in enumerate(names) if not only or name in only]
-        return Objects(found.boxes[told], tuple(names[k] for k in told), found.scores[told])
+        listed = [k for k, name in enumerate(names) if not only or name in only]
+        return Objects(found.boxes[listed], tuple(names[k] for k in listed), found.scores[listed])
 
     def find_numbers(self, image: NDArray[np.uint8], least_score: float) -> FoundBoxes:
         """The same with numbers of classes, down to a score of one's own; for scoring."""
@@ -133,7 +133,7 @@ def _fitting(path: Path) -> str:
     raise MissingExtra("finding people needs OpenVINO or onnxruntime; pip install openvino")
 
 
-def check_image(image: Any) -> None:
+def check_image(image: object) -> None:
     """Raise one clear line unless it is a colour image."""
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
         kind = image.dtype if isinstance(image, np.ndarray) else type(image).__name__

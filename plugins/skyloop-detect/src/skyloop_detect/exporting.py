@@ -36,7 +36,9 @@ ANSWERS = "answers/"
 """Names of the last nodes begin so; they are not made coarser by 8 bits."""
 
 
-def onnx_model(network: Network, classes: tuple[str, ...], facts: dict[str, str], *, half: bool = False) -> Any:
+def onnx_model(
+    network: Network, classes: tuple[str, ...], facts: dict[str, str], *, half: bool = False
+) -> onnx.ModelProto:
     """The trained network as an ONNX model. Its classes and facts are in its metadata.
 
     half: weights of 16 bits, widened when the model is loaded, so that it runs everywhere at its usual speed."""
@@ -67,8 +69,8 @@ class _Graph:
 
     def __init__(self, half: bool) -> None:
         self._half = half
-        self.nodes: list[Any] = []
-        self.weights: list[Any] = []
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: list[TensorProto] = []
         self.prefix = ""
         """Of the names of nodes."""
 
@@ -78,12 +80,12 @@ class _Graph:
         self.nodes.append(helper.make_node(kind, inputs, [name], name=label, **attributes))
         return name
 
-    def constant(self, array: NDArray[Any]) -> str:
+    def constant(self, array: NDArray[np.generic]) -> str:
         name = f"weight_{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
-    def convolution(self, x: str, conv: torch.nn.Conv2d, weight: NDArray[Any], bias: NDArray[Any]) -> str:
+    def convolution(self, x: str, conv: torch.nn.Conv2d, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
         pad = conv.kernel_size[0] // 2
         return self.node(
             "Conv",
@@ -94,7 +96,7 @@ class _Graph:
             group=conv.groups,
         )
 
-    def _weight(self, array: NDArray[Any]) -> str:
+    def _weight(self, array: NDArray[np.generic]) -> str:
         if not self._half:
             return self.constant(array)
         return self.node("Cast", [self.constant(array.astype(np.float16))], to=TensorProto.FLOAT)
@@ -183,7 +185,7 @@ def half_model(weights: Path) -> bytes:
     return made
 
 
-def _model(weights: Path, *, half: bool) -> Any:
+def _model(weights: Path, *, half: bool) -> onnx.ModelProto:
     network, classes, facts = load_network(weights)
     kept = {name: value for name, value in facts.items() if name not in ("format", "classes")}
     return onnx_model(network, classes, kept, half=half)
@@ -227,7 +229,7 @@ class _Reader:
     def __init__(self, images: Iterator[NDArray[np.uint8]]) -> None:
         self._images = images
 
-    def get_next(self) -> dict[str, Any] | None:
+    def get_next(self) -> dict[str, NDArray[np.uint8]] | None:
         image = next(self._images, None)
         return None if image is None else {INPUT: image[None]}
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.boxes import overlaps
+from skyloop.core.detection_scores import overlaps
 from skyloop_detect.anchors import anchors, decoded
 
 OVERLAP = 0.5

@@ -13,18 +13,18 @@ its inputs are the camera and the camera's truth: [front, truth/drone/front].
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from skyloop.core.image_window import ImageWindow
+from skyloop.core.image_viewer import ImageWindow
 from skyloop.core.validation import validated
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import Array, CameraImage, Detections, ImageTruth, Message
-from skyloop_client.plugins import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_plugin
 from skyloop_detect.label_detector import Found, LabelDetector, LabelDetectorConfig
 
 SCALE = 2
@@ -74,6 +74,7 @@ NETWORK = "skyloop_detect.detector:load_detector"
 """The shipped network."""
 
 
+@runtime_checkable
 class BoxDetector(Protocol):
     def find(self, image: NDArray[np.uint8]) -> Found: ...
 
@@ -100,8 +101,8 @@ class ImageDetector:
 
     def __init__(self, setup: EstimatorSetup, **options: Any) -> None:
         """options: those of ImageDetectorConfig."""
-        place = f"{setup.vehicle}.estimators.{setup.name}.options"
-        config: ImageDetectorConfig = validated(ImageDetectorConfig, options, place)
+        where = f"{setup.vehicle}.estimators.{setup.name}.options"
+        config: ImageDetectorConfig = validated(ImageDetectorConfig, options, where)
         cameras = [info for info in setup.infos.values() if info.message == "CameraImage"]
         truths = [info for info in setup.infos.values() if info.message == "ImageTruth"]
         if len(cameras) != 1:
@@ -118,7 +119,7 @@ class ImageDetector:
                     f"estimator '{setup.name}': detector labels needs the camera's truth; give the camera "
                     f"truth: [labels], and put truth/{cameras[0].name} under inputs"
                 )
-            found = validated(LabelDetectorConfig, config.options, f"{place}.options")
+            found = validated(LabelDetectorConfig, config.options, f"{where}.options")
             self._labels = LabelDetector(found, config.seed, cameras[0].name)
         else:
             self._detector = detector_from(config.detector, config.options)
@@ -178,7 +179,6 @@ def detector_from(name: str, options: dict[str, Any]) -> BoxDetector:
     if not is_plugin(source):
         raise PartError(f"no detector named '{name}'; give network, labels, or module:Function")
     detector = load_plugin(source)(**options)
-    if not callable(getattr(detector, "find", None)):
+    if not isinstance(detector, BoxDetector):
         raise PartError(f"'{source}' returns a {type(detector).__name__} without find(image)")
-    made: BoxDetector = detector
-    return made
+    return detector

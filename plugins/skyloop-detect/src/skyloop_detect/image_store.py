@@ -75,10 +75,10 @@ def load_images(
                 progress(done, len(samples))
         tables = _tables([samples[number] for number in numbers], scales, classes)
         stored = torch.from_numpy(pixels)
-        place = device if _has_room(stored, device) else torch.device("cpu")
-        boxes, kinds, skipped = (table.to(place) for table in tables)
+        target = device if _has_room(stored, device) else torch.device("cpu")
+        boxes, kinds, skipped = (table.to(target) for table in tables)
         counts = np.array([len(samples[number].names) for number in numbers], np.int64)
-        out.append(ImageBatch(stored.to(place), boxes, kinds, skipped, np.array(numbers, np.int64), counts, scales))
+        out.append(ImageBatch(stored.to(target), boxes, kinds, skipped, np.array(numbers, np.int64), counts, scales))
     return out
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveFloat
 
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_client.messages import Array, Label
 from skyloop_client.messages.samples import luma
 from skyloop_client.streams import NS_PER_S

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from skyloop_detect.anchors import LARGEST_LOG, SCALES, corners
+from skyloop_detect.anchors import LARGEST_LOG, SCALES
 
 MOST_PER_OBJECT = 9
 SHARE_OF_BEST = 0.6
@@ -43,6 +43,12 @@ def pairwise_overlaps(a: Tensor, b: Tensor) -> Tensor:
     return shared / (area_a[..., :, None] + area_b[..., None, :] - shared).clamp(min=1e-6)
 
 
+def corners(middles: Tensor) -> Tensor:
+    """(…, 4) left, top, right, bottom of (…, 4) middles and sizes."""
+    half = 0.5 * middles[..., 2:]
+    return torch.cat([middles[..., :2] - half, middles[..., :2] + half], -1)
+
+
 @torch.no_grad()
 def matched(starts: Tensor, boxes: Tensor, kinds: Tensor, skipped: Tensor) -> Match:
     """starts: (a, 4) anchors as middles and sizes; boxes (b, m, 4), kinds (b, m) and skipped (b, m) of the objects."""
@@ -64,7 +70,7 @@ def decoded_boxes(offsets: Tensor, starts: Tensor) -> Tensor:
     moved = offsets * torch.tensor(SCALES, device=offsets.device)
     middles = starts[..., :2] + moved[..., :2] * starts[..., 2:]
     sizes = starts[..., 2:] * torch.exp(moved[..., 2:].clamp(max=LARGEST_LOG))
-    return torch.cat([middles - 0.5 * sizes, middles + 0.5 * sizes], -1)
+    return corners(torch.cat([middles, sizes], -1))
 
 
 class Losses(NamedTuple):

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop_client.errors import DatasetError, MissingExtra, SetupError, unknown_name
+from skyloop_client.errors import DatasetError, MissingExtra, SetupError
+
+if TYPE_CHECKING:
+    import onnx
 
 Answer = tuple[NDArray[np.float32], NDArray[np.float32]]
 """(n, classes) scores and (n, 4) offsets."""
@@ -137,8 +140,6 @@ RUNTIMES: dict[str, Callable[[Path, int], Runtime]] = {
 
 
 def start_runtime(name: str, path: Path, threads: int) -> Runtime:
-    if name not in RUNTIMES:
-        raise unknown_name("runtime", name, RUNTIMES)
     return RUNTIMES[name](path, threads)
 
 
@@ -160,7 +161,7 @@ def _classes(text: str, path: Path) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
-def read_onnx(path: Path) -> tuple[Any, tuple[str, ...]]:
+def read_onnx(path: Path) -> tuple[onnx.ModelProto, tuple[str, ...]]:
     """The model in an ONNX file, and its classes, which OpenVINO does not hand out."""
     try:
         import onnx

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.boxes import overlaps
+from skyloop.core.detection_scores import overlaps
 from skyloop_client.errors import MissingExtra
 from skyloop_detect.finding import FoundBoxes
 from skyloop_detect.samples import Sample

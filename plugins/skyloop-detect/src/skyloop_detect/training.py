@@ -95,7 +95,7 @@ def train(
     classes: tuple[str, ...],
     device: torch.device,
     options: TrainingOptions,
-    tell: Callable[[TrainingProgress], None] = lambda progress: None,
+    progress: Callable[[TrainingProgress], None] = lambda progress: None,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> dict[str, Any]:
     """`data` has samples and their images for train and val. Leaves the best weights in the folder, returns a summary.
@@ -112,7 +112,7 @@ def train(
     events = EventLog(folder)
     epochs = options.epochs if trained.epochs is None else trained.epochs
     while trained.epoch < epochs and trained.waited <= options.patience:
-        loss = _epoch(trained, data["train"][1], device, epochs, tell)
+        loss = _epoch(trained, data["train"][1], device, epochs, progress)
         trained.epoch += 1
         spent = before + clock() - began
         values = {"loss/score": loss[0], "loss/box": loss[1], "rate": trained.optimiser.param_groups[0]["lr"]}
@@ -166,7 +166,7 @@ def _epoch(
     canvases: Sequence[ImageBatch],
     device: torch.device,
     epochs: int,
-    tell: Callable[[TrainingProgress], None],
+    progress: Callable[[TrainingProgress], None],
 ) -> tuple[float, float]:
     """Returns the mean losses of the scores and of the boxes."""
     options, network = trained.options, trained.network
@@ -188,11 +188,11 @@ def _epoch(
         if (step + 1) % max(1, len(planned) // TOLD) == 0:
             # seldom, because it waits for the GPU
             known = float(total.sum()) / (step + 1)
-            tell(TrainingProgress(trained.epoch, epochs, (step + 1) / len(planned), known, trained.best))
+            progress(TrainingProgress(trained.epoch, epochs, (step + 1) / len(planned), known, trained.best))
     mean = (total / max(len(planned), 1)).tolist()
     if not all(map(math.isfinite, mean)):
         raise DatasetError(f"the training diverged in epoch {trained.epoch + 1}; give a smaller --rate")
-    tell(TrainingProgress(trained.epoch + 1, epochs, 0.0, sum(mean), trained.best))
+    progress(TrainingProgress(trained.epoch + 1, epochs, 0.0, sum(mean), trained.best))
     return mean[0], mean[1]
 
 
@@ -212,7 +212,7 @@ def _planned(
             size = max(1, options.batch // 4) if large else options.batch
             for start in range(first, last, size):
                 if last - start < size and start > first:
-                    # a GPU loads its code anew for each number of images, ten seconds at a time
+                    # a GPU loads its code again for each number of images, ten seconds at a time
                     break
                 batches.append(Planned(canvas, order[start : min(start + size, last)], mode))
     for k in chance.permutation(len(batches)):

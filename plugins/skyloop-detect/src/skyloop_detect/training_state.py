@@ -13,7 +13,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -23,7 +23,12 @@ from skyloop_client.errors import DatasetError
 from skyloop_detect.network import Network
 from skyloop_detect.weights import load_tensors, save_tensors
 
+if TYPE_CHECKING:
+    from skyloop_detect.training import TrainingOptions
+
 TENSORS, STATE = "state.safetensors", "state.json"
+KEPT = ("epoch", "epochs", "steps", "waited", "history")
+"""Attributes of a training that the JSON holds as they are."""
 WARM_UP = 0.04
 """The share of the training over which the rate rises."""
 LAST_RATE = 0.01
@@ -35,7 +40,7 @@ MEAN_OVER = 0.9995
 class Trained:
     """A network, its optimiser, and the mean of its latest weights."""
 
-    def __init__(self, network: Network, optimiser: torch.optim.Optimizer, options: Any) -> None:
+    def __init__(self, network: Network, optimiser: torch.optim.Optimizer, options: TrainingOptions) -> None:
         self.network, self.optimiser, self.options = network, optimiser, options
         state = network.state_dict()
         self.mean: dict[str, Tensor] = {name: tensor.detach().clone() for name, tensor in state.items()}
@@ -80,8 +85,7 @@ def save_state(folder: Path, trained: Trained, classes: tuple[str, ...], seconds
     # one of the two names is the older state until the JSON names the newer one
     name = f"{trained.epoch % 2}-{TENSORS}"
     save_tensors(folder / name, tensors, {})
-    kept = ("epoch", "epochs", "steps", "waited", "history")
-    state = {key: getattr(trained, key) for key in kept}
+    state = {key: vars(trained)[key] for key in KEPT}
     state |= {"best": None if math.isnan(trained.best) else trained.best, "seconds": seconds, "tensors": name}
     state |= {"classes": list(classes), "options": asdict(trained.options)}
     write_whole(folder / STATE, json.dumps(state, indent=1) + "\n")
@@ -105,8 +109,7 @@ def load_state(folder: Path, trained: Trained, classes: tuple[str, ...]) -> floa
             number, key = name.split("/")
             whole["state"].setdefault(int(number), {})[key] = tensor
         trained.optimiser.load_state_dict(whole)
-        for key in ("epoch", "epochs", "steps", "waited", "history"):
-            setattr(trained, key, state[key])
+        vars(trained).update({key: state[key] for key in KEPT})
         trained.best = math.nan if state["best"] is None else float(state["best"])
         return float(state["seconds"])
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skyloop_jax.environment import DeviceEnv
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["DeviceEnv"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> type[DeviceEnv]:
     """JAX takes a second to import, and skyloop looks at its plugins at every start."""
     if name != "DeviceEnv":
         raise AttributeError(f"module 'skyloop_jax' has no attribute '{name}'")

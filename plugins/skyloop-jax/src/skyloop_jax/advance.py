@@ -9,7 +9,6 @@ second flight is of groups of a fixed size, as many as are needed, and usually n
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +22,7 @@ LEAST_GROUP = 32
 """A group is this part of the batch, but not smaller than this number of vehicles."""
 
 
-def flown(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint, steps: int) -> Any:
+def flown(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint, steps: int) -> FlightArrays:
     """The `Flight` after `steps` physics steps, a whole number of calls of the controller; compile it with `jax.jit`.
 
     kind: one of `control.KINDS`.
@@ -44,10 +43,14 @@ def flown(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint, steps
         result = jax.tree.map(lambda all_, some: all_.at[..., chosen].set(some, mode="drop"), result, part)
         return done + size, result
 
-    return jax.lax.while_loop(lambda so_far: so_far[0] < rank[-1], again, (jnp.zeros((), rank.dtype), free))[1]
+    begin = jnp.zeros((), rank.dtype), free
+    result: FlightArrays = jax.lax.while_loop(lambda so_far: so_far[0] < rank[-1], again, begin)[1]
+    return result
 
 
-def _looped(craft, kind, flight, wanted, steps):
+def _looped(
+    craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint, steps: int
+) -> tuple[FlightArrays, jax.Array]:
     """The state after all steps, and a height below which no vehicle's centre of mass was."""
 
     def step(_, so_far):
@@ -63,4 +66,5 @@ def _looped(craft, kind, flight, wanted, steps):
         return jax.lax.fori_loop(0, divider, step, (command, flight, lowest))[1:]
 
     divider, start = craft.p.control_divider, flight.motion[2] - craft.dt * jnp.abs(flight.motion[5])
-    return jax.lax.fori_loop(0, steps // divider, controlled, (flight, start))
+    end: tuple[FlightArrays, jax.Array] = jax.lax.fori_loop(0, steps // divider, controlled, (flight, start))
+    return end

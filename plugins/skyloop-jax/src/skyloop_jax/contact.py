@@ -19,16 +19,16 @@ def to_body(w: Any, x: Any, y: Any, z: Any, *vector: Any) -> Any:
     return to_world(w, -x, -y, -z, *vector)
 
 
-def _places(craft, dtype):
+def _positions(craft, dtype):
     """x, y and z of the contact points from the centre of mass, (contacts, 1) each."""
     rows = np.array(craft.p.contact_position[: craft.n_contacts], dtype)
     return rows[:, 0:1], rows[:, 1:2], rows[:, 2:3]
 
 
-def _point_motion(places, y):
+def _point_motion(positions, y):
     """Position and velocity in world axes of all contact points, (contacts, n) each."""
-    arm = to_world(*y[6:10], *places)
-    speed = to_world(*y[6:10], *cross(*y[10:13], *places))
+    arm = to_world(*y[6:10], *positions)
+    speed = to_world(*y[6:10], *cross(*y[10:13], *positions))
     return *(y[k] + arm[k] for k in range(3)), *(y[3 + k] + speed[k] for k in range(3))
 
 
@@ -49,22 +49,22 @@ def _ground_force(craft, flight, motion):
 
 def contact_wrench(craft, flight, y):
     """Force and torque of all contacts in body axes."""
-    places = _places(craft, y[0].dtype)
-    fx, fy, push, _ = _ground_force(craft, flight, _point_motion(places, y))
+    positions = _positions(craft, y[0].dtype)
+    fx, fy, push, _ = _ground_force(craft, flight, _point_motion(positions, y))
     presses = push > 0.0
     fx, fy = jnp.where(presses, fx, 0.0), jnp.where(presses, fy, 0.0)
     force = to_body(*y[6:10], fx, fy, push)
-    torque = cross(*places, *force)
+    torque = cross(*positions, *force)
     return [part.sum(axis=0) for part in force], [part.sum(axis=0) for part in torque]
 
 
 def settle_anchors(craft, flight, before):
     """After a step from the motion `before`: anchors, touches, the fastest touch so far, and whether it broke."""
     p, count = craft.p, craft.n_contacts
-    places = _places(craft, flight.motion[0].dtype)
-    x, y, z, *velocity = _point_motion(places, flight.motion)
+    positions = _positions(craft, flight.motion[0].dtype)
+    x, y, z, *velocity = _point_motion(positions, flight.motion)
     _, _, push, excess = _ground_force(craft, flight, (x, y, z, *velocity))
-    _, _, z_before, *velocity_before = _point_motion(places, before)
+    _, _, z_before, *velocity_before = _point_motion(positions, before)
     vx, vy, vz = velocity_before
     entered = ~flight.anchored & (z < craft.ground) & (z_before >= craft.ground)
     speed = jnp.where(entered, jnp.sqrt(vx * vx + vy * vy + vz * vz), 0.0)

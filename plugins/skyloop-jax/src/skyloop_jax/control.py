@@ -9,8 +9,9 @@ as the actions of the environments give them: there are no derivatives to feed f
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from skyloop.vehicle.kernel_records import (
@@ -33,13 +34,13 @@ class Setpoint(NamedTuple):
     """What n vehicles follow; a kind reads its own fields only. Units are those of `kernel_records.INPUT`."""
 
     throttle: Vector = ()
-    thrust: Any = None
+    thrust: jax.Array | None = None
     rates: Vector = ()
     velocity: Vector = ()
     position: Vector = ()
-    yaw: Any = None
+    yaw: jax.Array | None = None
     """None: not an absolute heading, but a rate."""
-    yaw_rate: Any = None
+    yaw_rate: jax.Array | None = None
     """None: the heading stays."""
 
 
@@ -53,11 +54,11 @@ def commanded(craft: Craft, kind: int, flight: FlightArrays, wanted: Setpoint) -
 
 def measured_motion(craft: Craft, flight: FlightArrays) -> Vector:
     """The motion of the body origin."""
-    m, place = flight.motion, craft.p.centre_of_mass
-    if not any(place):
+    m, position = flight.motion, craft.p.centre_of_mass
+    if not any(position):
         return m
-    arm = to_world(*m[6:10], *place)
-    speed = to_world(*m[6:10], *cross(*m[10:13], *place))
+    arm = to_world(*m[6:10], *position)
+    speed = to_world(*m[6:10], *cross(*m[10:13], *position))
     return (*(m[k] - arm[k] for k in range(3)), *(m[3 + k] - speed[k] for k in range(3)), *m[6:])
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
+from skyloop.sim.simulation_port import FlightMemory
 from skyloop.vehicle.kernel_records import CONTROL_CASCADE, PARAMS
 from skyloop_client.errors import ScenarioError
 
@@ -24,7 +24,7 @@ REFUSED = {
 class Craft:
     """Plain numbers, so that the compiler folds them in and arrays decide about the precision."""
 
-    p: Any
+    p: SimpleNamespace
     """The fields of `kernel_records.PARAMS` as floats and lists of floats."""
     dt: float
     """s per physics step."""
@@ -36,7 +36,7 @@ class Craft:
     """Points that may touch the ground. Without any, a vehicle flies through it."""
 
 
-def craft_from(memory: Any, *, touches_ground: bool = True) -> Craft:
+def craft_from(memory: FlightMemory) -> Craft:
     """The vehicle of `SimulationPort.flight_memory`. Raises ScenarioError for what this flight does not cover."""
     [params], [inputs] = memory.params, memory.inputs
     heights = memory.ground[0]
@@ -50,5 +50,4 @@ def craft_from(memory: Any, *, touches_ground: bool = True) -> Craft:
     if has:
         raise ScenarioError(f"the flight in JAX does not cover {' and '.join(has)}; use SkyloopVectorEnv")
     p = SimpleNamespace(**{name: params[name].tolist() for name in PARAMS.names or ()})
-    contacts = p.n_contacts if touches_ground else 0
-    return Craft(p, memory.period_s, inputs["wind_mean"].tolist(), float(heights[0, 0]), contacts)
+    return Craft(p, memory.period_s, inputs["wind_mean"].tolist(), float(heights[0, 0]), p.n_contacts)

@@ -51,15 +51,15 @@ class DeviceState(NamedTuple):
 class StepOutcome(NamedTuple):
     """What a step gives, with one entry per vehicle."""
 
-    observations: Any
+    observations: jax.Array
     """(n, 18) float32; where an episode has ended, those of the next one's start."""
-    rewards: Any
-    terminated: Any
-    truncated: Any
-    success: Any
-    distance: Any
+    rewards: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+    success: jax.Array
+    distance: jax.Array
     """m from the goal, before a new episode began."""
-    final_observations: Any
+    final_observations: jax.Array
     """(n, 18) float32, before a new episode began."""
 
 
@@ -97,7 +97,7 @@ class DeviceEnv:
         self.step = jax.jit(self._step)
         self._begin = jax.jit(self._begun)
 
-    def reset(self, seed: int, num_envs: int) -> tuple[DeviceState, Any]:
+    def reset(self, seed: int, num_envs: int) -> tuple[DeviceState, jax.Array]:
         """The first episodes of seeds `seed` to `seed + num_envs - 1`, and what is observed at their start."""
         if not 1 <= num_envs <= MOST_ENVIRONMENTS:
             raise ScenarioError(f"num_envs is {num_envs}; give 1 to {MOST_ENVIRONMENTS}")
@@ -121,7 +121,7 @@ class DeviceEnv:
         steps = jnp.zeros_like(episode.steps)
         return flight, episode._replace(steps=steps, position=at, distance=distance_to_goal(at))
 
-    def _step(self, state: DeviceState, actions: Any) -> tuple[DeviceState, StepOutcome]:
+    def _step(self, state: DeviceState, actions: jax.Array) -> tuple[DeviceState, StepOutcome]:
         """Fly one control period. An action that is not a number ends its episode."""
         numbers = jnp.clip(actions.astype(self.dtype), -1.0, 1.0)
         wanted = self._setpoint([numbers[:, k] for k in range(self.meaning.size)], state.episode.position)
@@ -144,8 +144,8 @@ class DeviceEnv:
         if kind == "offset":
             return Setpoint(position=tuple(positions[k] + MOST_OFFSET * a[k] for k in range(3)))
         if kind == "position":
-            place = (MOST_ASIDE * a[0], MOST_ASIDE * a[1], 0.5 * MOST_HEIGHT * (1.0 + a[2]))
-            return Setpoint(position=place, yaw=math.pi * a[3])
+            position = (MOST_ASIDE * a[0], MOST_ASIDE * a[1], 0.5 * MOST_HEIGHT * (1.0 + a[2]))
+            return Setpoint(position=position, yaw=math.pi * a[3])
         if kind == "climb":
             return Setpoint(velocity=(0.0 * a[0], 0.0 * a[0], MOST_SPEED * a[0]))
         return Setpoint(velocity=tuple(MOST_SPEED * a[k] for k in range(3)), yaw_rate=MOST_YAW_RATE * a[3])

@@ -8,7 +8,7 @@ The random numbers of `core/keyed_random.py` in 32-bit arithmetic, which JAX has
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -63,21 +63,21 @@ GOAL = (0.0, 0.0, HEIGHT)
 class Episode(NamedTuple):
     """As `gym.tasks.EPISODE`, with (n,) entries each."""
 
-    key_low: Any
-    key_high: Any
-    episode: Any
-    steps: Any
+    key_low: jax.Array
+    key_high: jax.Array
+    episode: jax.Array
+    steps: jax.Array
     position: Vector
-    distance: Any
+    distance: jax.Array
 
 
 class Verdict(NamedTuple):
     """Of n vehicles after one step, (n,) each."""
 
-    rewards: Any
-    terminated: Any
-    truncated: Any
-    success: Any
+    rewards: jax.Array
+    terminated: jax.Array
+    truncated: jax.Array
+    success: jax.Array
 
 
 def started(craft: Craft, kind: int, template: FlightArrays, episode: Episode) -> FlightArrays:
@@ -104,7 +104,7 @@ def distance_to_goal(m):
     return jnp.sqrt(dx * dx + dy * dy + dz * dz)
 
 
-def observed(craft: Craft, flight: FlightArrays) -> Any:
+def observed(craft: Craft, flight: FlightArrays) -> jax.Array:
     """(n, 18), clipped to the bounds of the observation space."""
     m = measured_motion(craft, flight)
     axes = [to_world(*m[6:10], *axis) for axis in np.eye(3).tolist()]

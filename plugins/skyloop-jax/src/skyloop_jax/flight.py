@@ -23,10 +23,11 @@ from skyloop.vehicle.kernel_records import (
 )
 from skyloop.vehicle.rigid_body import BOX_THRESHOLD, REFERENCE_DENSITY
 from skyloop.world import atmosphere
+from skyloop_client.messages import Array
 from skyloop_jax.contact import contact_wrench, cross, settle_anchors, to_body, to_world
 from skyloop_jax.craft import Craft
 
-Vector = tuple[Any, ...]
+Vector = tuple[jax.Array, ...]
 """Arrays of shape (n,), one per component."""
 
 
@@ -39,18 +40,18 @@ class FlightArrays(NamedTuple):
     rate_integral: Vector
     rate_before: Vector
     rate_derivative: Vector
-    yaw_target: Any
-    controller_ran: Any
-    saturated: Any
-    yaw_saturated: Any
+    yaw_target: jax.Array
+    controller_ran: jax.Array
+    saturated: jax.Array
+    yaw_saturated: jax.Array
     # contact; (contacts, n), then (n,)
-    anchor_x: Any
-    anchor_y: Any
-    anchored: Any
-    legs_down: Any
-    body_down: Any
-    impact_speed: Any
-    crashed: Any
+    anchor_x: jax.Array
+    anchor_y: jax.Array
+    anchored: jax.Array
+    legs_down: jax.Array
+    body_down: jax.Array
+    impact_speed: jax.Array
+    crashed: jax.Array
 
 
 def flight_from(states: Any, craft: Craft, dtype: Any) -> FlightArrays:
@@ -59,7 +60,7 @@ def flight_from(states: Any, craft: Craft, dtype: Any) -> FlightArrays:
     def numbers(field: str, size: int) -> Vector:
         return tuple(jnp.asarray(states[field][:, k], dtype) for k in range(size))
 
-    def flags(field: str) -> Any:
+    def flags(field: str) -> jax.Array:
         return jnp.asarray(states[field] != 0)
 
     contacts = slice(0, craft.n_contacts)
@@ -140,14 +141,14 @@ def rotor_wrench(craft, row, density_ratio, height, air, rates):
     p = craft.p
     total_x = total_y = total = torque_x = torque_y = torque_z = angular_momentum = 0.0
     for i, (omega, spin_up) in enumerate(row):
-        place, spin = p.rotor_position[i], p.rotor_spin[i]
-        turned = cross(*rates, *place)
+        position, spin = p.rotor_position[i], p.rotor_spin[i]
+        turned = cross(*rates, *position)
         ux, uy, uz = air[0] + turned[0], air[1] + turned[1], air[2] + turned[2]
-        static_thrust, lift = _lift(p, omega, density_ratio, height + place[2], (ux, uy, uz))
+        static_thrust, lift = _lift(p, omega, density_ratio, height + position[2], (ux, uy, uz))
         c, fx, fy = _drag_per_speed(p, lift), 0.0, 0.0
         if c is not None:
             fx, fy = -c * ux, -c * uy
-        tx, ty, tz = cross(*place, fx, fy, lift)
+        tx, ty, tz = cross(*position, fx, fy, lift)
         total_x, total_y, total = total_x + fx, total_y + fy, total + lift
         torque_x, torque_y = torque_x + tx, torque_y + ty
         torque_z = torque_z + tz - spin * (p.torque_ratio * static_thrust + p.rotor_inertia * spin_up)
@@ -233,6 +234,6 @@ def moved(craft: Craft, flight: FlightArrays, command: Vector) -> FlightArrays:
     return settle_anchors(craft, flown, y) if craft.n_contacts else flown
 
 
-def motion_of(flight: FlightArrays) -> Any:
+def motion_of(flight: FlightArrays) -> Array:
     """(n, 13), as in the kernels' records."""
     return np.stack([np.asarray(numbers) for numbers in flight.motion], axis=1)

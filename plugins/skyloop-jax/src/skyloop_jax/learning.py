@@ -53,13 +53,13 @@ class LearningSettings:
 class Networks(NamedTuple):
     """Weights (out, in) and biases of the layers, and the logarithm of the actions' standard deviation."""
 
-    policy: list[tuple[Any, Any]]
-    value: list[tuple[Any, Any]]
-    log_std: Any
+    policy: list[tuple[jax.Array, jax.Array]]
+    value: list[tuple[jax.Array, jax.Array]]
+    log_std: jax.Array
 
 
 class Adam(NamedTuple):
-    count: Any
+    updates: jax.Array
     mean: Networks
     square: Networks
 
@@ -67,13 +67,13 @@ class Adam(NamedTuple):
 class Taken(NamedTuple):
     """Steps of all vehicles, (horizon, n, ...); in a minibatch (size, ...)."""
 
-    observations: Any
-    actions: Any
-    log_probability: Any
-    rewards: Any
-    terminated: Any
-    over: Any
-    final_observations: Any
+    observations: jax.Array
+    actions: jax.Array
+    log_probability: jax.Array
+    rewards: jax.Array
+    terminated: jax.Array
+    over: jax.Array
+    final_observations: jax.Array
 
 
 class LearningProgress(NamedTuple):
@@ -114,7 +114,7 @@ class Learner:
             episodes, total = int(sum(count for count, _ in ended)), float(sum(total for _, total in ended))
             yield LearningProgress(self.steps, episodes, total / episodes if episodes else float("nan"))
 
-    def _fly(self) -> tuple[Taken, list[tuple[Any, Any]]]:
+    def _fly(self) -> tuple[Taken, list[tuple[jax.Array, jax.Array]]]:
         taken, ended = [], []
         for _ in range(self.settings.horizon):
             actions, log_probability, self._key = _acted(self.networks, self._observations, self._key)
@@ -134,7 +134,7 @@ def made_networks(observed: int, size: int, hidden: tuple[int, ...], seed: int) 
     """Orthogonal weights; the last layer of the policy is small, so that the first flights stay near hover."""
     random = np.random.default_rng(seed)
 
-    def layers(out: int, last_gain: float) -> list[tuple[Any, Any]]:
+    def layers(out: int, last_gain: float) -> list[tuple[jax.Array, jax.Array]]:
         sizes = (observed, *hidden, out)
         gains = (*(np.sqrt(2.0) for _ in hidden), last_gain)
         made = []
@@ -220,7 +220,7 @@ def _descended(networks, adam, gradient, rate, most):
     """One step of Adam (Kingma and Ba 2015), with the gradient's length limited."""
     length = jnp.sqrt(sum((leaf * leaf).sum() for leaf in jax.tree.leaves(gradient)))
     gradient = jax.tree.map(lambda leaf: leaf * jnp.minimum(1.0, most / (length + 1e-6)), gradient)
-    count = adam.count + 1.0
+    count = adam.updates + 1.0
     mean = jax.tree.map(lambda old, new: 0.9 * old + 0.1 * new, adam.mean, gradient)
     square = jax.tree.map(lambda old, new: 0.999 * old + 0.001 * new * new, adam.square, gradient)
 

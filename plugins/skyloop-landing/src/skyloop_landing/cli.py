@@ -83,16 +83,15 @@ def land(
 
     loaded = load(scenario, set_, seed)
     pilot = landing_pilot(loaded)
-    chosen: Any = logic
     options = BoardOptions(
-        clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=chosen
+        clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=logic
     )
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     links = links_from(link, foxglove=foxglove)
     with telling_where(folder), bar as progress:
         summary = run_landing(
-            loaded, folder, board, options, video=video, pace=pace, progress=progress, tell=log.info, links=links
+            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links
         )
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from skyloop.apps.run import Progress, run_scenario
+from skyloop import Scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, all_vehicles
+from skyloop.run import Progress, run_scenario
 from skyloop.sim.assembly import survey_of
-from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
-from skyloop_landing.board.pc_procedure import PcProcedureConfig
 from skyloop_landing.board.video_outputs import open_video
 from skyloop_landing.pilot import LandingPilot, LandingPilotConfig
 
@@ -32,18 +31,18 @@ def landing_pilot(scenario: Scenario) -> LandingPilotConfig:
     return pilot.drawn(survey_of(scenario, scenario.vehicles[0]))
 
 
-def start_of(pilot: LandingPilotConfig, ground: float = 0.0) -> tuple[tuple[float, float, float], float]:
+def start_of(pilot: LandingPilotConfig) -> tuple[tuple[float, float, float], float]:
     """m, world, and rad: where the landing begins."""
     goal = LandingPilot(**pilot.model_dump(exclude={"kind", "rate_hz"})).drawn_start()
     x, y, z = (float(value) for value in goal.position)
     assert goal.yaw is not None
-    return (x, y, z + ground), goal.yaw
+    return (x, y, z), goal.yaw
 
 
-def _outcome(told: dict[str, Any], pilot: LandingPilotConfig) -> dict[str, Any]:
-    """What the link tells, with the distance from the marker's middle."""
-    x, y, _ = told["position"]
-    return {**told, "error_x_m": x - pilot.marker_near[0], "error_y_m": y - pilot.marker_near[1]}
+def _outcome(found: dict[str, Any], pilot: LandingPilotConfig) -> dict[str, Any]:
+    """What the link found, with the distance from the marker's middle."""
+    x, y, _ = found["position"]
+    return {**found, "error_x_m": x - pilot.marker_near[0], "error_y_m": y - pilot.marker_near[1]}
 
 
 def run_landing(
@@ -54,21 +53,18 @@ def run_landing(
     *,
     video: str | None = None,
     pace: float | None = None,
-    procedure: PcProcedureConfig | None = None,
     progress: Progress = lambda t: None,
-    tell: Callable[[str], None] = lambda text: None,
+    report: Callable[[str], None] = lambda text: None,
     links: Sequence[LinkConfig] = (),
 ) -> dict[str, Any]:
     """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
     pilot = landing_pilot(scenario)
     options = options or BoardOptions(rules=pilot.rules, control=pilot.control)
     start, yaw = start_of(pilot)
-    flown = LandingOptions(
-        start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude, procedure or PcProcedureConfig()
-    )
+    flown = LandingOptions(start, yaw, pilot.camera, pilot.rangefinder, pilot.takeoff_altitude)
     real = pace is None and (board.startswith(IN_REAL_TIME) or video == "window")
     landing = BoardConfig(
-        pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, tell=tell
+        pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, report=report
     )
     summary = run_scenario(scenario, folder, progress, [landing, *links])
     return {**summary, "landing": _outcome(summary["links"]["landing"], pilot)}
@@ -83,7 +79,7 @@ class BoardConfig(LinkConfig):
     board_options: BoardOptions
     landing: LandingOptions
     video: str | None
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
 
     def flown(self, scenario: Scenario) -> frozenset[str]:
         return all_vehicles(scenario)
@@ -95,4 +91,4 @@ class BoardConfig(LinkConfig):
         except BaseException:
             board.close()
             raise
-        return [LandingLink(board, fabric, self.landing, shown, self.tell)]
+        return [LandingLink(board, fabric, self.landing, shown, self.report)]

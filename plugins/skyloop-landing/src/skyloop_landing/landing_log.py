@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +103,7 @@ class LandingLog:
             there.moments[name] = Moment(name, status, figures, images[-1].colour, images[-2].colour)
 
 
-def _moments(status: LandingStatus, kept: dict[str, Any]) -> list[str]:
+def _moments(status: LandingStatus, kept: dict[str, Moment]) -> list[str]:
     if not status.found:
         return ["last image without the marker"]
     names = ["last image with the marker"]

@@ -10,11 +10,23 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat
 
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
 from skyloop.vehicle.trajectories.drawn import Survey
-from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Array, Detections, Goal, GoHome, Hover, LandingStatus, Velocity
+from skyloop_client import Bundle
+from skyloop_client.messages import (
+    Array,
+    CameraImage,
+    Detections,
+    Estimate,
+    Goal,
+    GoHome,
+    Hover,
+    LandingStatus,
+    RangeSample,
+    VehicleState,
+    Velocity,
+)
 from skyloop_landing.vision.control import (
     GIVEN_UP,
     LAND,
@@ -29,14 +41,18 @@ from skyloop_landing.vision.control import (
 from skyloop_landing.vision.detector import LandingDetector
 from skyloop_landing.vision.figures import KINDS, MarkerDetection
 
-_NEAR = 0.4
-"""m from the start, within which the landing may begin."""
-_SLOW = 0.3
-"""m/s."""
-_ALIGNED = 0.1
-"""rad."""
+NEAR_M, SLOW_M_S, ALIGNED_RAD = 0.4, 0.3, 0.1
+"""At the start: within this distance, below this speed and within this angle."""
 _NO_IMAGE_NS = 200_000_000
 """Without an image for so long, the marker counts as not seen."""
+
+
+def hovers_at(state: Estimate | VehicleState, position: Array, yaw: float) -> bool:
+    """Whether a landing may begin: the vehicle is at the start, hardly moves, and has the start's heading."""
+    askew = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - yaw, 2.0 * math.pi)
+    away = float(np.linalg.norm(state.position - position))
+    moves = float(np.linalg.norm(state.velocity_world))
+    return away <= NEAR_M and moves <= SLOW_M_S and abs(askew) <= ALIGNED_RAD
 
 
 class LandingStart(BaseModel):
@@ -101,8 +117,8 @@ class LandingPilot(Sortie):
         """When the landing began; -1 before that."""
         self._detector = LandingDetector(config.rules)
         self._memory = LandingMemory()
-        self._image: Any = None
-        self._range: Any = None
+        self._image: CameraImage | None = None
+        self._range: RangeSample | None = None
         """The newest records that have been used."""
         self._image_ns = -1
         self._offset: Array = np.zeros(2)
@@ -148,11 +164,9 @@ class LandingPilot(Sortie):
 
     def _is_ready(self, bundle: Bundle) -> bool:
         """Whether it has hovered at the start for long enough."""
-        state, goal = bundle.state, self._goal
+        goal = self._goal
         assert goal is not None and goal.yaw is not None
-        askew = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - goal.yaw, 2.0 * math.pi)
-        slow = float(np.linalg.norm(state.velocity_world)) < _SLOW
-        if not slow or abs(askew) > _ALIGNED or float(np.linalg.norm(state.position - goal.position)) > _NEAR:
+        if not hovers_at(bundle.state, goal.position, goal.yaw):
             self._ready_ns = -1
             return False
         if self._ready_ns < 0:
@@ -176,7 +190,7 @@ class LandingPilot(Sortie):
         self._tell(bundle, detection, command)
         return self._obey(command)
 
-    def _look(self, image: Any) -> MarkerDetection:
+    def _look(self, image: CameraImage) -> MarkerDetection:
         return self._detector.look(image.colour, self._memory.altitude)
 
     def _obey(self, command: LandingCommand) -> Reply:

@@ -1,24 +1,26 @@
-"""What a run tells of landings on a marker: errors, time, and a sheet of pictures."""
+"""What a run shows of landings on a marker: errors, time, and a sheet of pictures."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop import Scenario
 from skyloop.core.bus import Bus
 from skyloop.core.frames import yaw_from_quat
-from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
-from skyloop.recording.run_folder import writing_into
-from skyloop.sim.scenario import Scenario
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, saved_figure
 from skyloop.sim.world_view import WorldView
 from skyloop_client.messages import Array
 from skyloop_landing.landing_log import LandingLog, Moment, VehicleLanding
 from skyloop_landing.vision.object_list import Pixels, dark, grey, smoothed, tiles_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ORDER = ("first sight", "descent begins", "below 3 m", "last image with the marker", "last image without the marker")
 MOST_SHOWN = 4
@@ -39,17 +41,11 @@ def draw_landing(
     pad: tuple[Array, float] | None,
 ) -> None:
     """binaries: by name of the moment, 1 where the image is dark. pad: the marker's position and yaw, if known."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     shown = [log.moments[name] for name in ORDER if name in log.moments]
     if len(shown) > MOST_SHOWN:
         # a landing that ended well has nothing to show of images without the marker
         shown = shown[:MOST_SHOWN] if log.ended_ns >= 0 else [*shown[: MOST_SHOWN - 1], shown[-1]]
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(15.0, 9.6), layout="constrained")
+    with saved_figure(path, title, (15.0, 9.6)) as figure:
         grid = figure.add_gridspec(3, 12, height_ratios=(1, 1, 1.7))
         for k, moment in enumerate(shown):
             columns = slice(3 * k, 3 * k + 3)
@@ -58,16 +54,11 @@ def draw_landing(
         _draw_track(figure.add_subplot(grid[2, :4]), log, pad)
         _draw_altitude(figure.add_subplot(grid[2, 4:8]), log)
         _draw_offsets(figure.add_subplot(grid[2, 8:]), log)
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=110)
-        plt.close(figure)
 
 
-def _draw_image(axis: Any, moment: Moment, began_ns: int) -> None:
+def _draw_image(axis: Axes, moment: Moment, began_ns: int) -> None:
     status = moment.status
-    grey = {"cmap": "gray", "vmin": 0, "vmax": 255} if moment.image.ndim == 2 else {}
-    axis.imshow(moment.image, **grey)
+    axis.imshow(moment.image, cmap="gray", vmin=0, vmax=255)
     after = (status.t_ns - began_ns) * 1e-9
     axis.set_title(f"{moment.name}: {after:.1f} s, {status.altitude:.2f} m", fontsize=9)
     if status.reason:
@@ -75,7 +66,7 @@ def _draw_image(axis: Any, moment: Moment, began_ns: int) -> None:
     axis.set(xticks=[], yticks=[])
 
 
-def _draw_binary(axis: Any, moment: Moment, binary: NDArray[np.uint8]) -> None:
+def _draw_binary(axis: Axes, moment: Moment, binary: NDArray[np.uint8]) -> None:
     axis.imshow(1 - binary, cmap="gray", vmin=0, vmax=1, interpolation="antialiased")
     figures = moment.figures
     for (left, top, right, bottom), name, score in zip(
@@ -91,14 +82,14 @@ def _draw_binary(axis: Any, moment: Moment, binary: NDArray[np.uint8]) -> None:
     axis.grid(False)
 
 
-def _draw_track(axis: Any, log: VehicleLanding, pad: tuple[Array, float] | None) -> None:
+def _draw_track(axis: Axes, log: VehicleLanding, pad: tuple[Array, float] | None) -> None:
     rows = log.rows()
     if pad is not None:
         (x, y), yaw = pad[0][:2].tolist(), pad[1]
         angle = np.linspace(0.0, 2.0 * np.pi, 90)
         for radius, shade in ((BOARD_RADIUS, REFERENCE), (RING_RADIUS, INK)):
             axis.plot(x + radius * np.cos(angle), y + radius * np.sin(angle), color=shade, lw=1.0)
-        tip = [x + RING_RADIUS * np.cos(yaw), y + RING_RADIUS * np.sin(yaw)]
+        tip = x + RING_RADIUS * np.cos(yaw), y + RING_RADIUS * np.sin(yaw)
         axis.annotate("", tip, (x, y), arrowprops={"arrowstyle": "->", "color": INK})
     axis.plot(rows[:, 1], rows[:, 2], color=COLOURS[0], lw=1.6, label="track")
     for k, label in ((0, "start"), (-1, "end")):
@@ -117,7 +108,7 @@ def _times(log: VehicleLanding) -> Array:
     return np.array([status.t_ns - log.began_ns for status in log.statuses]) * 1e-9
 
 
-def _draw_stages(axis: Any, log: VehicleLanding, t: Array) -> None:
+def _draw_stages(axis: Axes, log: VehicleLanding, t: Array) -> None:
     stages = [status.stage for status in log.statuses]
     begins = [k for k, stage in enumerate(stages) if k == 0 or stages[k - 1] != stage]
     for k, following in zip(begins, [*begins[1:], None], strict=True):
@@ -130,7 +121,7 @@ def _draw_stages(axis: Any, log: VehicleLanding, t: Array) -> None:
     axis.fill_between(t, 0, 1, where=blind, transform=axis.get_xaxis_transform(), color=COLOURS[1], alpha=0.15, lw=0)
 
 
-def _draw_altitude(axis: Any, log: VehicleLanding) -> None:
+def _draw_altitude(axis: Axes, log: VehicleLanding) -> None:
     rows, t = log.rows(), _times(log)
     axis.plot(rows[:, 0] - log.began_ns * 1e-9, rows[:, 3], color=COLOURS[0], lw=1.6, label="vehicle, true")
     axis.plot(t, [status.altitude for status in log.statuses], color=COLOURS[4], lw=1.2, label="camera, believed")
@@ -139,7 +130,7 @@ def _draw_altitude(axis: Any, log: VehicleLanding) -> None:
     axis.legend(fontsize=8, edgecolor="none", loc="lower left")
 
 
-def _draw_offsets(axis: Any, log: VehicleLanding) -> None:
+def _draw_offsets(axis: Axes, log: VehicleLanding) -> None:
     t = _times(log)
     seen = np.array([status.found for status in log.statuses])
     offsets = np.array([[*status.offset, status.heading] for status in log.statuses])
@@ -152,7 +143,7 @@ def _draw_offsets(axis: Any, log: VehicleLanding) -> None:
 
 
 MARKER = "landing marker"
-"""The thing's name in the world."""
+"""The object's name in the world."""
 
 
 class LandingReport:
@@ -165,9 +156,9 @@ class LandingReport:
     def finish(self, summary: dict[str, Any]) -> None:
         for name, log in self._log.vehicles.items():
             pad = self._pad()
-            told = outcome(log, pad)
-            summary["vehicles"][name].update(told)
-            title = f"{self._scenario.name} (seed {self._scenario.seed}): {name} {told['landing']}"
+            found = outcome(log, pad)
+            summary["vehicles"][name].update(found)
+            title = f"{self._scenario.name} (seed {self._scenario.seed}): {name} {found['landing']}"
             binaries = {moment.name: binary_of(moment.image, moment.before) for moment in log.moments.values()}
             draw_landing(self._folder / f"landing-{name}.png", title, log, binaries, pad)
 

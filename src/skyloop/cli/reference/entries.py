@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from typing import Any, get_args
 
@@ -21,7 +21,7 @@ from skyloop.cli.reference.fields import (
     record_options,
     summary_of,
 )
-from skyloop.core.plugins import Registry
+from skyloop.core.plugins import plugins
 from skyloop.sensors.registry import SENSORS
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.assembly import load_airframe
@@ -35,6 +35,7 @@ from skyloop.world.imported import Imported
 from skyloop.world.world import WORLDS, WorldConfig
 from skyloop_client import messages
 from skyloop_client.bundle import Bundle
+from skyloop_client.codec import RECORDS
 from skyloop_client.errors import UnknownNameError, nearest_name, unknown_name
 from skyloop_client.streams import StreamInfo
 
@@ -109,7 +110,7 @@ def sensor(name: str) -> Entry:
     )  # fmt: skip
 
 
-def _with_preset(option: Option, usual: dict[str, Any]) -> Option:
+def _with_preset(option: Option, usual: dict[str, object]) -> Option:
     if option.default is not None or usual.get(option.name) is None:
         return option
     return replace(option, default=usual[option.name], from_preset=True)
@@ -162,24 +163,22 @@ def scenario(name: str) -> Entry:
 # ---- lists of names
 
 
-def records() -> dict[str, type[Any]]:
+def records() -> dict[str, type]:
     """The classes of all records, and of what pilots and estimators get beside them, by name."""
-    found = {name: getattr(messages, name) for name in messages.__all__}
-    told = {name: kind for name, kind in found.items() if hasattr(kind, "__dataclass_fields__")}
-    return {**told, "Bundle": Bundle, "StreamInfo": StreamInfo}
+    # those of plugins are known from then on
+    plugins()
+    found = {name: vars(messages)[name] for name in messages.__all__}
+    known = {name: kind for name, kind in found.items() if isinstance(kind, type) and is_dataclass(kind)}
+    return {**known, **RECORDS, "Bundle": Bundle, "StreamInfo": StreamInfo}
 
 
-def _summaries(registry: Registry[Any]) -> dict[str, str]:
-    return {name: summary_of(each.Config) for name, each in registry.loadable().items()}
-
-
-def _kinds(union: Any) -> dict[str, type[BaseModel]]:
+def _kinds(union: object) -> dict[str, type[BaseModel]]:
     """The members of a union with the discriminator `kind`."""
     members = get_args(get_args(union)[0])
     return {str(member.model_fields["kind"].default): member for member in members}
 
 
-def _kind_topic(heading: str, name: str, union: Any) -> Topic:
+def _kind_topic(heading: str, name: str, union: object) -> Topic:
     kinds = {_literal(member) or key: member for key, member in _kinds(union).items()}
     return Topic(
         heading,
@@ -277,7 +276,7 @@ def parts_of(model: type[BaseModel], values: BaseModel | None = None) -> tuple[E
         inside = [part for part in models_in(each.annotation) if not _has_a_place(part)]
         for part in dict.fromkeys(inside):
             kind = f" {_literal(part)}" if len(inside) > 1 else ""
-            given = getattr(values, key, None)
+            given = dict(values or ()).get(key)
             parts.append(section(part, key + kind, given if isinstance(given, part) else None))
     return tuple(parts)
 
@@ -288,7 +287,7 @@ def _has_a_place(model: type[BaseModel]) -> bool:
     return issubclass(model, named) or model.__module__ in modules or model in SECTIONS.values()
 
 
-def as_data(entry: Entry) -> dict[str, Any]:
+def as_data(entry: Entry) -> dict[str, object]:
     """The entry as plain data, for programs."""
     return {
         "topic": entry.topic,

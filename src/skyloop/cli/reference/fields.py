@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -53,7 +53,7 @@ def model_options(model: type[BaseModel], values: BaseModel | None = None) -> tu
     rows = []
     for name in sorted(model.model_fields, key=_place):
         field = model.model_fields[name]
-        given = _default(field) if values is None else getattr(values, name)
+        given = _default(field) if values is None else dict(values)[name]
         if values is not None and isinstance(given, BaseModel):
             given = SEE_BELOW
         elif values is None:
@@ -67,16 +67,17 @@ def _place(name: str) -> int:
     return {"kind": -2, "preset": -1, "mount": 1, "latency": 2, "faults": 3}.get(name, 0)
 
 
-def _short(default: Any) -> Any:
+def _short(default: object) -> Any:
     """A default without the keys of nested models, which are shown elsewhere."""
     if isinstance(default, BaseModel):
-        return {"kind": default.kind} if hasattr(default, "kind") else ITS_DEFAULTS
+        given = dict(default)
+        return {"kind": given["kind"]} if "kind" in given else ITS_DEFAULTS
     if isinstance(default, list) and default and isinstance(default[0], BaseModel):
         return [{} for _ in default]
     return default
 
 
-def record_options(record: type[Any]) -> tuple[Option, ...]:
+def record_options(record: type) -> tuple[Option, ...]:
     """Every field of a message record."""
     notes = field_notes(record)
     hints = get_type_hints(record, include_extras=True)
@@ -93,7 +94,7 @@ def record_options(record: type[Any]) -> tuple[Option, ...]:
     return tuple(rows)
 
 
-def argument_options(make: Callable[..., Any], leave_out: set[str]) -> tuple[Option, ...]:
+def argument_options(make: Callable[..., object], leave_out: set[str]) -> tuple[Option, ...]:
     """Every argument of a class that is built with keywords. Its docstring has one line for each."""
     text = inspect.getdoc(make.__init__) or ""
     found = re.findall(r"^(\w+): (.*?)(?=^\w+: |\Z)", text, flags=re.MULTILINE | re.DOTALL)
@@ -106,7 +107,7 @@ def argument_options(make: Callable[..., Any], leave_out: set[str]) -> tuple[Opt
     )
 
 
-def option(name: str, type_: str, default: Any, note: str) -> Option:
+def option(name: str, type_: str, default: object, note: str) -> Option:
     """Splits a docstring into shape, unit and meaning."""
     told = parse_note(name, note)
     shape = ", ".join(map(str, told.shape or ()))
@@ -114,13 +115,13 @@ def option(name: str, type_: str, default: Any, note: str) -> Option:
     return Option(name, type_, default, told.unit, told.meaning, shape)
 
 
-def summary_of(kind: type[Any]) -> str:
+def summary_of(kind: type[object]) -> str:
     """The first paragraph of a class's own docstring, or of its module's."""
     text = kind.__dict__.get("__doc__") or inspect.getdoc(inspect.getmodule(kind)) or ""
     return " ".join(inspect.cleandoc(text).split("\n\n")[0].split())
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """The value as plain data for YAML and JSON."""
     if value is inspect.Parameter.empty:
         return REQUIRED
@@ -133,7 +134,7 @@ def plain(value: Any) -> Any:
     return "inf" if value == float("inf") else value
 
 
-def _default(field: FieldInfo) -> Any:
+def _default(field: FieldInfo) -> object:
     return REQUIRED if field.is_required() else field.get_default(call_default_factory=True)
 
 
@@ -148,11 +149,11 @@ def field_type(name: str, field: FieldInfo) -> str:
     return f"{words}, or null" if null else words
 
 
-def _is_optional(annotation: Any) -> bool:
+def _is_optional(annotation: object) -> bool:
     return type(None) in get_args(annotation)
 
 
-def type_words(annotation: Any, limits: tuple[Any, ...] = ()) -> str:
+def type_words(annotation: object, limits: tuple[object, ...] = ()) -> str:
     """An annotation in words, such as "number > 0"."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -165,12 +166,12 @@ def type_words(annotation: Any, limits: tuple[Any, ...] = ()) -> str:
     if origin is np.ndarray:
         scalar = get_args(arguments[1])[0] if len(arguments) > 1 else np.float64
         return f"array of {scalar.__name__}"
-    if origin in (list, tuple, set, frozenset) or getattr(origin, "__name__", "") == "Sequence":
+    if origin in (list, tuple, set, frozenset, Sequence):
         return _sequence(arguments, limits)
-    if origin is dict or getattr(origin, "__name__", "") == "Mapping":
+    if origin in (dict, Mapping):
         part = type_words(arguments[1])
         return "mapping" if part == "anything" else f"mapping of names to {part}"
-    simple = {bool: "true / false", int: "integer", float: "number", str: "text", Any: "anything"}
+    simple = {bool: "true / false", int: "integer", float: "number", str: "text", Any: "anything", object: "anything"}
     if annotation in simple:
         return simple[annotation] + _limits(limits)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
@@ -180,7 +181,7 @@ def type_words(annotation: Any, limits: tuple[Any, ...] = ()) -> str:
     return getattr(annotation, "__name__", str(annotation))
 
 
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: object) -> Iterator[type[BaseModel]]:
     """All models that an annotation may hold."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
@@ -200,7 +201,7 @@ def model_word(model: type[BaseModel]) -> str:
     return " ".join(words).lower()
 
 
-def _sequence(arguments: tuple[Any, ...], limits: tuple[Any, ...]) -> str:
+def _sequence(arguments: tuple[object, ...], limits: tuple[object, ...]) -> str:
     kinds = [type_words(part) for part in arguments if part is not Ellipsis]
     words = kinds[0] if kinds else "anything"
     if len(kinds) == len(arguments) and len(set(kinds)) == 1 and len(kinds) > 1:
@@ -219,11 +220,11 @@ def _plural(words: str) -> str:
     return found[0] + ("es" if found[0].endswith("ch") else "s") + words[found.end() :]
 
 
-def _flat(limits: tuple[Any, ...]) -> list[Any]:
+def _flat(limits: tuple[object, ...]) -> list[Any]:
     return [part for limit in limits for part in (limit.metadata if isinstance(limit, FieldInfo) else [limit])]
 
 
-def _limits(limits: tuple[Any, ...]) -> str:
+def _limits(limits: tuple[object, ...]) -> str:
     bounds = {type(limit): limit for limit in _flat(limits)}
     low = bounds[Gt].gt if Gt in bounds else bounds[Ge].ge if Ge in bounds else None
     high = bounds[Lt].lt if Lt in bounds else bounds[Le].le if Le in bounds else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,7 +19,7 @@ def default_words(option: Option) -> str:
     return value_words(option.default)
 
 
-def value_words(value: Any) -> str:
+def value_words(value: object) -> str:
     if value is None:
         return "null"
     if value == "":

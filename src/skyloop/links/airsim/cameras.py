@@ -50,7 +50,7 @@ class AirSimCamera:
             roll, pitch, yaw = angles
             self.position, self.quat = flu_from_frd(options.position), quat_from_euler(roll, -pitch, -yaw)
 
-    def place(self) -> tuple[Array, Array]:
+    def world_pose(self) -> tuple[Array, Array]:
         """The current position and world_from_sensor."""
         if self.vehicle is None:
             return self.position, self.quat
@@ -145,7 +145,7 @@ class CameraSet:
         capture = camera.captures[kind]
         fov = 2.0 * math.atan(0.5 * capture.width / capture.focal_px)
         size = (capture.width, capture.height)
-        return self._server.editor.request(size, fov, *camera.place(), self._server.options.quality)
+        return self._server.editor.request(size, fov, *camera.world_pose(), self._server.options.quality)
 
 
 def _owner(camera: AirSimCamera) -> int | None:
@@ -164,7 +164,7 @@ class CameraMethods:
         matrix = [[0.0] * 4 for _ in range(4)]
         matrix[0][1], matrix[1][2] = 2.0 * capture.focal_px / capture.width, -2.0 * capture.focal_px / capture.height
         matrix[2][3], matrix[3][0] = NEAR_CM, -1.0
-        pose = camera.axes.pose(*camera.place())
+        pose = camera.axes.pose(*camera.world_pose())
         return {"pose": pose, "fov": capture.fov_deg, "proj_mat": {"matrix": matrix}}
 
     def simSetCameraPose(self, camera_name: str, pose: Map, vehicle_name: str = "", external: bool = False) -> None:

@@ -187,7 +187,7 @@ class FlightMethods:
 
     def moveToPosition(self, reply: Reply, x: float, y: float, z: float, how: PathArguments) -> None:
         vehicle = self._server.vehicle(how.vehicle_name)
-        self._fly_to(reply, vehicle, [self._place(vehicle, x, y, z)], how)
+        self._fly_to(reply, vehicle, [self._position(vehicle, x, y, z)], how)
 
     def moveOnPath(self, reply: Reply, path: list[Map], how: PathArguments) -> None:
         vehicle = self._server.vehicle(how.vehicle_name)
@@ -344,7 +344,7 @@ class FlightMethods:
 
     # ---- small queries
 
-    def _place(self, vehicle: VehicleSide, x: float, y: float, z: float) -> Array:
+    def _position(self, vehicle: VehicleSide, x: float, y: float, z: float) -> Array:
         return vehicle.axes.world(
             [number_of(x, "x", FARTHEST), number_of(y, "y", FARTHEST), number_of(z, "z", FARTHEST)]
         )

@@ -69,7 +69,7 @@ class RequestedImage:
     kind: int
     layer: str | None
     """Name of an annotation layer."""
-    place: Map
+    pose: Map
     """Pose of the camera."""
     motion: Moving
     tables: Tables
@@ -105,8 +105,8 @@ class ImageTaker:
 
     def shot(self, camera: AirSimCamera, kind: int, layer: str | None, dialect: Dialect) -> RequestedImage:
         """A shot of the current state."""
-        tables, position = self._tables(kind, layer, dialect), camera.axes.pose(*camera.place())
-        return RequestedImage(camera, kind, layer, position, _motion(camera), tables, self._server.now_ns)
+        tables, pose = self._tables(kind, layer, dialect), camera.axes.pose(*camera.world_pose())
+        return RequestedImage(camera, kind, layer, pose, _motion(camera), tables, self._server.now_ns)
 
     def _asked(self, request: object, vehicle_name: str, external: bool | str, dialect: Dialect) -> RequestedImage:
         if not isinstance(request, dict):
@@ -126,9 +126,9 @@ class ImageTaker:
         return {
             "image_data_uint8": pixels,
             "image_data_float": numbers,
-            "camera_position": shot.place["position"],
+            "camera_position": shot.pose["position"],
             "camera_name": str(request.get("camera_name", "")),
-            "camera_orientation": shot.place["orientation"],
+            "camera_orientation": shot.pose["orientation"],
             "time_stamp": shot.t_ns,
             "message": "",
             "pixels_as_float": as_float,
@@ -295,12 +295,12 @@ class DetectionMethods:
         world_from_sensor = quat_multiply(view.pose.quat_wxyz, quat_conjugate(SENSOR_FROM_CAMERA))
         box = frd_from_flu(rotate_inverse(world_from_sensor, corners - view.pose.position))
         rows, columns = np.nonzero(view.instances == number)
-        place = rotate_inverse(world_from_sensor, position - view.pose.position)
+        relative = rotate_inverse(world_from_sensor, position - view.pose.position)
         turn = quat_multiply(quat_conjugate(world_from_sensor), quat)
         return {
             "name": shown_name(editor.name_of(number)),
             "geo_point": geo_point(self._server.local_frame.geodetic_from_enu(middle)),
             "box2D": {"min": vector2(columns.min(), rows.min()), "max": vector2(columns.max(), rows.max())},
             "box3D": {"min": vector(box.min(axis=0)), "max": vector(box.max(axis=0))},
-            "relative_pose": body_pose(place, turn),
+            "relative_pose": body_pose(relative, turn),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,6 +150,16 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(min(max(size, 6), 200))
 
 
+@dataclass(frozen=True, slots=True)
+class LineArguments:
+    """How to draw lines."""
+
+    color_rgba: Sequence[float]
+    thickness: float = 5.0
+    duration: float = -1.0
+    is_persistent: bool = False
+
+
 class PlotMethods:
     def __init__(self, server: ServerState, own: Plots) -> None:
         self._server, self._own = server, own
@@ -165,31 +175,28 @@ class PlotMethods:
         duration: float = -1.0,
         is_persistent: bool = False,
     ) -> None:
-        for position in self._places(points):
+        for position in self._positions(points):
             self._add(position, position, _colour(color_rgba), 0.5 * number_of(size), duration, is_persistent)
 
-    def simPlotLineStrip(
-        self, points: list[Map], color_rgba: Sequence[float], thickness: float = 5.0, duration: float = -1.0,
-        is_persistent: bool = False,
-    ) -> None:  # fmt: skip
-        positions = self._places(points)
-        for start, end in itertools.pairwise(positions):
-            self._add(start, end, _colour(color_rgba), 0.4 * number_of(thickness), duration, is_persistent)
+    def simPlotLineStrip(self, points: list[Map], how: LineArguments) -> None:
+        self._lines(itertools.pairwise(self._positions(points)), how)
 
-    def simPlotLineList(
-        self, points: list[Map], color_rgba: Sequence[float], thickness: float = 5.0, duration: float = -1.0,
-        is_persistent: bool = False,
-    ) -> None:  # fmt: skip
-        positions = self._places(points)
-        for start, end in zip(positions[::2], positions[1::2], strict=False):
-            self._add(start, end, _colour(color_rgba), 0.4 * number_of(thickness), duration, is_persistent)
+    def simPlotLineList(self, points: list[Map], how: LineArguments) -> None:
+        positions = self._positions(points)
+        self._lines(zip(positions[::2], positions[1::2], strict=False), how)
+
+    def _lines(self, ends: Iterable[tuple[Array, Array]], how: LineArguments) -> None:
+        for start, end in ends:
+            self._add(
+                start, end, _colour(how.color_rgba), 0.4 * number_of(how.thickness), how.duration, how.is_persistent
+            )
 
     def simPlotArrows(
         self, points_start: list[Map], points_end: list[Map], color_rgba: Sequence[float], thickness: float = 5.0,
         arrow_size: float = 2.0, duration: float = -1.0, is_persistent: bool = False,
     ) -> None:  # fmt: skip
         colour, wide = _colour(color_rgba), 0.4 * number_of(thickness)
-        for start, end in zip(self._places(points_start), self._places(points_end), strict=True):
+        for start, end in zip(self._positions(points_start), self._positions(points_end), strict=True):
             self._add(start, end, colour, wide, duration, is_persistent)
             for tip in _arrow_head(start, end, number_of(arrow_size)):
                 self._add(end, tip, colour, wide, duration, is_persistent)
@@ -198,7 +205,7 @@ class PlotMethods:
         self, strings: list[str], positions: list[Map], scale: float = 5.0,
         color_rgba: Sequence[float] = (1.0, 0.0, 0.0, 1.0), duration: float = -1.0,
     ) -> None:  # fmt: skip
-        for text, position in zip(strings, self._places(positions), strict=True):
+        for text, position in zip(strings, self._positions(positions), strict=True):
             self._add(position, position, _colour(color_rgba), 2.0 * number_of(scale), duration, False, str(text))
 
     def simPlotTransforms(
@@ -226,7 +233,7 @@ class PlotMethods:
         if wide > 0.0:
             self._own.traces[name] = (_colour(color_rgba), wide)
 
-    def _places(self, points: list[Map]) -> list[Array]:
+    def _positions(self, points: list[Map]) -> list[Array]:
         return [self._server.world.world(vector_of(point, f"points[{k}]")) for k, point in enumerate(points)]
 
     def _add(

@@ -27,10 +27,12 @@ from skyloop.links.airsim.settings_reader import (
     CAPTURE,
     GIMBAL,
     NOISE,
+    POINT,
     RECORDING,
     ROOT,
     SEGMENTATION,
     TIME_OF_DAY,
+    VECTOR,
     VEHICLE,
     Keys,
     SettingsReader,
@@ -66,19 +68,19 @@ class Read:
 
 
 def read_settings(
-    text: str = "", place: str = "settings.json", *, world: str | None = None, airframe: str = "airsim-quad"
+    text: str = "", source: str = "settings.json", *, world: str | None = None, airframe: str = "airsim-quad"
 ) -> Read:
     """Read the text of a settings.json. An empty one gives one drone called SimpleFlight, as in AirSim."""
-    reader = SettingsReader(text, place)
+    reader = SettingsReader(text, source)
     root = reader.part(reader.root, ROOT, "")
     mode = str(root.get("SimMode", "Multirotor"))
     if mode not in MODES:
-        raise ScenarioError(f"{place}: SimMode '{mode}'; {nearest_name(mode, MODES)}")
+        raise ScenarioError(f"{source}: SimMode '{mode}'; {nearest_name(mode, MODES)}")
     if mode == "Car":
-        raise ScenarioError(f"{place}: SimMode Car; skyloop flies multirotors, write Multirotor or ComputerVision")
+        raise ScenarioError(f"{source}: SimMode Car; skyloop flies multirotors, write Multirotor or ComputerVision")
     vehicles, options = _vehicles(reader, root, mode, airframe)
-    home = reader.part(root.get("OriginGeopoint"), ("Latitude", "Longitude", "Altitude"), "OriginGeopoint")
-    wind = reader.part(root.get("Wind"), ("X", "Y", "Z"), "Wind")
+    home = reader.part(root.get("OriginGeopoint"), POINT, "OriginGeopoint")
+    wind = reader.part(root.get("Wind"), VECTOR, "Wind")
     north, east, down = reader.numbers(wind, "X Y Z", "Wind")
     scenario: Keys = {
         "name": "airsim",
@@ -111,8 +113,8 @@ def read_settings(
 def _layers(reader: SettingsReader, value: object) -> tuple[str, ...]:
     given = value or []
     if not isinstance(given, list):
-        raise ScenarioError(f"{reader.place}: Annotation must be a list of layers")
-    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]", ANNOTATION[1:]) for k, layer in enumerate(given)]
+        raise ScenarioError(f"{reader.source}: Annotation must be a list of layers")
+    layers = [reader.part(layer, ANNOTATION, f"Annotation[{k}]") for k, layer in enumerate(given)]
     return tuple(str(layer.get("Name", "")) for layer in layers)
 
 
@@ -127,7 +129,7 @@ def _vehicles(
     sees_only = mode == "ComputerVision"
     given = root.get("Vehicles") or {("ComputerVision" if sees_only else "SimpleFlight"): {}}
     if not isinstance(given, dict):
-        raise ScenarioError(f"{reader.place}: Vehicles must be a map of names to vehicles")
+        raise ScenarioError(f"{reader.source}: Vehicles must be a map of names to vehicles")
     scenario = list[Keys]()
     options = dict[str, VehicleOptions]()
     kinds = list[str]()
@@ -140,7 +142,7 @@ def _vehicles(
         kind = next((own for own in (*FLYING, "ComputerVision") if own.lower() == kind.lower()), kind)
         if kind not in (*FLYING, "ComputerVision"):
             known = (*FLYING, "ComputerVision")
-            raise ScenarioError(f"{reader.place}: {where}.VehicleType '{kind}'; {nearest_name(kind, known)}")
+            raise ScenarioError(f"{reader.source}: {where}.VehicleType '{kind}'; {nearest_name(kind, known)}")
         kinds.append(kind)
         own, streams = _vehicle(reader, root, vehicle, where, kind == "ComputerVision")
         if kind != "ComputerVision":
@@ -150,7 +152,7 @@ def _vehicles(
         autopilot = foreign_autopilot(reader, vehicle, kind, kinds.count(kind) - 1, where)
         options[name] = replace(streams, vehicle=slug, external_autopilot=autopilot)
     if not scenario:
-        raise ScenarioError(f"{reader.place}: none of the vehicles is to be created; leave AutoCreate out of one")
+        raise ScenarioError(f"{reader.source}: none of the vehicles is to be created; leave AutoCreate out of one")
     return scenario, options
 
 
@@ -163,7 +165,7 @@ def _move_aside(reader: SettingsReader, position: list[float], taken: list[list[
         moved += 1
     if moved:
         reader.warnings.append(
-            f"{reader.place}: {where} is where another vehicle starts; it starts {moved * APART_M:g} m east of there. "
+            f"{reader.source}: {where} is where another vehicle starts; it starts {moved * APART_M:g} m east of there. "
             "Give it an X or a Y of its own"
         )
 
@@ -215,7 +217,7 @@ def _cameras(
     reader: SettingsReader, root: Keys, given: object, where: str, known: dict[str, CameraOptions] | None = None
 ) -> dict[str, CameraOptions]:
     if not isinstance(given, dict):
-        raise ScenarioError(f"{reader.place}: {where} must be a map of names to cameras")
+        raise ScenarioError(f"{reader.source}: {where} must be a map of names to cameras")
     defaults = reader.part(root.get("CameraDefaults"), CAMERA, "CameraDefaults")
     cameras = {}
     for name, value in given.items():
@@ -248,15 +250,15 @@ def _captures(reader: SettingsReader, camera: Keys, where: str) -> dict[int, Cap
         own = reader.part(value, CAPTURE, at)
         kind = own.get("ImageType", 0)
         if not isinstance(kind, int) or not -1 <= kind < len(IMAGE_TYPES):
-            raise ScenarioError(f"{reader.place}: {at}.ImageType is {kind!r}; give 0 to {len(IMAGE_TYPES) - 1}")
+            raise ScenarioError(f"{reader.source}: {at}.ImageType is {kind!r}; give 0 to {len(IMAGE_TYPES) - 1}")
         if str(own.get("ProjectionMode", "perspective")).lower() not in ("perspective", ""):
-            reader.warnings.append(f"{reader.place}: {at}.ProjectionMode: all views are perspective ones here")
+            reader.warnings.append(f"{reader.source}: {at}.ProjectionMode: all views are perspective ones here")
         width, height = (int(reader.number(own, key, size, at)) for key, size in (("Width", 256), ("Height", 144)))
         if not (8 <= width <= 8192 and 8 <= height <= 8192):
-            raise ScenarioError(f"{reader.place}: {at} is {width} by {height} pixels; give 8 to 8192")
+            raise ScenarioError(f"{reader.source}: {at} is {width} by {height} pixels; give 8 to 8192")
         fov = reader.number(own, "FOV_Degrees", 90.0, at)
         if not 1.0 <= fov <= 170.0:
-            raise ScenarioError(f"{reader.place}: {at}.FOV_Degrees is {fov:g}; give 1 to 170")
+            raise ScenarioError(f"{reader.source}: {at}.FOV_Degrees is {fov:g}; give 1 to 170")
         if kind >= 0:
             captures[kind] = Capture(width, height, fov, _look(reader, own, kind, at))
     return captures
@@ -280,7 +282,7 @@ def _look(reader: SettingsReader, own: Keys, kind: int, at: str) -> ImageEffects
     )
     if not (0.1 <= gamma <= 10.0 and abs(look.bias) <= 16.0 and 0.0 <= look.blur <= 10.0 and look.speed >= 0.0):
         raise ScenarioError(
-            f"{reader.place}: {at}: give a TargetGamma of 0.1 to 10, an AutoExposureBias within ±16, "
+            f"{reader.source}: {at}: give a TargetGamma of 0.1 to 10, an AutoExposureBias within ±16, "
             "a MotionBlurAmount of 0 to 10 and an AutoExposureSpeed of at least 0"
         )
     return look

@@ -9,11 +9,9 @@ from skyloop.links.airsim.settings_reader import (
     BAROMETER,
     DISTANCE,
     GPS,
-    IDLE_WITH_SENSORS,
     IMU,
     LIDAR,
     MAGNETOMETER,
-    SENSOR,
     Keys,
     SettingsReader,
 )
@@ -44,17 +42,17 @@ def sensor_settings(
     for name, value in sensors.items():
         at = f"{where}.{name}"
         if not isinstance(value, dict):
-            raise ScenarioError(f"{reader.place}: {at} must be a map of keys to values")
+            raise ScenarioError(f"{reader.source}: {at} must be a map of keys to values")
         kind = value.get("SensorType")
         if value.get("Enabled", True) is False:
             continue
         if kind in OTHERS:
-            reader.warnings.append(f"{reader.place}: {at}: there is no sensor of type {OTHERS[kind]} here")
+            reader.warnings.append(f"{reader.source}: {at}: there is no sensor of type {OTHERS[kind]} here")
             continue
         if kind not in _MAKERS:
-            raise ScenarioError(f"{reader.place}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
+            raise ScenarioError(f"{reader.source}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
         keys, stream_kind, make = _MAKERS[kind]
-        own = reader.part(value, (*SENSOR, *keys), at, IDLE_WITH_SENSORS.get(stream_kind, ()))
+        own = reader.part(value, keys, at)
         slug = _slug(name, stream_kind, built)
         x, y, z = reader.numbers(own, "X Y Z", at)
         roll, pitch, yaw = reader.numbers(own, "Roll Pitch Yaw", at)
@@ -211,16 +209,16 @@ def foreign_autopilot(
         return ForeignAutopilot("ardupilot", host, port, lockstep=lockstep)
     if vehicle.get("Parameters"):
         reader.warnings.append(
-            f"{reader.place}: {where}.Parameters are PX4's own; set them there, e.g. PX4_PARAM_NAME=value"
+            f"{reader.source}: {where}.Parameters are PX4's own; set them there, e.g. PX4_PARAM_NAME=value"
         )
     if vehicle.get("UseSerial", False):
         device = str(vehicle.get("SerialPort") or "*")
         if device == "*":
-            raise ScenarioError(f"{reader.place}: {where}.SerialPort: name the board's device, e.g. /dev/ttyACM0")
+            raise ScenarioError(f"{reader.source}: {where}.SerialPort: name the board's device, e.g. /dev/ttyACM0")
         baud = int(reader.number(vehicle, "SerialBaudRate", BAUD, where))
         return ForeignAutopilot("px4-serial", device=device, baud=baud, lockstep=False)
     if vehicle.get("UseTcp", True) is False:
-        reader.warnings.append(f"{reader.place}: {where}.UseTcp is false; PX4 is awaited on TCP all the same")
+        reader.warnings.append(f"{reader.source}: {where}.UseTcp is false; PX4 is awaited on TCP all the same")
     port = _port(reader, vehicle, "TcpPort", px4.PORT + number, where)
     return ForeignAutopilot("px4", host, port, lockstep=lockstep)
 
@@ -228,5 +226,5 @@ def foreign_autopilot(
 def _port(reader: SettingsReader, vehicle: Keys, key: str, usual: int, where: str) -> int:
     port = reader.number(vehicle, key, usual, where)
     if not (0 <= port < 65536 and port == int(port)):
-        raise ScenarioError(f"{reader.place}: {where}.{key} is {port:g}; give a port, or 0 for any free one")
+        raise ScenarioError(f"{reader.source}: {where}.{key} is {port:g}; give a port, or 0 for any free one")
     return int(port)

@@ -33,12 +33,12 @@ def state_packet(
     truth: VehicleState,
     rates: Array,
     specific_force: Array,
-    place: Sequence[float],
+    position: Sequence[float],
     velocity_enu: Array,
     pressure: float,
 ) -> bytes:
-    """Rates and force are in body axes. `place` is latitude and longitude in degrees, altitude in m; pressure in Pa."""
-    latitude, longitude, altitude = place
+    """Rates and force in body axes; `position` is latitude and longitude in degrees, altitude in m; pressure in Pa."""
+    latitude, longitude, altitude = position
     return STATE.pack(
         t_s, *frd_from_flu(rates).tolist(), *(-np.asarray(specific_force)).tolist(), *ned_quat(truth.quat_wxyz),
         *velocity_enu.tolist(), longitude, latitude, altitude, pressure,

@@ -6,7 +6,7 @@ import shlex
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from skyloop.links.autopilots import ardupilot, betaflight, px4
 from skyloop.links.autopilots.launching import (
@@ -25,7 +25,7 @@ from skyloop.sim.scenario import Scenario, Vehicle, make_scenario
 from skyloop_client.errors import LinkError, unknown_name
 from skyloop_client.streams import Rate
 
-SENSORS: dict[str, dict[str, Any]] = {
+SENSORS: dict[str, dict[str, object]] = {
     "imu": {"kind": "imu"},
     "gnss": {"kind": "gnss", "rate_hz": 10, "latency": 0.01},
     "barometer": {"kind": "barometer", "preset": "gazebo", "rate_hz": 50},

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import shlex
 import signal
 import socket
 import subprocess
@@ -16,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from skyloop.core.child_process import how_it_ended
 from skyloop.core.files import CACHE_FOLDER
 from skyloop.core.frames import GeoPoint
 from skyloop.core.interrupts import end_with_parent
@@ -24,7 +21,6 @@ from skyloop.links.autopilots.betaflight_wire import settings
 from skyloop.links.loop.targets import LocalProcess
 from skyloop_client.errors import LinkError, SetupError
 
-log = logging.getLogger(__name__)
 END_S = 2.0
 """Wall s that a process gets to end after the signal."""
 MSP_PORT = 5761
@@ -41,16 +37,13 @@ class AutopilotProcess(LocalProcess):
         *,
         name: str,
         environment: Mapping[str, str] | None = None,
-        signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL),
+        signals: Sequence[signal.Signals] = (signal.SIGTERM,),
         files: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(command, name=name)
-        self._program = list(command)
-        self._extra = dict(environment or {})
-        self._signals = tuple(signals)
+        self._environment = dict(environment or {})
+        self._signals, self._grace_s, self._end_s = (*signals, signal.SIGKILL), 0.0, END_S
         self._files = dict(files or {})
-        self._running: subprocess.Popen[bytes] | None = None
-        self._said: Path | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
 
     def start(self, address: str, folder: Path | None) -> None:
@@ -61,35 +54,13 @@ class AutopilotProcess(LocalProcess):
         own_folder.mkdir(parents=True, exist_ok=True)
         for file, text in self._files.items():
             (own_folder / file).write_text(text, encoding="utf-8")
-        self._said = folder / f"{self.name}.txt"
-        try:
-            with self._said.open("ab") as output:
-                self._running = subprocess.Popen(
-                    self._program, cwd=own_folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                    start_new_session=True, env={**os.environ, **self._extra}, preexec_fn=end_with_parent,
-                )  # fmt: skip
-        except OSError as error:
-            raise LinkError(f"cannot start {self.name} as '{self._program[0]}': {error.strerror}") from None
-        log.debug("started %s as process %d: %s", self.name, self._running.pid, shlex.join(self._program))
-
-    def ended(self) -> str | None:
-        code = None if self._running is None else self._running.poll()
-        if code is None:
-            return None
-        return how_it_ended(code, "" if self._said is None else self._said.read_text(errors="replace"))
+        self._output = folder / f"{self.name}.txt"
+        with self._output.open("ab") as output:
+            self._launch(self._command, output, self.name, cwd=own_folder, preexec_fn=end_with_parent)
 
     def stop(self) -> None:
         """It may be called twice."""
-        if self._running is not None:
-            for number in (*self._signals, signal.SIGKILL):
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._running.pid, number)
-                with suppress(subprocess.TimeoutExpired):
-                    self._running.wait(END_S)
-                    break
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._running.pid, signal.SIGKILL)
-            self._running = None
+        super().stop()
         if self._temporary is not None:
             self._temporary.cleanup()
             self._temporary = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
 from skyloop.core.frames import quat_ned_frd_from_enu_flu, rotate_inverse
 from skyloop.links.link_gate import Link
 from skyloop.links.loop.targets import Target
+from skyloop.links.sockets import SocketLine
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError
@@ -102,14 +102,10 @@ class MotorHandover:
         self.port.release(self._by)
 
 
-class Closing(Protocol):
-    def close(self) -> None: ...
-
-
 class VehicleLink(Link):
     """A link of one vehicle to one autopilot. It is gone with the flight."""
 
-    def __init__(self, vehicle: str, line: Closing, target: Target | None) -> None:
+    def __init__(self, vehicle: str, line: SocketLine, target: Target | None) -> None:
         self.vehicle = vehicle
         self.target = target
         """The autopilot's process, started when the simulation is ready."""

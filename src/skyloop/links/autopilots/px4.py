@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,7 +19,7 @@ from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch,
 from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, LocalAxes, OdometryFeed, Wanted, Wire
 from skyloop.links.link_gate import LinkGate, Summary
 from skyloop.links.loop.targets import Target
-from skyloop.links.sockets import SerialLine
+from skyloop.links.sockets import OnePeer, SerialLine
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, nearest_name
 from skyloop_client.messages import EventKind, Message
@@ -64,20 +64,6 @@ class Px4Options(BaseModel):
             raise LinkError(f"no odometry_frame named '{self.odometry_frame}'; give {' or '.join(ODOMETRY_FRAMES)}")
 
 
-class Px4Line(Protocol):
-    """A TCP or serial connection."""
-
-    taken: int
-    taker: Any
-    port: Any
-
-    def send(self, data: bytes) -> None: ...
-
-    def ring_after(self, seconds: float) -> None: ...
-
-    def close(self) -> None: ...
-
-
 class Feed:
     """The newest record of one stream, and whether it was sent."""
 
@@ -106,7 +92,7 @@ class Px4(VehicleLink):
 
     def __init__(
         self,
-        line: Px4Line,
+        line: OnePeer | SerialLine,
         vehicle: str,
         home: GeoPoint,
         options: Px4Options | None = None,
@@ -217,7 +203,7 @@ class Px4(VehicleLink):
             self._lose(EventKind.ENDED, how)
         wait_s = self.options.wait_s
         if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
-            raise LinkError(f"no PX4 came to {self._place} within {wait_s:g} s; start one, or wait longer")
+            raise LinkError(f"no PX4 came to {self._line_name} within {wait_s:g} s; start one, or wait longer")
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
             self._lose(EventKind.HUNG, f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
 
@@ -226,7 +212,7 @@ class Px4(VehicleLink):
         return isinstance(self.line, SerialLine)
 
     @property
-    def _place(self) -> str:
+    def _line_name(self) -> str:
         return f"{'serial line' if self._is_serial else 'port'} {self.line.port}"
 
     def close(self) -> None:
@@ -237,7 +223,7 @@ class Px4(VehicleLink):
 
     # ---- incoming
 
-    def receive(self, kind: str, what: Any) -> None:
+    def receive(self, kind: str, what: object) -> None:
         """Runs in the simulation's thread."""
         self.line.taken += 1
         if kind == "came":
@@ -250,8 +236,8 @@ class Px4(VehicleLink):
             self._states_every_us = -1
             self._handover.tell(EventKind.CONNECTED, f"PX4 from {what}")
         elif kind == "gone":
-            self._lose(EventKind.LEFT, what)
-        elif kind == "data":
+            self._lose(EventKind.LEFT, str(what))
+        elif isinstance(what, bytes):
             for item in self._wire.read(what):
                 if isinstance(item, Wanted):
                     self._ask_for(item)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import importlib
 import math
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +38,9 @@ from skyloop_client.messages import (
 )
 from skyloop_client.streams import NS_PER_S, Mount, Rate
 
+if TYPE_CHECKING:
+    from pymavlink.dialects.v20.common import MAVLink_message
+
 LOCAL_NED, BODY_FRD, LOCAL_FRD = 1, 12, 20
 """MAV_FRAME_..."""
 VISUAL_INERTIAL = 3
@@ -46,7 +50,7 @@ GOOD = 100
 FLU_FRD = np.diag([1.0, -1.0, -1.0])
 """frd_from_flu and flu_from_frd."""
 _STEEPEST = 0.05
-"""Least cosine of the pitch. Roll and yaw cannot be told apart when the nose points up or down."""
+"""Least cosine of the pitch. Roll and yaw cannot be distinguished when the nose points up or down."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +77,7 @@ def _local_from_world(yaw: float) -> Array:
     return np.array([[c, s, 0.0], [s, -c, 0.0], [0.0, 0.0, -1.0]])
 
 
-def odometry_fields(estimate: Estimate, axes: LocalAxes) -> tuple[Any, ...]:
+def odometry_fields(estimate: Estimate, axes: LocalAxes) -> tuple[object, ...]:
     """From `frame_id` to `velocity_covariance`, in MAVLink's order."""
     world_from_body = matrix_from_quat(estimate.quat_wxyz)
     local_from_frd = axes.from_world @ world_from_body @ FLU_FRD
@@ -122,9 +126,9 @@ def _angles_from_turn(local_from_frd: Array) -> Array:
     return np.array([[c / cos_pitch, s / cos_pitch, 0.0], [-s, c, 0.0], [tilt * c, tilt * s, 1.0]])
 
 
-def _triangle(whole: Array) -> list[float]:
+def _triangle(matrix: Array) -> list[float]:
     """(21,) upper right triangle, row by row."""
-    return [float(value) for value in whole[np.triu_indices(6)]]
+    return [float(value) for value in matrix[np.triu_indices(6)]]
 
 
 class OdometryFeed:
@@ -207,7 +211,7 @@ class Wanted:
     """0: default interval. Negative: never."""
 
 
-def dialect() -> Any:
+def dialect() -> ModuleType:
     """pymavlink's common messages, version 2."""
     try:
         return importlib.import_module("pymavlink.dialects.v20.common")
@@ -252,7 +256,7 @@ class Wire:
                 self.bad += 1
         return found
 
-    def _messages(self, data: bytes) -> list[Any]:
+    def _messages(self, data: bytes) -> list[MAVLink_message]:
         try:
             return self._mav.parse_buffer(data) or []
         except Exception:  # the parser raises several kinds of errors on broken bytes; none may end a flight
@@ -261,7 +265,7 @@ class Wire:
             self._mav.robust_parsing = True
             return []
 
-    def _packed(self, message: Any) -> bytes:
+    def _packed(self, message: MAVLink_message) -> bytes:
         data = bytes(message.pack(self._mav))
         self._mav.seq = (self._mav.seq + 1) % 256
         return data

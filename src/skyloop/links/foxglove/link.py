@@ -75,18 +75,27 @@ class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
         self.topics.add(channel.topic)
 
 
-def has(record: Any, field: str) -> bool:
+def has(record: object, field: str) -> bool:
     """Whether a field of a record, such as an image or a list of labels, is there and not empty."""
     value = getattr(record, field)
     return value is not None and len(value) > 0
 
 
-class FoxgloveStream:
-    """Built before the world, so that a port in use is reported at once. Call `attach`, then `close`."""
+class FoxgloveLink(Onlooker):
+    """Built before the world, so that a port in use is reported at once.
 
-    def __init__(self, host: str = "127.0.0.1", port: int = PORT) -> None:
-        self._place = _kept_free(host, port)
-        self.host, self.port = host, int(self._place.getsockname()[1])
+    For people to watch, so in real time unless another link has another pace."""
+
+    name = "foxglove"
+    allows_realtime = True
+
+    def __init__(
+        self, host: str = "127.0.0.1", port: int = PORT, announce: Callable[[str], None] = lambda url: None
+    ) -> None:
+        """`announce` gets the address when clients are accepted."""
+        self._announce = announce
+        self._reserved = _kept_free(host, port)
+        self.host, self.port = host, int(self._reserved.getsockname()[1])
         self._context = foxglove.Context()
         self._newcomers = Newcomers()
         self._server: Any = None
@@ -103,7 +112,7 @@ class FoxgloveStream:
     def url(self) -> str:
         return f"ws://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
-    def attach(self, port: SimulationPort) -> None:
+    def attach(self, port: SimulationPort, folder: Path | None = None, link_gate: LinkGate | None = None) -> None:
         """Watch all streams, including later ones, and accept clients."""
         self._port = port
         for topic, kind in (
@@ -123,7 +132,8 @@ class FoxgloveStream:
             )  # fmt: skip
         except RuntimeError as error:
             raise _refused(self.host, self.port, str(error)) from None
-        self._place.close()
+        self._reserved.close()
+        self._announce(self.url)
 
     def close(self) -> None:
         """It may be called twice."""
@@ -133,7 +143,7 @@ class FoxgloveStream:
         for channel in filter(None, self._channels.values()):
             channel.close()
         self._channels.clear()
-        self._place.close()
+        self._reserved.close()
         if self._server is None:
             return
         # the SDK says goodbye to each client, and would wait forever for one that does not read
@@ -198,7 +208,7 @@ class FoxgloveStream:
                 self._newcomers.topics.discard(topic)
                 self._log(topic, now_ns, partial(_encoded, make))
 
-    def _log(self, topic: str, now_ns: int, make: Callable[[], Any]) -> None:
+    def _log(self, topic: str, now_ns: int, make: Callable[[], object]) -> None:
         """Send the result of `make` if the topic has subscribers."""
         channel = self._channels.get(topic)
         if channel is None or not channel.has_sinks():
@@ -228,21 +238,4 @@ class FoxgloveConfig(LinkConfig):
     address: Address = ("127.0.0.1", PORT)
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
-        return [FoxgloveLink(FoxgloveStream(*self.address), self)]
-
-
-class FoxgloveLink(Onlooker):
-    """For people to watch, so in real time unless another link has another pace."""
-
-    name = "foxglove"
-    allows_realtime = True
-
-    def __init__(self, stream: FoxgloveStream, config: FoxgloveConfig) -> None:
-        self.stream, self._config = stream, config
-
-    def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        self.stream.attach(port)
-        self._config.announce(self.stream.url)
-
-    def close(self) -> None:
-        self.stream.close()
+        return [FoxgloveLink(*self.address, self.announce)]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import skyloop_client.messages
 from skyloop.core.frames import euler_from_quat, quat_from_matrix
-from skyloop.recording.ros2 import frames
-from skyloop.recording.ros2.frames import FLOAT32, WORLD, body_frame, frame_of, header, optical
+from skyloop.recording.ros2 import tf_frames
 from skyloop.recording.ros2.products import markers, ros_marker
+from skyloop.recording.ros2.tf_frames import FLOAT32, WORLD, body_frame, frame_of, header, optical
 from skyloop.recording.ros2.types import RosMessage, encode, rcl_interfaces, visualization_msgs
 from skyloop.recording.ros2.views import CLOUD, IMAGE, MARKERS, VIEWS, View
 from skyloop.recording.run_folder import is_bulk
@@ -45,6 +46,9 @@ UNPLOTTED = {
     "Event", "Detections", "GridMap", "VoxelMap", "Path", "PointCloud", "KeyPose", "Goal",
     "GoalStatus", "Image", "Markers", "Movers",
 }  # fmt: skip
+Json = dict[str, object]
+Box = Sequence[float]
+"""Left, top, right and bottom, px."""
 NUMBER = {"type": "number"}
 STAMP = {"type": "object", "title": "time", "properties": {"sec": {"type": "integer"}, "nsec": {"type": "integer"}}}
 
@@ -53,11 +57,11 @@ def is_plotted(record_name: str) -> bool:
     return record_name not in UNPLOTTED
 
 
-def plotted(record: Any) -> dict[str, Any]:
+def plotted(record: Any) -> Json:
     """The plottable fields of a record, with its stamp. Images, point clouds and lists are left out."""
     known = _fields(type(record).__name__)
     sec, nsec = divmod(int(record.t_ns), NS_PER_S)
-    out: dict[str, Any] = {"timestamp": {"sec": sec, "nsec": nsec}}
+    out: Json = {"timestamp": {"sec": sec, "nsec": nsec}}
     for field in dataclasses.fields(record):
         value, about = getattr(record, field.name), known.get(field.name)
         is_large = isinstance(value, np.ndarray) and value.size > MOST_NUMBERS
@@ -72,12 +76,12 @@ def plotted(record: Any) -> dict[str, Any]:
     return out
 
 
-def schema_of(record_name: str) -> dict[str, Any] | None:
+def schema_of(record_name: str) -> Json | None:
     """A JSON Schema. None for user-defined records, whose fields are unknown until the first record."""
     known = _fields(record_name)
     if not known:
         return None
-    properties: dict[str, Any] = {"timestamp": STAMP}
+    properties: Json = {"timestamp": STAMP}
     for name, field in known.items():
         if name == ATTITUDE[0]:
             properties[ATTITUDE[1]] = _axes("roll", "pitch", "yaw")
@@ -101,7 +105,7 @@ def plot_name(field: RecordField) -> str:
 def _fields(record_name: str) -> dict[str, RecordField]:
     """Of our own records. Fields of user-defined ones keep their names."""
     record = vars(skyloop_client.messages).get(record_name)
-    return record_fields(record) if dataclasses.is_dataclass(record) else {}
+    return record_fields(record) if isinstance(record, type) and dataclasses.is_dataclass(record) else {}
 
 
 def _is_vector(field: RecordField | None) -> bool:
@@ -109,16 +113,16 @@ def _is_vector(field: RecordField | None) -> bool:
     return field is None or field.note.shape == (3,)
 
 
-def _axes(*names: str) -> dict[str, Any]:
+def _axes(*names: str) -> Json:
     return {"type": "object", "properties": dict.fromkeys(names, NUMBER)}
 
 
-def _numbers(array: Array, field: RecordField | None) -> Any:
+def _numbers(array: Array, field: RecordField | None) -> object:
     values = [value if math.isfinite(value) else None for value in array.ravel().tolist()]
     return dict(zip("xyz", values, strict=True)) if array.shape == (3,) and _is_vector(field) else values
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """JSON has no NaN and no infinity. A plot gets a gap there."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -150,16 +154,16 @@ def _instances(info: StreamInfo, truth: ImageTruth) -> RosMessage:
     """Its low 16 bits: the app draws no images of 32-bit integers."""
     if truth.instances is None:
         return None
-    return frames.image(truth.t_ns, optical(frame_of(info)), "16UC1", truth.instances.astype("<u2"))
+    return tf_frames.image(truth.t_ns, optical(frame_of(info)), "16UC1", truth.instances.astype("<u2"))
 
 
-def _labels(info: StreamInfo, truth: ImageTruth) -> Any:
+def _labels(info: StreamInfo, truth: ImageTruth) -> fox.ImageAnnotations:
     # a box names its outermost pixels; it is drawn along their outer edges
     boxes = [(left, top, right + 1, bottom + 1) for left, top, right, bottom in (one.box_px for one in truth.labels)]
     return _annotations(truth.t_ns, boxes, [f"{one.class_name} {one.distance:.0f} m" for one in truth.labels])
 
 
-def _detections(info: StreamInfo, found: Detections) -> Any:
+def _detections(info: StreamInfo, found: Detections) -> fox.ImageAnnotations:
     tracks = [-1] * len(found.classes) if found.tracks is None else found.tracks.tolist()
     texts = [
         f"{name} {score:.2f}{'' if track < 0 else f' #{track}'}"
@@ -168,7 +172,7 @@ def _detections(info: StreamInfo, found: Detections) -> Any:
     return _annotations(found.t_ns, found.boxes_px.tolist(), texts)
 
 
-def _annotations(t_ns: int, boxes: list[Any], texts: list[str]) -> Any:
+def _annotations(t_ns: int, boxes: Sequence[Box], texts: list[str]) -> fox.ImageAnnotations:
     """To draw over an image: edges of boxes in px, and a text for each."""
     at, outlines, captions = fox.Timestamp(*divmod(t_ns, NS_PER_S)), [], []
     for (left, top, right, bottom), text in zip(boxes, texts, strict=True):
@@ -194,13 +198,13 @@ def _radar_cloud(info: StreamInfo, found: RadarDetections) -> RosMessage:
         ("speed", FLOAT32, found.speeds),
         ("snr_db", FLOAT32, found.snr_db),
     ]
-    return frames.cloud(found.t_ns, frame_of(info), columns)
+    return tf_frames.cloud(found.t_ns, frame_of(info), columns)
 
 
 def _range_doppler(info: StreamInfo, image: RangeDopplerImage) -> RosMessage:
     """Range grows upwards. Columns go from approaching to receding."""
     decibels = 10.0 * np.log10(np.maximum(image.power[::-1], NO_POWER))
-    return frames.image(image.t_ns, frame_of(info), "32FC1", decibels.astype("<f4"))
+    return tf_frames.image(image.t_ns, frame_of(info), "32FC1", decibels.astype("<f4"))
 
 
 def _goal_status(info: StreamInfo, status: GoalStatus) -> RosMessage:
@@ -218,7 +222,7 @@ def _goal_status(info: StreamInfo, status: GoalStatus) -> RosMessage:
 
 def _event(info: StreamInfo, event: Event) -> RosMessage:
     text = f"{event.kind}: {event.text}" if event.text else event.kind
-    return rcl_interfaces.Log(frames.stamp(event.t_ns), INFO, info.vehicle, text, file="", function="", line=0)
+    return rcl_interfaces.Log(tf_frames.stamp(event.t_ns), INFO, info.vehicle, text, file="", function="", line=0)
 
 
 OWN: dict[str, tuple[View, ...]] = {
@@ -245,7 +249,7 @@ def views_of(info: StreamInfo) -> list[View]:
     return list(shown.values())
 
 
-def payload(view: View, info: StreamInfo, record: Any) -> Any:
+def payload(view: View, info: StreamInfo, record: object) -> Any:
     """What a channel of the view's kind takes, or None."""
     built = view.make(info, record)
     return built if built is None or view.kind in (ANNOTATIONS, JSON) else bytes(encode(built))

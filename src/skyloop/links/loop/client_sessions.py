@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from skyloop.links.link_gate import Summary
 from skyloop.links.loop.listener import MOST_WHY, Listener
-from skyloop.links.loop.peer import Peer, PeerMessage, integer_of, shared_with
+from skyloop.links.loop.peer import Peer, integer_of, shared_with
 from skyloop.links.loop.remote_pilot import ClientSession, Deadlines, Question
 from skyloop.links.loop.targets import PowerModel
 from skyloop.sim.simulation_port import SimulationPort
@@ -21,7 +21,7 @@ from skyloop_client.messages import EventKind, Message
 from skyloop_client.session import ONLY
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.version import __version__
-from skyloop_client.wire import PROTOCOL
+from skyloop_client.wire import PROTOCOL, LinkMessage
 
 MODES = ("sync", "none", "realtime")
 COMMANDER = "loop"
@@ -141,7 +141,7 @@ class ClientSessions:
                 return str(full)
         raise LinkError(str(unknown_name("stream", str(name), self.infos)))
 
-    def greet(self, peer: Peer, hello: PeerMessage) -> None:
+    def greet(self, peer: Peer, hello: LinkMessage) -> None:
         if (protocol := integer_of(hello, "protocol")) != PROTOCOL:
             raise LinkError(f"protocol {protocol} is not spoken here; this simulator speaks {PROTOCOL}")
         if self._of(peer) is not None:
@@ -224,7 +224,7 @@ class ClientSessions:
             patience_s=PATIENCE_S,
         )
 
-    def _estimator_fields(self, pilot: ClientSession) -> PeerMessage | None:
+    def _estimator_fields(self, pilot: ClientSession) -> LinkMessage | None:
         if not pilot.claimed:
             return None
         outside = self._port.user_streams.outside[pilot.claimed]
@@ -263,7 +263,7 @@ class ClientSessions:
             pilot.given[message.stream] = message.index
         return [[each.stream, each.index, each.t_ns, each.arrival_ns, each.data] for each in messages]
 
-    def new_streams(self, pilot: ClientSession) -> PeerMessage:
+    def new_streams(self, pilot: ClientSession) -> LinkMessage:
         """The streams that were advertised since the session was last informed."""
         bus = self._port.bus
         if len(bus.infos) == pilot.n_known_streams:
@@ -273,7 +273,7 @@ class ClientSessions:
         pilot.known_streams.update(new)
         return new
 
-    def _join(self, peer: Peer, hello: PeerMessage) -> None:
+    def _join(self, peer: Peer, hello: LinkMessage) -> None:
         """Add a further connection to a session, for some of its streams."""
         pilot = self.pilots.get(str(hello["session"]))
         if pilot is None:
@@ -352,7 +352,7 @@ class ClientSessions:
         drawn = sum(one.meter.watts for one in self.computing if one.vehicle == pilot.vehicle)
         self._port.vehicles[pilot.vehicle].set_computer_power(drawn)
 
-    def energy_fields(self, pilot: ClientSession) -> PeerMessage:
+    def energy_fields(self, pilot: ClientSession) -> LinkMessage:
         """The battery and the computer's energy for an answer, if the program asks for them."""
         if not pilot.hears_energy:
             return {}

@@ -14,7 +14,7 @@ from pathlib import Path
 from skyloop.links.link_gate import POLL_S, Link, LinkGate, Summary
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, SessionOptions
 from skyloop.links.loop.listener import MOST_WHY, Listener
-from skyloop.links.loop.peer import Peer, PeerMessage, integer_of, taken
+from skyloop.links.loop.peer import Peer, integer_of, taken
 from skyloop.links.loop.remote_pilot import ClientSession, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
@@ -23,6 +23,7 @@ from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetpointError
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S
+from skyloop_client.wire import LinkMessage
 
 TABLE_I = {"RangeSample": 0.0977, "CameraImage": 0.0374}
 """s that the acquisition of a sample took with the real sensors (synchronised-hil, Table I)."""
@@ -106,6 +107,11 @@ class Coordinator(Link):
             self._give_up_waiting()
         self._give_up_hung()
 
+    @property
+    def began(self) -> float:
+        """When the link was attached, by `time.perf_counter`."""
+        return self._began
+
     def stop_at(self, t_ns: int) -> int:
         """`t_ns`, or an earlier instant at which a question takes effect."""
         for pilot in self.client_sessions.pilots.values():
@@ -141,7 +147,7 @@ class Coordinator(Link):
 
     # ---- incoming
 
-    def receive(self, peer: Peer, message: PeerMessage | str) -> None:
+    def receive(self, peer: Peer, message: LinkMessage | str) -> None:
         """Handle a message, or the reason why a peer has gone."""
         if isinstance(message, str):
             if not peer.dismissed:
@@ -165,7 +171,7 @@ class Coordinator(Link):
         self.listener.drop(peer, why, refusal=why if says_why else "")
         self.client_sessions.leave(peer, why[:MOST_WHY])
 
-    def _receive(self, peer: Peer, message: PeerMessage) -> None:
+    def _receive(self, peer: Peer, message: LinkMessage) -> None:
         kind = message["type"]
         pilot = self.client_sessions.at(peer)
         if kind == "hello":
@@ -184,7 +190,7 @@ class Coordinator(Link):
             pilot.bound_ns = max(pilot.bound_ns, self._et(message))
         # other types may belong to a newer protocol
 
-    def _et(self, message: PeerMessage) -> int:
+    def _et(self, message: LinkMessage) -> int:
         et_ns = integer_of(message, "et_ns")
         if self._sync and et_ns - self._now > LEAP_NS:
             raise LinkError(f"execution time leapt by more than an hour, to {et_ns} ns; the clock's unit is ns")
@@ -192,7 +198,7 @@ class Coordinator(Link):
 
     # ---- questions and answers
 
-    def _ask(self, pilot: ClientSession, message: PeerMessage) -> None:
+    def _ask(self, pilot: ClientSession, message: LinkMessage) -> None:
         if pilot.question is not None:
             raise LinkError("a question before the last one was answered")
         pilot.take_back_memory(message.get("free"))
@@ -303,7 +309,7 @@ class Coordinator(Link):
         if pilot.question is not question or question.fresh or question.any_of or now < question.until_ns:
             return
         ready_ns = self._wall_ns()
-        messages: PeerMessage = {}
+        messages: LinkMessage = {}
         elsewhere: dict[str, int] = {}
         for name in question.want:
             newest = port.bus.newest(name)
@@ -353,11 +359,6 @@ class Coordinator(Link):
     @property
     def _now(self) -> int:
         return self._port.now_ns
-
-    @property
-    def began(self) -> float:
-        """`time.perf_counter` at the start of the timeline's wall times."""
-        return self._began
 
     def _wall_ns(self) -> int:
         return round((time.perf_counter() - self._began) * NS_PER_S)

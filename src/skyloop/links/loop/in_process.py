@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
 
 from skyloop.links.loop.task_deadlines import TaskDeadlines
 from skyloop.sim.simulation_port import SimulationPort
@@ -38,11 +37,11 @@ class InProcess:
         self._end_ns = end_ns
         self._is_open = True
         self._given: dict[str, int] = {}
-        self._latest: dict[str, Any] = {}
+        self._latest: dict[str, object] = {}
         self._every: dict[str, None] = {}
         self._held: list[Message] = []
         """Held messages of the streams requested with `every`."""
-        self._unsent: list[tuple[str, Any]] = []
+        self._unsent: list[tuple[str, object]] = []
         """Records published since the last question."""
         self.tasks = TaskDeadlines()
         """The tasks that it reports, and their missed deadlines."""
@@ -90,7 +89,7 @@ class InProcess:
     def send(self, *items: Setpoint | Request) -> Bundle:
         return self.ask(*items)
 
-    def publish(self, name: str, record: Any) -> None:
+    def publish(self, name: str, record: object) -> None:
         """Like `skyloop_client.Session.publish`."""
         self._unsent.append((name, record))
 

@@ -124,7 +124,7 @@ MOST_WHY = 300
 class Listener:
     """Listens on one port or several, from construction until `close`."""
 
-    taker: Callable[[Any, Any], None]
+    taker: Callable[..., None]
     """Set by the receiver. Called with each message, and with the reason when a peer has gone."""
     peer_class: type[Peer] = Peer
     opens_at_once = True
@@ -199,10 +199,6 @@ class Listener:
         if peer.shut():
             self.inbox.put((self, peer, why[:MOST_WHY]))
             self.wake()
-
-    @property
-    def closed(self) -> bool:
-        return self._ended
 
     def tell(self, peer: Peer, why: str) -> None:
         """Tell a peer why it is refused, if the protocol has a message for that."""

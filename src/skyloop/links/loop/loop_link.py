@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, SkipValidation, model_validator
 
@@ -19,7 +19,7 @@ from skyloop.links.registry import Address
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 
-NAMED_DELAYS: dict[Any, Mapping[str, float]] = {"none": {}, "table-i": TABLE_I}
+NAMED_DELAYS: dict[str, Mapping[str, float]] = {"none": {}, "table-i": TABLE_I}
 
 
 def _delays(value: object) -> object:
@@ -47,7 +47,7 @@ class LoopConfig(LinkConfig, SessionOptions):
 
     @model_validator(mode="before")
     @classmethod
-    def _paced(cls, data: Any) -> Any:
+    def _paced(cls, data: dict[str, object]) -> dict[str, object]:
         """Without a pace, a free-running simulator would make every computer look slow."""
         if data.get("mode", "sync") == "sync" or data.get("pace") is not None:
             return data

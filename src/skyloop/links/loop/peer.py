@@ -16,11 +16,11 @@ import threading
 import time
 from bisect import bisect
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import fields, replace
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,14 +28,12 @@ from numpy.typing import ArrayLike
 from skyloop_client.errors import LinkError, SetpointError
 from skyloop_client.lent_memory import MARK_BYTES
 from skyloop_client.messages import Array, Request, Setpoint
-from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, FrameReader, framed
+from skyloop_client.wire import MOST_BEFORE_HELLO, MOST_FROM_CLIENT, FrameReader, LinkMessage, framed
 
 LENT_BYTES = 64 << 20
 """Of one session. Pages that were never used cost nothing. When all is lent, arrays travel in the messages."""
 LEAST_BYTES = 32_768
 """Smaller arrays travel in the message: sending them costs less than lending."""
-PeerMessage = dict[str, Any]
-"""A message as it travels. Its fields are checked where they are read."""
 LINE = 64
 """Blocks begin at multiples of this many bytes, a cache line."""
 F_SEAL_FUTURE_WRITE = 0x10
@@ -71,7 +69,7 @@ class SharedBlocks:
         self._counted = 0
 
     @property
-    def for_hello(self) -> PeerMessage:
+    def for_hello(self) -> LinkMessage:
         return {"path": f"/proc/{os.getpid()}/fd/{self._file}", "bytes": self._size, "mark": self.mark.hex()}
 
     def lend(self, raw: memoryview) -> int | None:
@@ -151,6 +149,16 @@ MOST_PARTS = 64
 Parts = list[bytes | memoryview]
 
 
+class Inlet(Protocol):
+    """Collects bytes and returns complete messages."""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether part of a message has arrived."""
+
+    def feed(self, data: bytes) -> Iterator[Any]: ...
+
+
 class Peer:
     """One connection."""
 
@@ -169,7 +177,7 @@ class Peer:
         """Held by the thread that reads and puts what it read into the inbox, so that messages keep their order."""
         self._wake = wake
         self._socket = connection
-        self._inlet: Any = self.made_inlet()
+        self._inlet = self.made_inlet()
         self._outbox: deque[memoryview] = deque()
         self._lock = threading.Lock()
         self.greeted = False
@@ -181,8 +189,7 @@ class Peer:
 
     # ---- overridden for other protocols
 
-    def made_inlet(self) -> Any:
-        """Collects bytes and returns complete messages, like `client.wire.Inlet`."""
+    def made_inlet(self) -> Inlet:
         return FrameReader(MOST_BEFORE_HELLO)
 
     def parts_of(self, message: Any) -> Parts:
@@ -198,6 +205,7 @@ class Peer:
     def welcome(self) -> None:
         """It sent a valid hello, so larger messages are allowed from now on."""
         self.greeted = True
+        assert isinstance(self._inlet, FrameReader)
         self._inlet.most = MOST_FROM_CLIENT
 
     def send(self, message: object, *, patience_s: float = 0.0) -> int:
@@ -318,7 +326,7 @@ FARTHEST = 1e12
 """m, m/s, rad... Its square is still far from the largest float."""
 
 
-def integer_of(message: PeerMessage, key: str, default: int | None = None) -> int:
+def integer_of(message: LinkMessage, key: str, default: int | None = None) -> int:
     """An integer of a message."""
     value = message[key] if default is None else message.get(key, default)
     if type(value) is not int or not -MOST < value < MOST:

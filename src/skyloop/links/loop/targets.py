@@ -12,10 +12,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from skyloop.core.child_process import UNBUFFERED, how_it_ended
 from skyloop.core.files import CACHE_FOLDER
@@ -86,26 +86,33 @@ class LocalProcess:
         command = runnable(command)
         self._command = agent_command(options, command) if freeze else command
         self._environment = {"SKYLOOP_CLOCK": clock, "SKYLOOP_SPEED": f"{speed:g}"}
+        self._signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL)
+        self._grace_s, self._end_s = GRACE_S, END_S
         self._process: subprocess.Popen[bytes] | None = None
         self._output: Path | None = None
 
     def start(self, address: str, folder: Path | None) -> None:
         self._output = None if folder is None else folder / self.printed
-        output = None if self._output is None else self._output.open("wb")
-        command = self._command_at(address)
-        variables = {**UNBUFFERED, **self._environment, "SKYLOOP_ADDRESS": address}
+        self._environment = {**UNBUFFERED, **self._environment, "SKYLOOP_ADDRESS": address}
+        with nullcontext() if self._output is None else self._output.open("wb") as output:
+            self._launch(self._command_at(address), output, "the SUT")
+
+    def _launch(
+        self,
+        command: Sequence[str],
+        output: IO[bytes] | None,
+        what: str,
+        cwd: Path | None = None,
+        preexec_fn: Callable[[], None] | None = None,
+    ) -> None:
         try:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT if output else None,
-                start_new_session=True, env={**os.environ, **variables},
+                start_new_session=True, env={**os.environ, **self._environment}, cwd=cwd, preexec_fn=preexec_fn,
             )  # fmt: skip
         except OSError as error:
-            raise LinkError(f"cannot start the SUT '{command[0]}': {error.strerror}") from None
-        else:
-            log.debug("started the SUT as process %d: %s", self._process.pid, shlex.join(command))
-        finally:
-            if output is not None:
-                output.close()
+            raise LinkError(f"cannot start {what} '{command[0]}': {error.strerror}") from None
+        log.debug("started %s as process %d: %s", what, self._process.pid, shlex.join(command))
 
     def _command_at(self, address: str) -> list[str]:
         """The command for a simulator that listens at this address."""
@@ -122,14 +129,14 @@ class LocalProcess:
         return how_it_ended(code, said)
 
     def stop(self) -> None:
-        if self._process is None or self._has_ended(GRACE_S):
+        if self._process is None or self._has_ended(self._grace_s):
             self._signal(signal.SIGKILL)
             return
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number in self._signals:
             # a frozen process must run to receive the signal
             self._signal(signal.SIGCONT)
             self._signal(number)
-            if self._has_ended(END_S):
+            if self._has_ended(self._end_s):
                 break
         self._signal(signal.SIGKILL)
 

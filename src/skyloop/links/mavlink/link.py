@@ -111,7 +111,6 @@ class MavlinkLink(Link):
         self._flown: set[int] = set()
         self._ticked_ns = -1
         self._due_ns = -1
-        self._stopped = False
         self._beat = time.monotonic()
         self._video: VideoServer | None = None
         # bound before the world is built, so that a port in use is reported at once
@@ -160,13 +159,9 @@ class MavlinkLink(Link):
 
     @property
     def over(self) -> bool | None:
-        if self._stopped or not self.options.until_landed:
-            return self._stopped or None
+        if not self.options.until_landed:
+            return None
         return bool(self._flown) and not any(vehicle.system.port.status.armed for vehicle in self.vehicles)
-
-    def stop(self) -> None:
-        """End the flight soon. May be called from any thread."""
-        self._stopped = True
 
     def poll(self) -> None:
         """Clients expect heartbeats even while simulated time is slow or paused."""

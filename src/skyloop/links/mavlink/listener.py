@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import selectors
 import socket
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +15,7 @@ from typing import Any
 from skyloop.links.inbox import Inbox
 from skyloop.links.mavlink.dialect import MavMessage, mavlink
 from skyloop.links.mavlink.wire import Inlet
-from skyloop.links.sockets import bound, reason_of
+from skyloop.links.sockets import SocketLine, bound, reason_of
 from skyloop_client.errors import LinkError
 
 MOST_WAITING = 1000
@@ -55,7 +54,7 @@ class ClientChannel:
         self._remote = remote
         self._heard: dict[Address, float] = {}
         self._system_id = system_id
-        self._packers: dict[int, Any] = {}
+        self._packers: dict[int, mavlink.MAVLink] = {}
         """By component, because each component counts its own messages."""
         self._pending = b""
         self._stuck_since = 0.0
@@ -121,24 +120,19 @@ class ClientChannel:
             self.socket.shutdown(socket.SHUT_RDWR)
 
 
-class MavlinkListener:
-    """All sockets, from construction until `close`."""
+class MavlinkListener(SocketLine):
+    """All sockets, from construction until `close`, and the thread that reads them."""
 
     taker: Callable[[ClientChannel, MavMessage], None]
     """Set by the link. Called with a channel and a message, or with None when the channel is closed."""
 
     def __init__(self, inbox: Inbox, host: str = "127.0.0.1") -> None:
+        super().__init__(inbox, "mavlink")
         self.host = host
         self.refused = 0
-        self._inbox = inbox
-        self._selector = selectors.DefaultSelector()
-        self._awake, self._waker = socket.socketpair()
-        self._selector.register(self._awake, selectors.EVENT_READ, None)
         self._sockets: list[socket.socket] = []
         self._servers: list[socket.socket] = []
         self._connections: dict[int, ClientChannel] = {}
-        self._ended = False
-        self._thread: threading.Thread | None = None
 
     def udp(self, vehicle: int, system_id: int, port: int, remote: Address | None) -> ClientChannel:
         """Bind one of our ports. `remote` gets all messages without having to ask."""
@@ -190,34 +184,22 @@ class MavlinkListener:
                 port = server.getsockname()[1]
                 self.close()
                 raise LinkError(f"cannot open TCP port {port} on {self.host} for MAVLink: {error.strerror}") from None
-        self._thread = threading.Thread(target=self._serve, name="skyloop mavlink", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """Everything is freed when this returns. It may be called twice."""
-        if self._ended:
-            return
-        self._ended = True
-        with suppress(OSError):
-            self._waker.send(b"!")
-        if self._thread is not None:
-            self._thread.join(timeout=2.0)
+    def _free(self) -> None:
         for channel in self._connections.values():
             channel.shut()
             channel.socket.close()
-        for own in [*self._sockets, self._awake, self._waker]:
+        for own in self._sockets:
             own.close()
-        self._selector.close()
 
     # ---- the thread
 
-    def _serve(self) -> None:
-        while not self._ended:
-            for key, _ in self._selector.select(0.25):
-                if isinstance(key.data, ClientChannel):
-                    self._read(key.data)
-                elif key.data is not None:
-                    self._accept(*key.data)
+    def _attend(self, ready: selectors.SelectorKey) -> None:
+        if isinstance(ready.data, ClientChannel):
+            self._read(ready.data)
+        else:
+            self._accept(*ready.data)
 
     def _accept(self, listener: socket.socket, vehicle: int, system_id: int) -> None:
         try:

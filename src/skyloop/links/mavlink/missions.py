@@ -18,17 +18,11 @@ RETRY_S = 0.5
 """Wall s before an item is requested again."""
 MOST_RETRIES = 10
 
-FLOWN = {
-    mavlink.MAV_CMD_NAV_WAYPOINT: "fly there; hold for param 1 s; acceptance radius param 2 m; yaw param 4",
-    mavlink.MAV_CMD_NAV_LOITER_UNLIM: "fly there and stay",
-    mavlink.MAV_CMD_NAV_LOITER_TIME: "fly there and stay for param 1 s",
-    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH: "fly home and land",
-    mavlink.MAV_CMD_NAV_LAND: "fly there and land",
-    mavlink.MAV_CMD_NAV_TAKEOFF: "climb to the altitude",
-    mavlink.MAV_CMD_NAV_DELAY: "hover for param 1 s",
-    mavlink.MAV_CMD_DO_CHANGE_SPEED: "param 2 m/s from here on",
-    mavlink.MAV_CMD_DO_JUMP: "go on with item param 1, param 2 times",
-}
+FLOWN = (
+    mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
+    mavlink.MAV_CMD_NAV_RETURN_TO_LAUNCH, mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,
+    mavlink.MAV_CMD_NAV_DELAY, mavlink.MAV_CMD_DO_CHANGE_SPEED, mavlink.MAV_CMD_DO_JUMP,
+)  # fmt: skip
 """Mission items with an effect."""
 PASSED_OVER = (
     mavlink.MAV_CMD_DO_MOUNT_CONTROL, mavlink.MAV_CMD_DO_MOUNT_CONFIGURE, mavlink.MAV_CMD_DO_GIMBAL_MANAGER_PITCHYAW,
@@ -42,13 +36,10 @@ PASSED_OVER = (
     mavlink.MAV_CMD_DO_GRIPPER,
 )  # fmt: skip
 """Items for a payload that the vehicle may lack. They are accepted, reported and skipped."""
-FENCES = {
-    mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION: "stay within param 1 m of it",
-    mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION: "stay param 1 m away from it",
-    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION: "stay within the polygon of param 1 such items",
-    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION: "stay out of it",
-}
 CIRCLES = (mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION, mavlink.MAV_CMD_NAV_FENCE_CIRCLE_EXCLUSION)
+POLYGONS = (mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION, mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION)
+FENCES = (*CIRCLES, *POLYGONS)
+INCLUSIONS = (CIRCLES[0], POLYGONS[0])
 WITH_POSITION = (
     mavlink.MAV_CMD_NAV_WAYPOINT, mavlink.MAV_CMD_NAV_LOITER_UNLIM, mavlink.MAV_CMD_NAV_LOITER_TIME,
     mavlink.MAV_CMD_NAV_LAND, mavlink.MAV_CMD_NAV_TAKEOFF,

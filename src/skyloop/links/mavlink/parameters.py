@@ -9,6 +9,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
+from operator import attrgetter
 
 from skyloop.links.mavlink.dialect import MavMessage, field_of, mavlink, sender_of
 from skyloop.links.mavlink.system import MavlinkSettings, System
@@ -53,8 +54,9 @@ def _field(
     name: str, field: str, text: str, low: float, high: float, *, among: tuple[float, ...] = (),
 ) -> Parameter:  # fmt: skip
     """The parameter of a field of a record. One with a list of values is an integer."""
+    value = attrgetter(field)
     return Parameter(
-        name, lambda: float(getattr(record(), field)), partial(put, field), text, low, high,
+        name, lambda: float(value(record())), partial(put, field), text, low, high,
         INTEGER if among else REAL, among,
     )  # fmt: skip
 
@@ -144,7 +146,7 @@ def _of_the_setup(system: System) -> list[Parameter]:
     """QGroundControl needs these. Without them it reports missing parameters and asks for a set-up before flight."""
     full, empty = system.port.geometry.voltage_full, system.port.geometry.voltage_empty
     cells = max(1, round(full / FULL_CELL))
-    whole = {
+    integers = {
         "COM_RC_IN_MODE": (1, "no radio control, joysticks only; fixed"),
         "BAT1_SOURCE": (0, "the battery is measured; fixed"),
         "BAT1_N_CELLS": (cells, "cells of the battery; fixed"),
@@ -157,7 +159,7 @@ def _of_the_setup(system: System) -> list[Parameter]:
         "BAT1_V_EMPTY": (empty / cells, "V of an empty cell; fixed"),
     }
     return [
-        *(Parameter(name, partial(float, value), None, text, kind=INTEGER) for name, (value, text) in whole.items()),
+        *(Parameter(name, partial(float, value), None, text, kind=INTEGER) for name, (value, text) in integers.items()),
         *(Parameter(name, partial(float, value), None, text) for name, (value, text) in volts.items()),
     ]
 
@@ -182,10 +184,10 @@ class Parameters:
         self._system = system
         self._names = list(self.table)
 
-    def value(self, name: str, *, as_index: bool = True) -> MavMessage:
+    def value(self, name: str) -> MavMessage:
         """PARAM_VALUE."""
         parameter = self.table[name]
-        index = self._names.index(name) if as_index else 65535
+        index = self._names.index(name)
         return mavlink.MAVLink_param_value_message(
             name.encode(), encoded(parameter.get(), parameter.kind), parameter.kind, len(self.table), index
         )

@@ -69,10 +69,10 @@ class GimbalDevice:
             raise SetpointError(f"gimbal yaw of {math.degrees(yaw):g}°")
         self._put(pitch, yaw, locked=locked)
 
-    def look_at(self, place: Array | None) -> None:
+    def look_at(self, position: Array | None) -> None:
         """Track a world position until the next command. None stops it and looks forward."""
-        self._looks_at, self._rates = place, (0.0, 0.0)
-        if place is None:
+        self._looks_at, self._rates = position, (0.0, 0.0)
+        if position is None:
             self._put(0.0, 0.0, locked=False)
 
     # ---- motion
@@ -276,11 +276,11 @@ class Payload:
             device.secondary = _control(device.secondary, command.integer(3), command.integer(4), command.peer)
             self._tell(device.status(), AUTOPILOT)
 
-    def look_at(self, command: MavCommand, place: Array | None) -> None:
+    def look_at(self, command: MavCommand, position: Array | None) -> None:
         """DO_SET_ROI_LOCATION and _NONE; the gimbal in param 1."""
         for device in self.gimbals.chosen(max(command.integer(1), 0)):
             device.check_control(command.peer)
-            device.look_at(place)
+            device.look_at(position)
 
     def _controlled(self, command: MavCommand) -> list[GimbalDevice]:
         devices = self.gimbals.chosen(max(command.integer(7), 0))

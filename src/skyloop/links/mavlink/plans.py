@@ -8,21 +8,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from skyloop.links.mavlink.dialect import mavlink
-from skyloop.links.mavlink.missions import PASSED_OVER, WITH_POSITION, Item
+from skyloop.links.mavlink.missions import INCLUSIONS, PASSED_OVER, POLYGONS, WITH_POSITION, Item
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, FRAMES_ABOVE_HOME, yaw_from_heading
 from skyloop.vehicle.behaviours import Arrival, Behaviour, Fence, GoTo, Once, Situation, Wait, yaw_towards
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, EventKind, GoHome, Land, TakeOff
-
-INCLUSIONS = (
-    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION,
-    mavlink.MAV_CMD_NAV_FENCE_CIRCLE_INCLUSION,
-)
-POLYGONS = (
-    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_INCLUSION,
-    mavlink.MAV_CMD_NAV_FENCE_POLYGON_VERTEX_EXCLUSION,
-)
 
 
 class PlannedFence:

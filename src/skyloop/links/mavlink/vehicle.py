@@ -104,40 +104,15 @@ MOST_PASSED_ON = 50
 STICK_YAW_RATE = 1.0
 """rad/s at full deflection."""
 
-UNDERSTOOD = {
-    "HEARTBEAT": "a client is connected",
-    "COMMAND_LONG": "see the table of commands",
-    "COMMAND_INT": "the same, with a position of full precision",
-    "SET_MODE": "deprecated: set a mode",
-    "PARAM_REQUEST_LIST": "all parameters",
-    "PARAM_REQUEST_READ": "one, by name or index",
-    "PARAM_SET": "change one",
-    "MISSION_COUNT": "an upload begins: mission, fence or rally points",
-    "MISSION_ITEM_INT": "an item of it",
-    "MISSION_ITEM": "likewise, in degrees",
-    "MISSION_REQUEST_LIST": "a download begins",
-    "MISSION_REQUEST_INT": "an item of it",
-    "MISSION_REQUEST": "likewise, in degrees",
-    "MISSION_CLEAR_ALL": "delete a plan",
-    "MISSION_ACK": "a download has ended",
-    "MISSION_SET_CURRENT": "continue with this item",
-    "SET_POSITION_TARGET_LOCAL_NED": "offboard: position and velocity, or velocity, in LOCAL_NED; velocity in BODY_NED",
-    "SET_POSITION_TARGET_GLOBAL_INT": "offboard: position or velocity",
-    "SET_ATTITUDE_TARGET": "offboard: attitude or body rates, with thrust 0 to 1",
-    "MANUAL_CONTROL": "sticks, in mode position; on the ground, armed, upwards takes off",
-    "GIMBAL_MANAGER_SET_PITCHYAW": "turn a gimbal, in rad",
-    "GIMBAL_MANAGER_SET_ATTITUDE": "likewise, by a quaternion",
-    "FOLLOW_TARGET": "where the target of mode follow-me is",
-    "REQUEST_DATA_STREAM": "deprecated: rates of groups of messages",
-    "LOG_REQUEST_LIST": "the ULog of each flight",
-    "LOG_REQUEST_DATA": "a piece of one",
-    "LOG_REQUEST_END": "no more of it",
-    "FILE_TRANSFER_PROTOCOL": "list and read the run folder; nothing can be written",
-    "STATUSTEXT": "a text of one client, passed on to the others",
-    "TIMESYNC": "answered with simulated time",
-    "PING": "answered",
-}
-"""Messages from clients, and what they are for."""
+UNDERSTOOD = (
+    "HEARTBEAT", "COMMAND_LONG", "COMMAND_INT", "SET_MODE", "PARAM_REQUEST_LIST", "PARAM_REQUEST_READ", "PARAM_SET",
+    "MISSION_COUNT", "MISSION_ITEM_INT", "MISSION_ITEM", "MISSION_REQUEST_LIST", "MISSION_REQUEST_INT",
+    "MISSION_REQUEST", "MISSION_CLEAR_ALL", "MISSION_ACK", "MISSION_SET_CURRENT", "SET_POSITION_TARGET_LOCAL_NED",
+    "SET_POSITION_TARGET_GLOBAL_INT", "SET_ATTITUDE_TARGET", "MANUAL_CONTROL", "GIMBAL_MANAGER_SET_PITCHYAW",
+    "GIMBAL_MANAGER_SET_ATTITUDE", "FOLLOW_TARGET", "REQUEST_DATA_STREAM", "LOG_REQUEST_LIST", "LOG_REQUEST_DATA",
+    "LOG_REQUEST_END", "FILE_TRANSFER_PROTOCOL", "STATUSTEXT", "TIMESYNC", "PING",
+)  # fmt: skip
+"""Messages from clients; docs/how-to/mavlink.md says what they are for."""
 
 
 class MavlinkVehicle:

@@ -137,14 +137,11 @@ class Geography:
         return position
 
 
-def _near(vector: Array, what: str) -> Array:
+def _near(values: tuple[float, ...], what: str) -> Array:
+    vector = np.array(values, np.float64)
     if not np.all(np.abs(vector) <= FARTHEST):
         raise SetpointError(f"{what} of {vector.tolist()} is not near this world")
     return vector
-
-
-def _vector(message: MavMessage, names: tuple[str, str, str], what: str) -> Array:
-    return _near(np.array([getattr(message, name) for name in names], np.float64), what)
 
 
 def setpoint_from_local(message: MavMessage, geography: Geography) -> Setpoint:
@@ -156,7 +153,7 @@ def setpoint_from_local(message: MavMessage, geography: Geography) -> Setpoint:
     if not message.type_mask & IGNORE_POSITION:
         if frame in FRAMES_BODY:
             raise SetpointError("a position in body axes; give it in LOCAL_NED")
-        position = geography.enu_from_local_ned(_vector(message, ("x", "y", "z"), "a position"))
+        position = geography.enu_from_local_ned(_near((message.x, message.y, message.z), "a position"))
     return _setpoint(message, position, body=frame in FRAMES_BODY)
 
 
@@ -179,12 +176,12 @@ def _setpoint(message: MavMessage, position: Array | None, *, body: bool) -> Set
             raise SetpointError(f"type mask {mask:#x} has a {what} of some axes only; give all three or none")
     yaw = None if mask & IGNORE_YAW or not math.isfinite(message.yaw) else yaw_from_heading(message.yaw)
     yaw_rate = 0.0 if mask & IGNORE_YAW_RATE or not math.isfinite(message.yaw_rate) else -message.yaw_rate
-    _near(np.array([yaw_rate]), "a yaw rate")
+    _near((yaw_rate,), "a yaw rate")
     extra = {}
     if not mask & IGNORE_VELOCITY:
-        extra["velocity"] = _vector(message, ("vx", "vy", "vz"), "a velocity")
+        extra["velocity"] = _near((message.vx, message.vy, message.vz), "a velocity")
     if not mask & (IGNORE_ACCELERATION | FORCE):
-        extra["acceleration"] = _vector(message, ("afx", "afy", "afz"), "an acceleration")
+        extra["acceleration"] = _near((message.afx, message.afy, message.afz), "an acceleration")
     if position is not None:
         given = {name: enu_from_ned(value) for name, value in extra.items()}
         return Position(position, yaw, yaw_rate, **given)
@@ -200,9 +197,9 @@ def setpoint_from_attitude(message: MavMessage, max_thrust: float) -> Setpoint:
     if message.type_mask & IGNORE_THRUST or not math.isfinite(message.thrust):
         raise SetpointError("SET_ATTITUDE_TARGET without a thrust")
     thrust = min(max(message.thrust, 0.0), 1.0) * max_thrust
-    names = ("body_roll_rate", "body_pitch_rate", "body_yaw_rate")
     if message.type_mask & IGNORE_ATTITUDE:
-        return Rates(flu_from_frd(_vector(message, names, "a body rate")), thrust)
+        rates = _near((message.body_roll_rate, message.body_pitch_rate, message.body_yaw_rate), "a body rate")
+        return Rates(flu_from_frd(rates), thrust)
     quat = np.array(message.q, np.float64)
     if not 0.5 < float(np.linalg.norm(quat)) < 2.0:
         raise SetpointError(f"SET_ATTITUDE_TARGET with q {quat.tolist()}; give a unit quaternion")

@@ -16,11 +16,11 @@ from skyloop_client.streams import NS_PER_S
 
 try:
     from cyclonedds.core import Policy, Qos
-    from cyclonedds.idl import make_idl_struct, types
+    from cyclonedds.idl import IdlStruct, make_idl_struct, types
 except ImportError:
     raise SetupError("--ros2 needs Cyclone DDS: pip install 'skyloop[ros2]'") from None
 
-SIMPLE: dict[str, Any] = {
+SIMPLE: dict[str, object] = {
     "bool": bool, "byte": types.byte, "int8": types.int8, "uint8": types.uint8, "int16": types.int16,
     "uint16": types.uint16,
     "int32": types.int32, "uint32": types.uint32, "int64": types.int64, "uint64": types.uint64,
@@ -35,12 +35,12 @@ def dds_name(kind: str) -> str:
 
 
 @cache
-def idl_class(kind: str) -> Any:
+def idl_class(kind: str) -> type[IdlStruct]:
     fields = {name: _idl_type(about) for name, about in STORE.fielddefs[kind][1]}
     return make_idl_struct(kind.replace("/", "_"), dds_name(kind), fields)
 
 
-def _idl_type(about: Any) -> Any:
+def _idl_type(about: Any) -> object:
     what, rest = about
     if what == Nodetype.NAME:
         return idl_class(rest)

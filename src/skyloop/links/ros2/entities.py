@@ -8,7 +8,7 @@ import numpy as np
 
 from skyloop.core.frames import rotate, rotate_inverse
 from skyloop.links.ros2.orders import quaternion, vector
-from skyloop.recording.ros2.frames import WORLD, header, pose_of, twist_of
+from skyloop.recording.ros2.tf_frames import WORLD, header, pose_of, twist_of
 from skyloop.recording.ros2.types import RosMessage, geometry_msgs, simulation_interfaces
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.messages import Array

@@ -19,7 +19,7 @@ from skyloop.links.ros2.services import Services
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
 from skyloop.links.ros2.time_control import Lockstep, Pauses, parsed, stamp_of
-from skyloop.recording.ros2.frames import topic_of
+from skyloop.recording.ros2.tf_frames import topic_of
 from skyloop.sim.scenario import Scenario
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError
@@ -68,10 +68,8 @@ class Ros2Link(Link):
         *,
         lockstep: str | None = None,
         world: WorldFacts | None = None,
-        paced: bool = True,
     ) -> None:
-        """`lockstep`: TOPIC or TOPIC@HZ. `paced`: time passes as fast as real time, unless a node steps it."""
-        self._paced = paced
+        """`lockstep`: TOPIC or TOPIC@HZ."""
         self._world = world or WorldFacts()
         self._wanted = None if lockstep is None else parsed(lockstep)
         self.lockstep: Lockstep | None = None
@@ -92,7 +90,8 @@ class Ros2Link(Link):
 
     @property
     def allows_realtime(self) -> bool:
-        return self._paced and not self.pauses.paused and self.lockstep is None
+        """Time passes as fast as real time, unless a node steps it."""
+        return not self.pauses.paused and self.lockstep is None
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
@@ -163,13 +162,13 @@ class Ros2Link(Link):
         self.participant.close()
 
     def summary(self) -> Summary:
-        whole: Summary = {
+        found: Summary = {
             "sent": self.participant.sent, "lost": self.participant.lost, "dropped": self.dropped,
             "calls": self.services.calls,
         }  # fmt: skip
         if self.lockstep is not None:
-            whole["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
-        return whole
+            found["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
+        return found
 
     # ---- what comes in
 

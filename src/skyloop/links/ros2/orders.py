@@ -11,7 +11,7 @@ from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
 from skyloop.links.ros2.dds_types import Quality
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.services import Fields, Services, refusal
-from skyloop.recording.ros2.frames import WORLD
+from skyloop.recording.ros2.tf_frames import WORLD
 from skyloop.recording.ros2.types import RosMessage, decode
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.vehicle.behaviours import Cubics, Track
@@ -111,14 +111,15 @@ class VehicleOrders:
         """`namespaces`: of topics such as `/drone`; RViz's click also has one without a name."""
         own = namespaces[0]
         listen = self._listen
-        listen(f"{own}/cmd_vel", "geometry_msgs/msg/Twist", "stream", self._twist)
+        listen(f"{own}/cmd_vel", "geometry_msgs/msg/Twist", "stream", lambda twist: self._fly(twist, "body"))
         listen(f"{own}/cmd_vel_stamped", "geometry_msgs/msg/TwistStamped", "stream", self._twist_stamped)
         for space in namespaces:
             listen(f"{space}/goal_pose", "geometry_msgs/msg/PoseStamped", "order", self._goal)
         trajectory = "trajectory_msgs/msg/MultiDOFJointTrajectory"
         listen(f"{own}/command/trajectory", trajectory, "order", self._take_trajectory)
-        listen(f"{mavros}/setpoint_velocity/cmd_vel", "geometry_msgs/msg/TwistStamped", "stream", self._twist_in_world)
-        listen(f"{mavros}/setpoint_velocity/cmd_vel_unstamped", "geometry_msgs/msg/Twist", "stream", self._twist_world)
+        velocity = f"{mavros}/setpoint_velocity/cmd_vel"
+        listen(velocity, "geometry_msgs/msg/TwistStamped", "stream", lambda stamped: self._fly(stamped.twist, "world"))
+        listen(f"{velocity}_unstamped", "geometry_msgs/msg/Twist", "stream", lambda twist: self._fly(twist, "world"))
         listen(f"{mavros}/setpoint_position/local", "geometry_msgs/msg/PoseStamped", "stream", self._setpoint)
         for stream, outside in self._port.user_streams.outside.items():
             if outside.setup.vehicle == self._vehicle.name:
@@ -189,15 +190,6 @@ class VehicleOrders:
 
     # ---- setpoints
 
-    def _twist(self, message: RosMessage) -> str:
-        return self._fly(message, "body")
-
-    def _twist_world(self, message: RosMessage) -> str:
-        return self._fly(message, "world")
-
-    def _twist_in_world(self, message: RosMessage) -> str:
-        return self._fly(message.twist, "world")
-
     def _twist_stamped(self, message: RosMessage) -> str:
         frame = message.header.frame_id
         if frame not in ("", WORLD, f"{self._vehicle.name}/base_link", "base_link"):
@@ -213,7 +205,7 @@ class VehicleOrders:
         return self._send(Velocity(velocity, frame, yaw_rate=rate))
 
     def _goal(self, message: RosMessage) -> str:
-        position, yaw = self._place(message)
+        position, yaw = self._position(message)
         if position[2] == 0.0:
             # RViz's click has no height
             position[2] = self._vehicle.truth.position[2]
@@ -221,11 +213,11 @@ class VehicleOrders:
         return self._send(Goal(position, yaw))
 
     def _setpoint(self, message: RosMessage) -> str:
-        position, yaw = self._place(message)
+        position, yaw = self._position(message)
         self._track = None
         return self._send(Position(position, yaw))
 
-    def _place(self, message: RosMessage) -> tuple[Array, float]:
+    def _position(self, message: RosMessage) -> tuple[Array, float]:
         """World position and yaw."""
         frame = message.header.frame_id
         position, turn = vector(message.pose.position), quaternion(message.pose.orientation)
@@ -274,15 +266,18 @@ def estimate_from(message: RosMessage, now_ns: int) -> Estimate:
     t_ns = stamp.sec * NS_PER_S + stamp.nanosec
     pose, twist = message.pose, message.twist
     turn = quaternion(pose.pose.orientation)
-    place, motion = (np.asarray(part.covariance).reshape(6, 6) for part in (pose, twist))
+    pose_covariance, twist_covariance = (np.asarray(part.covariance).reshape(6, 6) for part in (pose, twist))
     velocity = rotate(turn, vector(twist.twist.linear))
-    turned = matrix_from_quat(turn) @ motion[:3, :3] @ matrix_from_quat(turn).T
-    sigmas = [np.sqrt(np.maximum(np.diagonal(part), 0.0)) for part in (place[:3, :3], turned, place[3:, 3:])]
+    turned = matrix_from_quat(turn) @ twist_covariance[:3, :3] @ matrix_from_quat(turn).T
+    sigmas = [
+        np.sqrt(np.maximum(np.diagonal(part), 0.0))
+        for part in (pose_covariance[:3, :3], turned, pose_covariance[3:, 3:])
+    ]
     # no stamp, or one of another clock, would be refused as not of this flight
     t_ns = t_ns if 0 < t_ns <= now_ns else now_ns
     position, rates = vector(pose.pose.position), vector(twist.twist.angular)
-    place_sd, motion_sd, turn_sd = sigmas
-    return Estimate(t_ns, position, velocity, turn, rates, place_sd, motion_sd, turn_sd, True)
+    position_sd, velocity_sd, attitude_sd = sigmas
+    return Estimate(t_ns, position, velocity, turn, rates, position_sd, velocity_sd, attitude_sd, True)
 
 
 def vector(values: RosMessage) -> Array:

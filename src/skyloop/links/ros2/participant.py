@@ -9,7 +9,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from skyloop.links.ros2.dds_types import Quality, idl_class, qos
 from skyloop.links.ros2.rtps.participant import RtpsParticipant
@@ -24,6 +23,7 @@ from cyclonedds.core import (  # isort: skip
     DDSException, GuardCondition, InstanceState, Policy, Qos, ReadCondition, SampleState, ViewState, WaitSet,
 )  # fmt: skip
 from cyclonedds.domain import Domain, DomainParticipant  # isort: skip
+from cyclonedds.idl import IdlStruct  # isort: skip
 from cyclonedds.internal import dds_c_t  # isort: skip
 from cyclonedds.pub import DataWriter  # isort: skip
 from cyclonedds.sub import DataReader  # isort: skip
@@ -46,7 +46,7 @@ Taken = Callable[[bytes, object], None]
 class Writer:
     """A publisher."""
 
-    def __init__(self, entity: DataWriter[Any]) -> None:
+    def __init__(self, entity: DataWriter[IdlStruct]) -> None:
         self.entity = entity
         self.sent = self.lost = 0
         self._reference = entity._ref
@@ -80,10 +80,10 @@ class Participant:
             self._participant = DomainParticipant(settings.domain, Qos(Policy.Userdata(b"enclave=/;")))
         except DDSException as error:
             raise LinkError(f"ROS 2: no participant in domain {settings.domain}: {str(error).strip()}") from None
-        self._topics: dict[str, Topic[Any]] = {}
+        self._topics: dict[str, Topic[IdlStruct]] = {}
         self._writers: dict[str, Writer] = {}
-        self._readers: list[tuple[DataReader[Any], list[Taken]]] = []
-        self.topics_read: dict[str, tuple[str, DataReader[Any], list[Taken]]] = {}
+        self._readers: list[tuple[DataReader[IdlStruct], list[Taken]]] = []
+        self.topics_read: dict[str, tuple[str, DataReader[IdlStruct], list[Taken]]] = {}
         """By topic: its type, and who gets its messages."""
         self._lock = threading.Lock()
         self._waitset = WaitSet(self._participant)
@@ -126,7 +126,7 @@ class Participant:
         """Another one gets the messages of a topic that we read, after those before it."""
         self.topics_read[topic][2].append(taken)
 
-    def _topic(self, topic: str, kind: str) -> Topic[Any]:
+    def _topic(self, topic: str, kind: str) -> Topic[IdlStruct]:
         if topic not in self._topics:
             self._topics[topic] = Topic(self._participant, f"rt{topic}", idl_class(kind))
         return self._topics[topic]

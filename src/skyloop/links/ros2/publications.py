@@ -13,8 +13,8 @@ import numpy as np
 from skyloop.core.frames import matrix_from_quat
 from skyloop.links.ros2.dds_types import Quality
 from skyloop.links.ros2.participant import Participant, Writer
-from skyloop.recording.ros2.frames import WORLD, body_frame, header, pose_of, stamp, topic_of, twist_of
 from skyloop.recording.ros2.samples import odometry
+from skyloop.recording.ros2.tf_frames import WORLD, body_frame, header, pose_of, stamp, topic_of, twist_of
 from skyloop.recording.ros2.types import (
     RosMessage,
     diagnostic_msgs,
@@ -323,8 +323,8 @@ class Publications:
             return
         self._slow = now_ns // SLOW_NS
         vehicles = list(self._port.vehicles.values())
-        whole = self._participant
-        self._say("/diagnostics", lambda: diagnostics(now_ns, vehicles, whole.sent, whole.lost))
+        participant = self._participant
+        self._say("/diagnostics", lambda: diagnostics(now_ns, vehicles, participant.sent, participant.lost))
         for vehicle in vehicles:
             track = list(self._tracks.get(vehicle.name, ()))
             self._say(f"{topic_of(vehicle.name)}/path", partial(path, now_ns, track))

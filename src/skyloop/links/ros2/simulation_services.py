@@ -12,7 +12,7 @@ from skyloop.links.ros2.entities import BOX, FAILED, INCORRECT_STATE, OK, UNSUPP
 from skyloop.links.ros2.participant import Participant
 from skyloop.links.ros2.services import Fields, Reply, Services
 from skyloop.links.ros2.time_control import Pauses
-from skyloop.recording.ros2.frames import stamp, vector
+from skyloop.recording.ros2.tf_frames import stamp, vector
 from skyloop.recording.ros2.types import (
     RosMessage,
     action_msgs,
@@ -143,7 +143,6 @@ SI = "simulation_interfaces/srv"
 STOPPED, PLAYING, PAUSED, QUITTING = range(4)
 ALREADY_THERE, INCORRECT_TRANSITION = 101, 103
 SCOPE_TIME, SCOPE_STATE, SCOPE_SPAWNED = 1, 2, 4
-NO_WORLD_FORMAT = 101
 ENTITIES_FAILED = 150
 FEATURES = {
     "spawning": 0, "deleting": 1, "entity bounds": 5, "box filter": 6, "categories": 8, "state getting": 10,
@@ -182,7 +181,7 @@ class SimulationServices:
         self.action = StepAction(services, participant, pauses, lambda: port.now_ns, lambda: self._step_ns)
 
     def _open(self, services: Services) -> None:
-        whole: dict[str, tuple[str, Callable[[RosMessage], Fields], Fields]] = {
+        answers: dict[str, tuple[str, Callable[[RosMessage], Fields], Fields]] = {
             "get_simulator_features": ("GetSimulatorFeatures", self._features, ()),
             "get_simulation_state": ("GetSimulationState", self._get_state, ()),
             "set_simulation_state": ("SetSimulationState", self._set_state, ()),
@@ -205,7 +204,7 @@ class SimulationServices:
             "load_world": ("LoadWorld", self._unsupported, (NO_WORLD,)),
             "unload_world": ("UnloadWorld", self._unsupported, ()),
         }
-        for name, (kind, answer, nothing) in whole.items():
+        for name, (kind, answer, nothing) in answers.items():
             services.simple(f"/{name}", f"{SI}/{kind}", _guarded(answer, nothing))
         services.serve("/step_simulation", f"{SI}/StepSimulation", self._step)
 

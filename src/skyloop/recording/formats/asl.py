@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -177,10 +178,10 @@ class Asl:
             rows.close()
 
 
-def row_text(t_ns: int, numbers: list[Any]) -> str:
+def row_text(t_ns: int, numbers: Sequence[Any]) -> str:
     """Floats get enough digits to be read back exactly."""
     return ",".join([str(t_ns), *(str(n) if isinstance(n, int) else repr(float(n)) for n in numbers)])
 
 
-def yaml_text(data: dict[str, Any]) -> str:
+def yaml_text(data: dict[str, object]) -> str:
     return yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=120, allow_unicode=True)

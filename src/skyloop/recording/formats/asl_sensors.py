@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from skyloop.recording.formats.png_image import depth_numbers, encode_png, grey
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import ImageTruth, LidarScan
 from skyloop_client.streams import StreamInfo
+
+YamlBlock = dict[str, Any]
+Pixel = TypeVar("Pixel", bound=np.generic)
 
 PER_METRE = 1000.0
 """Depth units per metre."""
@@ -36,9 +39,9 @@ class AslChannel:
 
     folder: str
     header: str
-    about: dict[str, Any]
+    about: YamlBlock
     """The content of its sensor.yaml."""
-    row: Callable[[Any], list[Any]] | None = None
+    row: Callable[[Any], list[object]] | None = None
     """The numbers after the stamp."""
     extension: str = ""
     content: Callable[[Any], bytes | None] | None = None
@@ -79,12 +82,12 @@ def rate_hz(info: StreamInfo) -> float | None:
     return info.rate.num if info.rate.den == 1 else info.rate.hz
 
 
-def pose_block(pose: Transform) -> dict[str, Any]:
+def pose_block(pose: Transform) -> YamlBlock:
     # -0.0 would be correct, but odd to read
     return {"cols": 4, "rows": 4, "data": [float(value) + 0.0 for value in pose.matrix().ravel()]}
 
 
-def camera_block(info: StreamInfo) -> dict[str, Any]:
+def camera_block(info: StreamInfo) -> YamlBlock:
     details = info.details
     coefficients = [float(value) for value in details.get("distortion", ())] or [0.0] * 4
     if len(coefficients) == 5 and coefficients[4] == 0.0:
@@ -101,13 +104,13 @@ def camera_block(info: StreamInfo) -> dict[str, Any]:
     return block
 
 
-def imu_block(info: StreamInfo) -> dict[str, Any]:
+def imu_block(info: StreamInfo) -> YamlBlock:
     names = {"gyro": "gyroscope", "accel": "accelerometer"}
     parts = [(short, long, part) for short, long in names.items() for part in ("noise_density", "random_walk")]
     return {f"{long}_{part}": info.details[f"{short}_{part}"] for short, long, part in parts}
 
 
-def _camera(sensor: str, about: dict[str, Any]) -> AslChannel:
+def _camera(sensor: str, about: YamlBlock) -> AslChannel:
     if sensor.startswith("cam") or about["simulated"].get("mode") == "grey":
         encoding, content = "8-bit grey", lambda image: encode_png(grey(image.colour))
     else:
@@ -116,14 +119,14 @@ def _camera(sensor: str, about: dict[str, Any]) -> AslChannel:
     return AslChannel(sensor, FILES, about, extension="png", content=content)
 
 
-def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list[AslChannel]:
+def _image_truth(sensor: str, about: YamlBlock, classes: list[str]) -> list[AslChannel]:
     """Folder names: segmentation0 and so on for camera rgb0, name_segmentation for a camera of another name."""
     number = re.fullmatch(r"rgb(\d+)", sensor)
     depth = {"encoding": "16-bit depth along the optical axis", "depth_unit": 1.0 / PER_METRE,
              "no_depth": "0: sky, or beyond 65.5 m"}  # fmt: skip
     normals = {"encoding": "8-bit red, green, blue = 127.5 (n + 1), n the normal in world axes (east, north, up)",
                "no_normal": "128, 128, 128: sky"}  # fmt: skip
-    kinds: dict[str, tuple[dict[str, Any], Callable[[ImageTruth], bytes | None]]] = {
+    kinds: dict[str, tuple[YamlBlock, Callable[[ImageTruth], bytes | None]]] = {
         "depth_groundtruth": (depth, lambda truth: _if_there(truth.depth, _depth_png)),
         "normal": (normals, lambda truth: _if_there(truth.normals, _normals_png)),
         "segmentation": (
@@ -148,25 +151,25 @@ def _image_truth(sensor: str, about: dict[str, Any], classes: list[str]) -> list
     ]
 
 
-def _if_there(array: NDArray[Any] | None, encode: Callable[[NDArray[Any]], bytes]) -> bytes | None:
+def _if_there(array: NDArray[Pixel] | None, encode: Callable[[NDArray[Pixel]], bytes]) -> bytes | None:
     return None if array is None else encode(array)
 
 
-def _depth_png(depth: NDArray[Any]) -> bytes:
+def _depth_png(depth: NDArray[np.float32]) -> bytes:
     return encode_png(depth_numbers(depth, PER_METRE))
 
 
-def _normals_png(normals: NDArray[Any]) -> bytes:
+def _normals_png(normals: NDArray[np.float32]) -> bytes:
     return encode_png((normals * np.float32(127.5) + np.float32(128.0)).astype(np.uint8))
 
 
-def _instances_png(instances: NDArray[Any]) -> bytes:
+def _instances_png(instances: NDArray[np.int32]) -> bytes:
     if instances.max(initial=0) > 0xFFFF:
         raise DatasetError(f"thing number {instances.max()} does not fit 16 bits; ASL holds at most 65535 things")
     return encode_png(instances.astype(np.uint16))
 
 
-def npy(array: NDArray[Any]) -> bytes:
+def npy(array: NDArray[np.generic]) -> bytes:
     file = io.BytesIO()
     np.lib.format.write_array(file, np.ascontiguousarray(array), version=(1, 0))
     return file.getvalue()
@@ -186,13 +189,13 @@ def _columns(symbol: str, unit: str) -> list[str]:
     return [f"{symbol}_{axis} [{unit}]" for axis in XYZ]
 
 
-def _fix_row(fix: Any) -> list[Any]:
+def _fix_row(fix: Any) -> list[object]:
     position = [fix.latitude_deg, fix.longitude_deg, fix.altitude, *fix.velocity_enu]
     quality = [fix.fix_type, fix.hdop, fix.vdop, fix.satellites, fix.horizontal_sd, fix.vertical_sd, fix.speed_sd]
     return position + quality
 
 
-FILE_KINDS: dict[str, tuple[str, dict[str, Any], str, Callable[[Any], bytes]]] = {
+FILE_KINDS: dict[str, tuple[str, YamlBlock, str, Callable[[Any], bytes]]] = {
     "DepthImage": (
         "depth-camera",
         {"encoding": "16-bit depth along the optical axis", "depth_unit": 1.0 / PER_METRE, "no_depth": 0},
@@ -216,7 +219,7 @@ FILE_KINDS: dict[str, tuple[str, dict[str, Any], str, Callable[[Any], bytes]]] =
     ),
 }
 """By record: sensor_type, notes for sensor.yaml, extension, content of a file."""
-ROW_KINDS: dict[str, tuple[str, list[str], Callable[[Any], list[Any]]]] = {
+ROW_KINDS: dict[str, tuple[str, list[str], Callable[[Any], list[object]]]] = {
     "ImuSample": (
         "imu",
         _columns("w_RS_S", "rad s^-1") + _columns("a_RS_S", "m s^-2"),

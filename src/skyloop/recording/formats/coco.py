@@ -19,6 +19,9 @@ from skyloop.recording.formats.label_images import SPLITS, LabelImage, LabelImag
 from skyloop.recording.recording import Recording
 from skyloop_client.messages import Label, Message
 
+CocoEntry = dict[str, Any]
+"""An image, a category or an annotation."""
+
 
 class CocoWriter:
     """Writes images one by one, and at the end the annotations of each split."""
@@ -27,8 +30,8 @@ class CocoWriter:
         """classes: names by number of the classes that get labels; the numbers become COCO's categories."""
         self._folder, self._stream, self._classes = folder, stream, classes
         self._class_ids = {name: number for number, name in classes.items()}
-        self._images: list[dict[str, Any]] = []
-        self._annotations: list[dict[str, Any]] = []
+        self._images: list[CocoEntry] = []
+        self._annotations: list[CocoEntry] = []
 
     @property
     def names(self) -> list[str]:
@@ -48,7 +51,7 @@ class CocoWriter:
                 {"id": len(self._annotations) + 1, "image_id": number, **self._annotation(image, label)}
             )
 
-    def _annotation(self, image: LabelImage, label: Label) -> dict[str, Any]:
+    def _annotation(self, image: LabelImage, label: Label) -> dict[str, object]:
         height, width = image.instances.shape
         left, top, right, bottom = label.box_px
         mask = image.mask(label)

@@ -20,6 +20,8 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, ImageTruth, Label, Message
 from skyloop_client.streams import StreamInfo
 
+Parts = dict[str, Any]
+"""Records of one frame, by kind."""
 TYPES = {"person": "Pedestrian", "car": "Car"}
 """KITTI's names for our classes. All others are Misc."""
 PARTLY, LARGELY = 0.1, 0.5
@@ -45,7 +47,7 @@ class Kitti:
         self._parts = [name for name in wanted if name is not None and name in recording.infos]
         """The streams of a frame."""
         self._poses = CameraPoses(recording, self._camera)
-        self._pending: dict[int, dict[str, Any]] = {}
+        self._pending: dict[int, Parts] = {}
         """Incomplete frames, by stamp."""
         self._stamps: list[int] = []
         self._calibration = self._calibration_text()
@@ -60,7 +62,7 @@ class Kitti:
                     self._write_frame(message.t_ns, parts)
                     self._pending = {t_ns: rest for t_ns, rest in self._pending.items() if t_ns > message.t_ns}
 
-    def _write_frame(self, t_ns: int, parts: dict[str, Any]) -> None:
+    def _write_frame(self, t_ns: int, parts: Parts) -> None:
         name = f"{len(self._stamps):06d}"
         self._stamps.append(t_ns)
         if self._lidar is not None:

@@ -70,7 +70,7 @@ class LabelImage:
     classes: NDArray[np.uint8]
     instances: NDArray[np.int32]
     labels: tuple[Label, ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, object] = field(default_factory=dict)
     """What else is known of the image; it becomes part of its entry in COCO."""
 
     @property

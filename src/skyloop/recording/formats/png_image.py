@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ SUB = 1
 """PNG's filter that subtracts the pixel to the left."""
 
 
-def encode_png(pixels: NDArray[Any]) -> bytes:
+def encode_png(pixels: NDArray[np.integer]) -> bytes:
     """(h, w) uint8 or uint16 as grey, (h, w, 3) uint8 as RGB."""
     height, width = pixels.shape[:2]
     step = pixels.dtype.itemsize * (3 if pixels.ndim == 3 else 1)
@@ -41,7 +40,7 @@ def grey(colour: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return colour if colour.ndim == 2 else luma(colour)
 
 
-def depth_numbers(depth: NDArray[Any], per_metre: float) -> NDArray[np.uint16]:
+def depth_numbers(depth: NDArray[np.float32], per_metre: float) -> NDArray[np.uint16]:
     """Depths in m as 16-bit numbers. 0 where there is no depth, or where it does not fit."""
     with np.errstate(invalid="ignore"):
         scaled = depth * np.float32(per_metre) + np.float32(0.5)

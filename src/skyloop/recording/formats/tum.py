@@ -71,9 +71,10 @@ def depth_stream(recording: Recording, camera: str) -> str | None:
     eye = recording.infos[camera]
     for stream in recording.streams_of("DepthImage"):
         info = recording.infos[stream]
-        same_place = info.vehicle == eye.vehicle and all(
-            np.allclose(getattr(info.mount, part), getattr(eye.mount, part), atol=1e-6)
-            for part in ("position", "quat_wxyz")
+        same_place = (
+            info.vehicle == eye.vehicle
+            and np.allclose(info.mount.position, eye.mount.position, atol=1e-6)
+            and np.allclose(info.mount.quat_wxyz, eye.mount.quat_wxyz, atol=1e-6)
         )
         same_lens = all(info.details[name] == eye.details[name] for name in (*INTRINSICS, "width", "height"))
         if same_place and same_lens and eye.details["model"] == "pinhole" and eye.details["gimbal"] == "none":

@@ -4,20 +4,23 @@ A message's log time is its arrival. Its publish time and its header's stamp are
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 import yaml
 from mcap.writer import CompressionType, Writer
 
 from skyloop.core.files import PARTIAL, write_whole
 from skyloop.recording.recording import Recording
-from skyloop.recording.ros2.types import encode, schema_text
-from skyloop.recording.ros2.views import check_topics, mounts, views_of
+from skyloop.recording.ros2.types import RosMessage, encode, schema_text
+from skyloop.recording.ros2.views import check_topics, mounts, views_of, without_form
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
+
+log = logging.getLogger(__name__)
 
 FOLDER = "ros2"
 BAG_VERSION = 5
@@ -51,6 +54,8 @@ class Mcap:
 
     def __init__(self, recording: Recording) -> None:
         check_topics(recording.infos)
+        if silent := without_form(recording.infos.values()):
+            log.warning("mcap: left out, because no ROS 2 message is known for them: %s", ", ".join(silent))
         self._infos = recording.infos
         self._folder = recording.formats_folder / FOLDER
         self._path = self._folder / f"{FOLDER}_0.mcap"
@@ -88,7 +93,7 @@ class Mcap:
             self._partial.replace(self._path)
         write_whole(self._folder / "metadata.yaml", yaml.safe_dump(self._metadata(), sort_keys=False))
 
-    def _write(self, topic: str, made: Any, index: int, t_ns: int, arrival_ns: int) -> None:
+    def _write(self, topic: str, made: RosMessage, index: int, t_ns: int, arrival_ns: int) -> None:
         channel = self._channels.get(topic) or self._new_channel(topic, made.__msgtype__)
         channel.count += 1
         self._writer.add_message(channel.number, arrival_ns, bytes(encode(made)), t_ns, index)
@@ -101,7 +106,7 @@ class Mcap:
         self._channels[topic] = Channel(number, kind)
         return self._channels[topic]
 
-    def _metadata(self) -> dict[str, Any]:
+    def _metadata(self) -> dict[str, object]:
         topics = [
             {
                 "topic_metadata": {

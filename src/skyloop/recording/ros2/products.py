@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import quat_from_yaw
-from skyloop.recording.ros2 import frames
-from skyloop.recording.ros2.frames import FLOAT32, UINT32, WORLD, body_frame, header, optical, pose_of
+from skyloop.recording.ros2 import tf_frames
 from skyloop.recording.ros2.samples import box_2d, detection
+from skyloop.recording.ros2.tf_frames import FLOAT32, UINT32, WORLD, body_frame, header, optical, pose_of
 from skyloop.recording.ros2.types import (
     RosMessage,
     builtin_interfaces,
@@ -21,6 +21,7 @@ from skyloop.recording.ros2.types import (
     visualization_msgs,
 )
 from skyloop_client.messages import (
+    Array,
     Detections,
     Goal,
     GoalStatus,
@@ -64,7 +65,7 @@ def _lens(info: StreamInfo, source: str) -> str:
     return optical(f"{info.vehicle}/{source}") if source else body_frame(info)
 
 
-def _pose_stamped(t_ns: int, position: Any, quat_wxyz: Any) -> RosMessage:
+def _pose_stamped(t_ns: int, position: Array, quat_wxyz: Array) -> RosMessage:
     return geometry_msgs.PoseStamped(header(t_ns, WORLD), pose_of(position, quat_wxyz))
 
 
@@ -80,7 +81,7 @@ def detections(info: StreamInfo, found: Detections) -> RosMessage:
 
 def grid(info: StreamInfo, record: GridMap) -> RosMessage:
     height, width = record.cells.shape
-    origin, loaded = pose_of(record.origin, LEVEL), frames.stamp(record.t_ns)
+    origin, loaded = pose_of(record.origin, LEVEL), tf_frames.stamp(record.t_ns)
     about = nav_msgs.MapMetaData(loaded, record.resolution, width, height, origin)
     return nav_msgs.OccupancyGrid(header(record.t_ns, WORLD), about, np.ascontiguousarray(record.cells).reshape(-1))
 
@@ -111,7 +112,7 @@ def cloud(info: StreamInfo, record: PointCloud) -> RosMessage:
         columns.append(("rgb", UINT32, parts[:, 0] << 16 | parts[:, 1] << 8 | parts[:, 2]))
     if record.ids is not None:
         columns.append(("id", UINT32, record.ids))
-    return frames.cloud(record.t_ns, _axes(info, record.frame), columns)
+    return tf_frames.cloud(record.t_ns, _axes(info, record.frame), columns)
 
 
 def key_pose(info: StreamInfo, pose: KeyPose) -> RosMessage:
@@ -133,8 +134,8 @@ def goal_status(info: StreamInfo, status: GoalStatus) -> RosMessage:
 def landing_status(info: StreamInfo, status: LandingStatus) -> RosMessage:
     """The command, in ROS's body axes: forward, left, up. ROS has no message for the rest."""
     flipped = np.array([1.0, -1.0, -1.0])
-    twist = frames.twist_of(flipped * status.velocity, np.array([0.0, 0.0, -status.yaw_rate]))
-    told = geometry_msgs.TwistWithCovariance(twist, frames.NO_COVARIANCE)
+    twist = tf_frames.twist_of(flipped * status.velocity, np.array([0.0, 0.0, -status.yaw_rate]))
+    told = geometry_msgs.TwistWithCovariance(twist, tf_frames.NO_COVARIANCE)
     return geometry_msgs.TwistWithCovarianceStamped(header(status.t_ns, body_frame(info)), told)
 
 
@@ -154,7 +155,7 @@ def movers(info: StreamInfo, record: Movers) -> RosMessage:
 
 def image(info: StreamInfo, record: Image) -> RosMessage:
     encoding = ENCODINGS[record.pixels.dtype.str[1:], record.pixels.ndim]
-    return frames.image(record.t_ns, _lens(info, record.source), encoding, record.pixels)
+    return tf_frames.image(record.t_ns, _lens(info, record.source), encoding, record.pixels)
 
 
 def markers(info: StreamInfo, record: Markers) -> RosMessage:
@@ -171,8 +172,8 @@ def ros_marker(head: RosMessage, number: int, marker: Marker, action: int = ADD,
     """`locked`: it moves with its frame."""
     return visualization_msgs.Marker(
         head, marker.name, number, MARKER_TYPES[marker.kind], action, pose_of(marker.position, marker.quat_wxyz),
-        scale=frames.vector(marker.size), color=std_msgs.ColorRGBA(*marker.colour.tolist()), lifetime=FOR_EVER,
-        frame_locked=locked, points=[frames.point(one) for one in marker.points], colors=[], texture_resource="",
+        scale=tf_frames.vector(marker.size), color=std_msgs.ColorRGBA(*marker.colour.tolist()), lifetime=FOR_EVER,
+        frame_locked=locked, points=[tf_frames.point(one) for one in marker.points], colors=[], texture_resource="",
         texture=NO_TEXTURE, uv_coordinates=[], text=marker.text, mesh_resource="", mesh_file=NO_MESH,
         mesh_use_embedded_materials=False,
     )  # fmt: skip

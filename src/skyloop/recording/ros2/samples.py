@@ -6,13 +6,11 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from PIL import Image
 
 from skyloop.core.frames import matrix_from_quat, quat_conjugate, quat_from_yaw, quat_multiply, rotate_inverse
 from skyloop.recording.formats.label_images import jpeg
-from skyloop.recording.recording import sensor_of
-from skyloop.recording.ros2 import frames
-from skyloop.recording.ros2.frames import FLOAT32, NO_COVARIANCE, UINT16, WORLD, frame_of, header, optical
+from skyloop.recording.ros2 import tf_frames
+from skyloop.recording.ros2.tf_frames import FLOAT32, NO_COVARIANCE, UINT16, WORLD, frame_of, header, optical
 from skyloop.recording.ros2.types import (
     RosMessage,
     geometry_msgs,
@@ -89,12 +87,8 @@ def camera_info(info: StreamInfo, record: CameraImage | DepthImage) -> RosMessag
 
 
 def camera_image(info: StreamInfo, record: CameraImage) -> RosMessage:
-    pixels, encoding = record.colour, "rgb8"
-    if pixels.ndim == 2:
-        encoding = "mono8"
-    elif sensor_of(info).startswith("cam"):  # grey, as in EuRoC
-        pixels, encoding = np.asarray(Image.fromarray(pixels).convert("L")), "mono8"
-    return frames.image(record.t_ns, optical(frame_of(info)), encoding, pixels)
+    encoding = "mono8" if record.colour.ndim == 2 else "rgb8"
+    return tf_frames.image(record.t_ns, optical(frame_of(info)), encoding, record.colour)
 
 
 def compressed_image(info: StreamInfo, record: CameraImage) -> RosMessage:
@@ -106,7 +100,7 @@ def compressed_image(info: StreamInfo, record: CameraImage) -> RosMessage:
 def depth_image(info: StreamInfo, record: DepthImage) -> RosMessage:
     # ROS (REP 118) uses NaN for a missing value
     depth = np.where(record.depth > 0.0, record.depth, np.float32(np.nan))
-    return frames.image(record.t_ns, optical(frame_of(info)), "32FC1", depth)
+    return tf_frames.image(record.t_ns, optical(frame_of(info)), "32FC1", depth)
 
 
 def truth_image(name: str) -> Callable[[StreamInfo, ImageTruth], RosMessage]:
@@ -114,16 +108,16 @@ def truth_image(name: str) -> Callable[[StreamInfo, ImageTruth], RosMessage]:
 
     def made(info: StreamInfo, truth: ImageTruth) -> RosMessage:
         pixels = getattr(truth, name)
-        return None if pixels is None else frames.image(truth.t_ns, optical(frame_of(info)), TRUTHS[name], pixels)
+        return None if pixels is None else tf_frames.image(truth.t_ns, optical(frame_of(info)), TRUTHS[name], pixels)
 
     return made
 
 
 def camera_moved(info: StreamInfo, truth: ImageTruth) -> RosMessage:
-    if not frames.on_gimbal(info):
+    if not tf_frames.on_gimbal(info):
         return None
     eye = optical(frame_of(info))
-    return tf2_msgs.TFMessage([frames.transform(truth.t_ns, WORLD, eye, truth.position, truth.quat_wxyz)])
+    return tf2_msgs.TFMessage([tf_frames.transform(truth.t_ns, WORLD, eye, truth.position, truth.quat_wxyz)])
 
 
 def labels(info: StreamInfo, truth: ImageTruth) -> RosMessage:
@@ -137,7 +131,7 @@ def _label(head: RosMessage, truth: ImageTruth, label: Label) -> RosMessage:
     position = rotate_inverse(truth.quat_wxyz, label.centre - truth.position)
     turn = quat_multiply(quat_conjugate(truth.quat_wxyz), quat_from_yaw(label.yaw))
     box = box_2d(0.5 * (left + right), 0.5 * (top + bottom), right - left + 1, bottom - top + 1)
-    return detection(head, (label.class_name, 1.0), frames.pose_of(position, turn), box, label.name)
+    return detection(head, (label.class_name, 1.0), tf_frames.pose_of(position, turn), box, label.name)
 
 
 def box_2d(x: float, y: float, width: float, height: float) -> RosMessage:
@@ -162,7 +156,7 @@ def lidar_scan(info: StreamInfo, scan: LidarScan) -> RosMessage:
         ("intensity", FLOAT32, scan.intensities), ("ring", UINT16, scan.rings),
         ("time", FLOAT32, scan.offsets_ns / NS_PER_S),
     ]  # fmt: skip
-    return frames.cloud(scan.t_ns, frame_of(info), columns)
+    return tf_frames.cloud(scan.t_ns, frame_of(info), columns)
 
 
 def radar_scan(info: StreamInfo, scan: RadarScan) -> RosMessage:
@@ -194,7 +188,7 @@ def range_sample(info: StreamInfo, sample: RangeSample) -> RosMessage:
 def battery_state(info: StreamInfo, battery: BatteryState) -> RosMessage:
     # in ROS a current out of the battery is negative
     return sensor_msgs.BatteryState(
-        header(battery.t_ns, frames.body_frame(info)), voltage=battery.voltage, temperature=UNKNOWN,
+        header(battery.t_ns, tf_frames.body_frame(info)), voltage=battery.voltage, temperature=UNKNOWN,
         current=-battery.current, charge=UNKNOWN, capacity=UNKNOWN, design_capacity=UNKNOWN,
         percentage=battery.state_of_charge, power_supply_status=DISCHARGING, power_supply_health=GOOD,
         power_supply_technology=LITHIUM_POLYMER, present=battery.voltage > 0.0, cell_voltage=NO_NUMBERS,
@@ -217,7 +211,8 @@ def _imu(info: StreamInfo, t_ns: int, turning: tuple[Array, float], force: tuple
     (rates, gyro), (accelerations, accel) = turning, force
     return sensor_msgs.Imu(
         _head(info, t_ns), NO_TURN, NO_ORIENTATION,
-        frames.vector(rates), diagonal(gyro, gyro, gyro), frames.vector(accelerations), diagonal(accel, accel, accel),
+        tf_frames.vector(rates), diagonal(gyro, gyro, gyro),
+        tf_frames.vector(accelerations), diagonal(accel, accel, accel),
     )  # fmt: skip
 
 
@@ -229,7 +224,7 @@ def gnss_fix(info: StreamInfo, fix: GnssFix) -> RosMessage:
 
 
 def gnss_velocity(info: StreamInfo, fix: GnssFix) -> RosMessage:
-    variance, twist = fix.speed_sd**2, frames.twist_of(fix.velocity_enu, np.zeros(3))
+    variance, twist = fix.speed_sd**2, tf_frames.twist_of(fix.velocity_enu, np.zeros(3))
     covariance = diagonal(variance, variance, variance, 0.0, 0.0, 0.0)
     told = geometry_msgs.TwistWithCovariance(twist, covariance)
     return geometry_msgs.TwistWithCovarianceStamped(header(fix.t_ns, WORLD), told)
@@ -240,7 +235,7 @@ def barometer_sample(info: StreamInfo, sample: BarometerSample) -> RosMessage:
 
 
 def magnetometer_sample(info: StreamInfo, sample: MagnetometerSample) -> RosMessage:
-    variance, field = _variance(info), frames.vector(sample.field_tesla)
+    variance, field = _variance(info), tf_frames.vector(sample.field_tesla)
     return sensor_msgs.MagneticField(_head(info, sample.t_ns), field, diagonal(variance, variance, variance))
 
 
@@ -257,10 +252,10 @@ def odometry(info: StreamInfo, state: VehicleState | Estimate) -> RosMessage:
         twist_covariance[:3, :3] = body_from_world @ _velocity_covariance(state) @ body_from_world.T
         place, motion = _pose_covariance(state).ravel(), twist_covariance.ravel()
     velocity = rotate_inverse(state.quat_wxyz, state.velocity_world)
-    twist = frames.twist_of(velocity, state.angular_velocity_body)
+    twist = tf_frames.twist_of(velocity, state.angular_velocity_body)
     return nav_msgs.Odometry(
-        header(state.t_ns, WORLD), frames.body_frame(info),
-        geometry_msgs.PoseWithCovariance(frames.pose_of(state.position, state.quat_wxyz), place),
+        header(state.t_ns, WORLD), tf_frames.body_frame(info),
+        geometry_msgs.PoseWithCovariance(tf_frames.pose_of(state.position, state.quat_wxyz), place),
         geometry_msgs.TwistWithCovariance(twist, motion),
     )  # fmt: skip
 
@@ -281,5 +276,5 @@ def _velocity_covariance(estimate: Estimate) -> Array:
 
 
 def vehicle_moved(info: StreamInfo, state: VehicleState) -> RosMessage:
-    body = frames.body_frame(info)
-    return tf2_msgs.TFMessage([frames.transform(state.t_ns, WORLD, body, state.position, state.quat_wxyz)])
+    body = tf_frames.body_frame(info)
+    return tf2_msgs.TFMessage([tf_frames.transform(state.t_ns, WORLD, body, state.position, state.quat_wxyz)])

@@ -30,6 +30,11 @@ def _all_types() -> Typestore:
 STORE = _all_types()
 
 
+def message_class(name: str) -> type[RosMessage]:
+    """The class of a ROS 2 message, such as "std_msgs/msg/Float64". Its arguments are the fields."""
+    return STORE.types[name]
+
+
 def _package(name: str, folder: str = "msg") -> SimpleNamespace:
     """The classes of a package's messages, as attributes."""
     start = f"{name}/{folder}/"

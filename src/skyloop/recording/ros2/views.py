@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA
+from skyloop.core.plugins import Registry
 from skyloop.recording.ros2 import products, samples
-from skyloop.recording.ros2.frames import body_frame, frame_of, on_gimbal, optical, topic_of, transform
+from skyloop.recording.ros2.tf_frames import body_frame, frame_of, on_gimbal, optical, topic_of, transform
 from skyloop.recording.ros2.types import RosMessage, tf2_msgs
+from skyloop_client import messages
 from skyloop_client.errors import DatasetError
 from skyloop_client.streams import StreamInfo
 
@@ -88,14 +90,25 @@ PRODUCTS: dict[str, tuple[View, ...]] = {
 VIEWS = SAMPLES | PRODUCTS
 
 
+OF_PLUGINS: Registry[tuple[View, ...]] = Registry("ros2", "ROS 2 form")
+"""The same for records that plugins bring."""
+
+
 def views_of(info: StreamInfo) -> tuple[View, ...]:
     """Empty for records without a ROS message (actuators, status, events) and for observers."""
-    return VIEWS.get(info.message, ()) if info.vehicle else ()
+    if not info.vehicle:
+        return ()
+    return VIEWS.get(info.message) or OF_PLUGINS.get(info.message, ())
+
+
+def without_form(infos: Iterable[StreamInfo]) -> list[str]:
+    """The streams of records that no ROS 2 message is known for, beside those of skyloop itself."""
+    return [info.name for info in infos if info.vehicle and not views_of(info) and info.message not in messages.__all__]
 
 
 def mounts(infos: Iterable[StreamInfo], t_ns: int) -> RosMessage:
     """The content of /tf_static: from each body to its sensors, and from camera mounts to optical axes."""
-    found: dict[str, Any] = {}
+    found: dict[str, RosMessage] = {}
     for info in infos:
         frame_id, body = frame_of(info), body_frame(info)
         if info.message not in SAMPLES or not info.vehicle or info.message == "BatteryState":

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError
@@ -210,7 +210,7 @@ class RadarTarget(BaseModel):
     size: Positive = 1.0
     """m, the radius or the edge; m², the cross section of a point."""
     position: Vector3
-    """m, the place at the start, in world axes."""
+    """m, the position at the start, in world axes."""
     velocity: Vector3 = (0.0, 0.0, 0.0)
     """m/s, its velocity, in world axes."""
 
@@ -242,7 +242,7 @@ class RadarConfig(SensorConfig):
     height: Annotated[int, Field(ge=8, le=4096)] | None = None
     """px, the height of the picture whose pixels are the scatterers."""
     horizontal_fov_deg: Annotated[float, Field(ge=1.0, lt=170.0)] | None = None
-    """The field of view across the middle row of the picture; things outside it give no echo."""
+    """The field of view across the middle row of the picture; objects outside it give no echo."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
     n_chirps: Count | None = None
@@ -279,13 +279,13 @@ class RadarConfig(SensorConfig):
     lowpass_corner_hz: Positive | None = None
     """The frequency at which the filter has 3 dB."""
     iq: bool = False
-    """true: samples are complex, which tells the sign of a beat and doubles the range."""
+    """true: samples are complex, which gives the sign of a beat and doubles the range."""
     classes: tuple[str, ...] | None = None
     """The classes of the surfaces that echo, as "airloop" masks them; null: all."""
     pattern: AnyPattern = Beam()
     """How strong an echo is, by its direction."""
     specular: bool = True
-    """true: planes and rounded things give mirror-like echoes."""
+    """true: planes and rounded objects give mirror-like echoes."""
     ground_bounce: bool = False
     """true: echoes also travel by way of the ground below, on the way there, back, or both."""
     see_through: bool = False

@@ -9,10 +9,9 @@ do up to eight patches at once.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import complex64, float64, int64, types, uint32
+from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.radar.echoes import (
@@ -21,9 +20,9 @@ from skyloop.sensors.radar.echoes import (
     Echoes,
     Energies,
     Labels,
+    ModelParts,
     Receiver,
     SurfaceView,
-    Things,
     WaveEnds,
     Way,
     antennas_type,
@@ -31,11 +30,11 @@ from skyloop.sensors.radar.echoes import (
     class_shown,
     labels_type,
     leg,
+    model_parts_type,
     own_place,
     picture_type,
     receiver_type,
     surface_phase,
-    things_type,
     unpacked_normal,
 )
 from skyloop.sensors.radar.specular import COLUMNS, MOST_MIRRORS, Mirrors, mirror_fields, mirror_points
@@ -44,7 +43,12 @@ from skyloop_client.messages import Array
 
 
 def point_echoes(
-    points: Array, velocities: Array, fields: Any, antennas: WaveEnds, receiver: Receiver, energies: Array
+    points: Array,
+    velocities: Array,
+    fields: NDArray[np.inexact],
+    antennas: WaveEnds,
+    receiver: Receiver,
+    energies: Array,
 ) -> Echoes:
     """Echoes of (n, 3) points in world axes from the sensor, with complex roots of cross sections, m."""
     out, out_rate, sent = _point_legs(points, velocities, antennas.tx, antennas.tx_velocity)
@@ -66,7 +70,7 @@ def point_echoes(
     return Echoes(half_paths, rates, strengths.astype(np.complex64))
 
 
-def _gain(pattern: Any, directions: Array) -> Array:
+def _gain(pattern: NDArray[np.float32], directions: Array) -> Array:
     """The gain of one antenna towards unit vectors, sensor axes."""
     last = pattern.shape[0] - 1
     a, b = 0.5 * (directions[:, 1:3].T + 1.0) * last
@@ -124,11 +128,11 @@ def _fields(n, y, m, scale, found, out):
 
 
 @inlined
-def _on_things(n, rows, position, lowest, things, points, out):
-    """Leaves out what faces away or is too low, finds where on its thing the rest is, and returns its number."""
+def _on_things(n, rows, position, lowest, objects, points, out):
+    """Leaves out what faces away or is too low, finds where on its object the rest is, and returns its number."""
     px, py, pz, cosines, fields = points
     (own_x, own_y, own_z), (vx, vy, vz) = out
-    standing, poses, speeds, turns, n_standing = things
+    standing, poses, speeds, turns, n_standing = objects
     kept = 0
     for q in range(n):
         if cosines[q] <= 0.0 or pz[q] < lowest:
@@ -250,14 +254,14 @@ def _written(n, count, receiver, ways, turned, out):
     energies[ALL], energies[FOLDED] = whole, folded
 
 
-@kernel(int64(picture_type, things_type, labels_type, antennas_type, receiver_type, _OUT))
+@kernel(int64(picture_type, model_parts_type, labels_type, antennas_type, receiver_type, _OUT))
 def patch_echoes(view, model, known, ends, chain, out):
     """Writes half paths, rates, strengths and energies to `out`, and returns the number of echoes."""
-    picture, things, labels = SurfaceView(*view), Things(*model), Labels(*known)
+    picture, objects, labels = SurfaceView(*view), ModelParts(*model), Labels(*known)
     antennas, receiver = WaveEnds(*ends), Receiver(*chain)
     # arrays are taken out of their record once, because each access counts references
     surface, lens, shares, through = picture.surface, picture.lens, receiver.shares, picture.through
-    rows_of = (things.standing, things.poses, things.velocities, things.turns, things.n_standing)
+    rows_of = (objects.standing, objects.poses, objects.velocities, objects.turns, objects.n_standing)
     rx, m, width, n_rx = antennas.rx, picture.world_from_camera, surface.shape[1], antennas.rx.shape[0]
     by_row = int64(through.shape[0] == surface.shape[0])
     fx, fy, cx, cy = lens[0], lens[1], lens[2], lens[3]
@@ -298,7 +302,7 @@ class CpuEchoes:
     def found(
         self,
         pictures: list[SurfaceView],
-        things: Things,
+        objects: ModelParts,
         labels: Labels,
         ways: list[Way],
         mirrors: Mirrors | None,
@@ -314,13 +318,13 @@ class CpuEchoes:
         for picture in pictures:
             for antennas, receiver in ways:
                 count += patch_echoes(
-                    tuple(picture), tuple(things), tuple(labels), tuple(antennas), tuple(receiver),
+                    tuple(picture), tuple(objects), tuple(labels), tuple(antennas), tuple(receiver),
                     (half_paths[count:], rates[count:], strengths[count:], sums),
                 )  # fmt: skip
         for picture in pictures:
             if mirrors is None:
                 break
-            part = _mirrors_in(picture, things, labels, mirrors, ways[0], sums)
+            part = _mirrors_in(picture, objects, labels, mirrors, ways[0], sums)
             here = slice(count, count + len(part.strengths))
             half_paths[here], rates[here], strengths[here] = part.half_paths, part.rates, part.strengths
             count = here.stop
@@ -337,23 +341,23 @@ class CpuEchoes:
 
 
 def _mirrors_in(
-    picture: SurfaceView, things: Things, labels: Labels, mirrors: Mirrors, way: Way, energies: Array
+    picture: SurfaceView, objects: ModelParts, labels: Labels, mirrors: Mirrors, way: Way, energies: Array
 ) -> Echoes:
     """Echoes of the points at which a surface faces the radar."""
     found = np.empty((MOST_MIRRORS, COLUMNS))
     camera = picture.world_from_camera
     count = mirror_points(picture.surface, picture.lens, camera, mirrors.amplitudes, tuple(labels), found)
     points, fields = mirror_fields(found[:count], picture, mirrors)
-    velocities = _surface_velocities(picture, things, found[:count, 2].astype(int), points)
+    velocities = _surface_velocities(picture, objects, found[:count, 2].astype(int), points)
     return point_echoes(points, velocities, fields, *way, energies)
 
 
-def _surface_velocities(picture: SurfaceView, things: Things, rows: Any, points: Array) -> Array:
+def _surface_velocities(picture: SurfaceView, objects: ModelParts, rows: NDArray[np.intp], points: Array) -> Array:
     """m/s of points of the model's rows; points in world axes from the sensor."""
     out = np.zeros((len(points), 3))
-    k = rows - things.n_standing
+    k = rows - objects.n_standing
     moves = k >= 0
     k = k[moves]
-    arm = points[moves] + picture.position - things.poses[k, :, 3]
-    out[moves] = things.velocities[k] + np.cross(things.turns[k], arm)
+    arm = points[moves] + picture.position - objects.poses[k, :, 3]
+    out[moves] = objects.velocities[k] + np.cross(objects.turns[k], arm)
     return out

@@ -2,7 +2,7 @@
 
 A patch has the area dA = R²·dΩ / cos θ and the cross section σ⁰·dA, σ⁰ = 4·share·cos² θ as for a Lambertian surface.
 Its field is the root of that, so that the total power does not depend on the number of pixels. Its phase is a hash of
-its position in the thing's own axes, so that it stays with a moving thing.
+its position in the object's own axes, so that it stays with a moving object.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import boolean, complex64, float32, float64, int32, int64, types, uint8, uint32, uint64
+from numba import boolean, complex64, float32, float64, int32, int64, uint8, uint32, uint64
 from numpy.typing import NDArray
 
-from skyloop.core.jit import inlined, record_type
+from skyloop.core.jit import inlined, readonly, record_type
 from skyloop.world.model import BY_MATERIAL
 from skyloop_client.messages import Array
 
@@ -73,7 +73,7 @@ class Ends:
     tx_mirrored: bool = False
     rx_mirrored: bool = False
     lowest: float = -np.inf
-    """m above the sensor; things below it give no echo."""
+    """m above the sensor; objects below it give no echo."""
 
 
 @inlined
@@ -100,7 +100,7 @@ def leg(point, point_velocity, end, velocity):
 
 @inlined
 def surface_phase(row, x, y, z):
-    """Turns, 0 to 1, the phase that belongs to a position in a thing's own axes."""
+    """Turns, 0 to 1, the phase that belongs to a position in an object's own axes."""
     h = uint64(int64(np.floor(x / GRAIN))) * uint64(0x9E3779B97F4A7C15)
     h = (h ^ (h >> uint64(29))) + uint64(int64(np.floor(y / GRAIN)))
     h *= uint64(0xBF58476D1CE4E5B9)
@@ -137,10 +137,10 @@ def carried(velocities, turns, k, arm):
 class Labels(NamedTuple):
     """The class of each row of the model, and the classes that the radar sees."""
 
-    part_object: Any
-    object_class: Any
-    material_class: Any
-    shown: Any
+    part_object: NDArray[np.int32]
+    object_class: NDArray[np.uint8]
+    material_class: NDArray[np.uint8]
+    shown: NDArray[np.bool_]
     """(256,) by class."""
 
 
@@ -148,8 +148,8 @@ class Labels(NamedTuple):
 def class_shown(row, material, labels):
     kind = labels.object_class[labels.part_object[row]]
     # both are read, because a branch here is often predicted wrongly
-    by_material, by_thing = labels.shown[labels.material_class[material]], labels.shown[kind]
-    return by_material if kind == BY_MATERIAL else by_thing
+    by_material, by_object = labels.shown[labels.material_class[material]], labels.shown[kind]
+    return by_material if kind == BY_MATERIAL else by_object
 
 
 def part_visibility(labels: Labels) -> NDArray[np.int8]:
@@ -163,37 +163,37 @@ def part_visibility(labels: Labels) -> NDArray[np.int8]:
 class SurfaceView(NamedTuple):
     """The view whose pixels are the patches."""
 
-    surface: Any
-    lens: Any
+    surface: NDArray[np.uint32]
+    lens: Array
     """fx, fy, cx, cy."""
-    world_from_camera: Any
+    world_from_camera: Array
     """(3, 3)."""
-    position: Any
+    position: Array
     """(3,) m, world, of the camera."""
-    through: Any
+    through: NDArray[np.float32]
     """The amplitude that passes through what is in front, per pixel or, with shape (1, 1), for all pixels."""
 
 
-class Things(NamedTuple):
+class ModelParts(NamedTuple):
     """Poses and motion of the model's rows; as in Model and Motion."""
 
     n_standing: int
-    standing: Any
-    poses: Any
-    velocities: Any
-    turns: Any
+    standing: Array
+    poses: Array
+    velocities: Array
+    turns: Array
 
 
 class WaveEnds(NamedTuple):
     """Start and end of the wave, as in Ends, and the pattern of one antenna."""
 
-    pattern: Any
-    sensor_from_world: Any
-    tx: Any
-    rx: Any
-    tx_velocity: Any
-    rx_velocity: Any
-    mirror: Any
+    pattern: NDArray[np.float32]
+    sensor_from_world: Array
+    tx: Array
+    rx: Array
+    tx_velocity: Array
+    rx_velocity: Array
+    mirror: NDArray[np.complex64]
     tx_mirrored: bool
     rx_mirrored: bool
 
@@ -201,7 +201,7 @@ class WaveEnds(NamedTuple):
 class Receiver(NamedTuple):
     """The numbers that turn a patch into an echo at the converter."""
 
-    shares: Any
+    shares: Array
     """The share of the power that each material scatters."""
     scale: float
     """V·m² for a cross section of 1 m²."""
@@ -218,20 +218,20 @@ class Receiver(NamedTuple):
     max_speed: float
     """m/s; faster echoes fold."""
     lowest: float
-    """m above the sensor; things below it give no echo."""
+    """m above the sensor; objects below it give no echo."""
 
 
 Way = tuple[WaveEnds, Receiver]
 """One path of a wave to a patch and back."""
 
-SURFACE = types.Array(uint32, 3, "C", readonly=True)
-A1, A2, _A3 = (types.Array(float64, n, "C", readonly=True) for n in (1, 2, 3))
-_I1, _U1, _B1 = (types.Array(kind, 1, "C", readonly=True) for kind in (int32, uint8, boolean))
-_F2, _C1 = types.Array(float32, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
+SURFACE = readonly(uint32, 3)
+A1, A2, _A3 = (readonly(float64, n) for n in (1, 2, 3))
+_I1, _U1, _B1 = (readonly(kind, 1) for kind in (int32, uint8, boolean))
+_F2, _C1 = readonly(float32, 2), readonly(complex64, 1)
 
 labels_type = record_type(Labels, part_object=_I1, object_class=_U1, material_class=_U1, shown=_B1)
 picture_type = record_type(SurfaceView, surface=SURFACE, lens=A1, world_from_camera=A2, position=A1, through=_F2)
-things_type = record_type(Things, n_standing=int64, standing=_A3, poses=_A3, velocities=A2, turns=A2)
+model_parts_type = record_type(ModelParts, n_standing=int64, standing=_A3, poses=_A3, velocities=A2, turns=A2)
 antennas_type = record_type(
     WaveEnds, pattern=_F2, sensor_from_world=A2, tx=A1, rx=A2, tx_velocity=A1, rx_velocity=A1, mirror=_C1,
     tx_mirrored=boolean, rx_mirrored=boolean,

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.sensors.radar.echoes import (
     Echoes,
     Energies,
     Labels,
+    ModelParts,
     Receiver,
     SurfaceView,
-    Things,
     WaveEnds,
     Way,
     part_visibility,
@@ -88,7 +88,7 @@ KERNEL add_energies(const double* energies, int n_echoes, double* sums)
 SOURCE = SHARED + PATCHES + MIRRORS
 THREADS = 128
 FEW = 8
-"""Blocks of threads that each do several things."""
+"""Blocks of threads that each do several steps."""
 ALIGNMENT = 256
 """Bytes; enough for every type, and a line of the GPU's memory is not shared."""
 
@@ -146,7 +146,7 @@ class GpuEchoes:
     def found(
         self,
         pictures: list[SurfaceView],
-        things: Things,
+        objects: ModelParts,
         labels: Labels,
         ways: list[Way],
         mirrors: Mirrors | None,
@@ -157,9 +157,9 @@ class GpuEchoes:
         n_pixels = pictures[0].surface.shape[0] * pictures[0].surface.shape[1]
         n_patches = n_pixels * len(pictures) * len(ways)
         n = n_patches + (MOST_MIRRORS * len(pictures) if mirrors else 0)
-        offsets = self._packed_arguments(pictures, things, ways, mirrors, (n_pixels, n_patches))
+        offsets = self._packed_arguments(pictures, objects, ways, mirrors, (n_pixels, n_patches))
         sent = self._upload.sent()
-        standing = self._unchanged("standing", cupy.asarray, things.standing)
+        standing = self._unchanged("standing", cupy.asarray, objects.standing)
         seen = self._unchanged("seen", lambda *known: cupy.asarray(part_visibility(Labels(*known))), *labels)
         shares, amplitudes = ways[0][1].shares, mirrors.amplitudes if mirrors else None
         materials = self._unchanged("materials", self._materials, shares, amplitudes)
@@ -191,13 +191,13 @@ class GpuEchoes:
         cupy = self._cupy
         if len(parts) == 1:
             return parts[0]
-        fields = ("half_paths", "rates", "strengths")
-        return Echoes(*(cupy.concatenate([cupy.asarray(getattr(part, name)) for part in parts]) for name in fields))
+        columns = zip(*((part.half_paths, part.rates, part.strengths) for part in parts), strict=True)
+        return Echoes(*(cupy.concatenate([cupy.asarray(array) for array in column]) for column in columns))
 
     def _packed_arguments(
         self,
         pictures: list[SurfaceView],
-        things: Things,
+        objects: ModelParts,
         ways: list[Way],
         mirrors: Mirrors | None,
         counts: tuple[int, int],
@@ -207,7 +207,7 @@ class GpuEchoes:
         by_way = []
         for antennas, receiver in ways:
             wavelength = mirrors.wavelength if mirrors else 0.0
-            numbers = _numbers(pictures[0], things, antennas, receiver, wavelength)
+            numbers = _numbers(pictures[0], objects, antennas, receiver, wavelength)
             by_way.append((upload.add(numbers), upload.add(antennas.mirror)))
         offsets: list[np.int32] = []
         for k, picture in enumerate(pictures):
@@ -216,13 +216,13 @@ class GpuEchoes:
                 values = {
                     "surface_at": surface_at, "through_at": through_at, "numbers_at": numbers_at,
                     "mirror_at": mirror_at, "first_patch": len(offsets) * n_pixels,
-                    "first_mirror": n_patches + k * MOST_MIRRORS, **_sizes(picture, things, antennas, receiver),
+                    "first_mirror": n_patches + k * MOST_MIRRORS, **_sizes(picture, objects, antennas, receiver),
                 }  # fmt: skip
                 offsets.append(np.int32(upload.add(np.array([values[name] for name in ARGUMENTS], np.int32))))
         return offsets
 
     def _unchanged(self, name: str, make: Callable[..., Any], *of: Any) -> Any:
-        """An array on the GPU, made anew only where it is made of others than before. They never change in place."""
+        """An array on the GPU, made again only where it is made of others than before. They never change in place."""
         made = self._kept.get(name)
         if made is None or any(old is not new for old, new in zip(made[0], of, strict=True)):
             made = self._kept[name] = (of, make(*of))
@@ -243,23 +243,26 @@ class GpuEchoes:
             self._ordered = self._cupy.empty(n_pixels * ORDERED)
 
 
-def _numbers(picture: SurfaceView, things: Things, antennas: WaveEnds, receiver: Receiver, wavelength: float) -> Array:
-    """What the source reads at its places."""
-    fixed = {
+def _numbers(
+    picture: SurfaceView, objects: ModelParts, antennas: WaveEnds, receiver: Receiver, wavelength: float
+) -> Array:
+    """The numbers that the source reads, at their offsets."""
+    fixed: dict[str, ArrayLike] = {
         "LENS": picture.lens, "CAMERA": picture.world_from_camera, "POSITION": picture.position,
         "TURN": antennas.sensor_from_world, "TX": antennas.tx, "TX_VELOCITY": antennas.tx_velocity,
         "RX_VELOCITY": antennas.rx_velocity, "WAVELENGTH": wavelength,
     }  # fmt: skip
-    fixed |= {name: getattr(receiver, name.lower()) for name in FIXED if name not in fixed}
-    rest = (antennas.rx, things.poses, things.velocities, things.turns)
+    of_receiver = receiver._asdict()
+    fixed |= {name: of_receiver[name.lower()] for name in FIXED if name not in fixed}
+    rest = (antennas.rx, objects.poses, objects.velocities, objects.turns)
     return np.concatenate([np.ravel(part) for part in (*(fixed[name] for name in FIXED), *rest)])
 
 
-def _sizes(picture: SurfaceView, things: Things, antennas: WaveEnds, receiver: Receiver) -> dict[str, int]:
+def _sizes(picture: SurfaceView, objects: ModelParts, antennas: WaveEnds, receiver: Receiver) -> dict[str, int]:
     height, width = picture.surface.shape[:2]
     return {
-        "height": height, "width": width, "n_rx": len(antennas.rx), "n_standing": things.n_standing,
-        "n_moving": len(things.poses), "order": receiver.order, "table": len(antennas.pattern),
+        "height": height, "width": width, "n_rx": len(antennas.rx), "n_standing": objects.n_standing,
+        "n_moving": len(objects.poses), "order": receiver.order, "table": len(antennas.pattern),
         "mirror": len(antennas.mirror), "by_pixel": picture.through.shape == (height, width),
         "tx_mirrored": antennas.tx_mirrored, "rx_mirrored": antennas.rx_mirrored,
     }  # fmt: skip

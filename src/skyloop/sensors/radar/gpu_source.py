@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.echoes import ALL, GRAIN
 from skyloop_client.messages import Array
 
@@ -160,7 +160,7 @@ FIXED = {
     "LENS": 4, "CAMERA": 9, "POSITION": 3, "TURN": 9, "TX": 3, "TX_VELOCITY": 3, "RX_VELOCITY": 3, "SCALE": 1,
     "BEAT_PER_M": 1, "BEAT_PER_M_S": 1, "CORNER_HZ": 1, "MAX_RANGE": 1, "MAX_SPEED": 1, "LOWEST": 1, "WAVELENGTH": 1,
 }  # fmt: skip
-"""Numbers that are sent with every burst, in this order. After them come those of antennas and of things that move."""
+"""Numbers that are sent with every burst, in this order. After them come those of antennas and of objects that move."""
 
 ARGUMENTS = (
     "height", "width", "n_rx", "n_standing", "n_moving", "order", "table", "mirror", "by_pixel", "tx_mirrored",

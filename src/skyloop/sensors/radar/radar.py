@@ -11,23 +11,33 @@ import importlib.util
 import math
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.config import PRESETS, RadarConfig, RadarNumbers, pattern_table
 from skyloop.sensors.radar.cpu_echoes import CpuEchoes, point_echoes
-from skyloop.sensors.radar.echoes import Echoes, Ends, Energies, Labels, Receiver, SurfaceView, Things, WaveEnds, Way
+from skyloop.sensors.radar.echoes import (
+    Echoes,
+    Ends,
+    Energies,
+    Labels,
+    ModelParts,
+    Receiver,
+    SurfaceView,
+    WaveEnds,
+    Way,
+)
 from skyloop.sensors.radar.gpu_echoes import GpuEchoes
 from skyloop.sensors.radar.gpu_source import GpuSum
 from skyloop.sensors.radar.specular import Mirrors
 from skyloop.sensors.radar.synthesis import CpuSum
-from skyloop.sensors.sensor import Scene, Sensor, numbers_of, plain
+from skyloop.sensors.sensor import Details, Scene, Sensor, numbers_of, plain
 from skyloop.world.materials import TRANSPARENCY, grazing_reflection, mirror_amplitudes, scattered_shares
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.views import MATERIAL_CLASS, Pinhole, View, ViewPose, ViewRequest
@@ -50,7 +60,7 @@ class EchoFinder(Protocol):
     def found(
         self,
         pictures: list[SurfaceView],
-        things: Things,
+        objects: ModelParts,
         labels: Labels,
         ways: list[Way],
         mirrors: Mirrors | None,
@@ -73,7 +83,7 @@ def backend_on(backend: str, waveform: Waveform) -> tuple[EchoFinder, BurstSum]:
     return CpuEchoes(), CpuSum(waveform)
 
 
-def _gpu() -> tuple[Any, str]:
+def _gpu() -> tuple[ModuleType | None, str]:
     """CuPy, if it is installed and finds a device; else None and the reason."""
     if importlib.util.find_spec("cupy") is None:
         return None, "CuPy is not installed"
@@ -153,7 +163,7 @@ FARTHEST = 2000.0
 """m over which a wave is followed behind a material that lets it pass."""
 
 MOST_FACES = 4
-"""Faces of one thing that a wave passes."""
+"""Faces of one object that a wave passes."""
 CLEAR_OF_SURFACE = 2e-3
 """m behind a surface, where a wave continues."""
 
@@ -209,11 +219,11 @@ class Paths:
         lens, camera, place = _lens(view), _world_from_camera(view), np.array(view.pose.position)
         pictures = [SurfaceView(surface, lens, camera, place, through) for surface, through in layers]
         model, motion = view.model, view.motion
-        things = Things(
+        objects = ModelParts(
             model.n_standing, model.standing_poses, motion.poses, motion.velocities, motion.angular_velocities
         )
         labels = Labels(model.part_object, model.object_class, MATERIAL_CLASS, self._shown)
-        parts = self._finder.found(pictures, things, labels, ways, self._mirrors, energies)
+        parts = self._finder.found(pictures, objects, labels, ways, self._mirrors, energies)
         if self._config.targets:
             parts += [self._targets(kinematics, way, energies.sums) for way in ways]
         return self.joined(parts), energies
@@ -259,7 +269,7 @@ def _world_from_camera(view: View) -> Array:
 
 
 def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
-    """A second surface buffer, of things behind surfaces that let waves pass, and the amplitude that passes."""
+    """A second surface buffer, of objects behind surfaces that let waves pass, and the amplitude that passes."""
     surface = np.zeros_like(view.surface)
     through = TRANSPARENCY.astype(np.float32)[view.materials]
     at = np.nonzero(through > 0.0)
@@ -268,7 +278,7 @@ def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
     along = (rays / slant[:, None]) @ _world_from_camera(view).T
     rows = view.surface[..., 1][at].astype(np.int32) - 1
     words = np.zeros((len(rays), 4), np.uint32)
-    # a pane has a back too: a wave must leave a thing before it meets another
+    # a pane has a back too: a wave must leave an object before it meets another
     reached, going = view.depth[at] * slant, np.arange(len(rays))
     for _ in range(MOST_FACES):
         start = reached[going] + CLEAR_OF_SURFACE
@@ -284,7 +294,7 @@ def _behind(view: View, scene: Scene) -> tuple[Surface, NDArray[np.float32]]:
     return surface, through
 
 
-def _packed_normals(normals: Any) -> Surface:
+def _packed_normals(normals: NDArray[np.floating]) -> Surface:
     """Packed as world.views describes; the material's byte is free."""
     flat = normals[:, :2] / np.maximum(np.abs(normals).sum(axis=1, keepdims=True), 1e-12)
     folded = (1.0 - np.abs(flat[:, ::-1])) * np.where(flat >= 0.0, 1.0, -1.0)
@@ -293,7 +303,7 @@ def _packed_normals(normals: Any) -> Surface:
 
 
 class Radar(Sensor[tuple[()]]):
-    """Keeps no state between samples. Things in view move at constant velocity during a burst."""
+    """Keeps no state between samples. Objects in view move at constant velocity during a burst."""
 
     Config = RadarConfig
     needs_views = True
@@ -351,19 +361,19 @@ class Radar(Sensor[tuple[()]]):
         """A fault shifts all voltages."""
         return RadarScan(sample.t_ns, sample.volts + sample.volts.dtype.type(error[0]), sample.folded_share)
 
-    def details(self) -> dict[str, Any]:
+    def details(self) -> Details:
         c, lens = self._config, self.lens
         return {
             "preset": c.preset,
             **plain(self.numbers),
             **self.waveform.details(),
             "rx_positions": [list(place) for place in self.numbers.rx_positions[: self.numbers.n_rx]],
-            **{name: getattr(lens, name) for name in ("fx", "fy", "cx", "cy")},
+            **lens.centre_and_focal(),
             "wavelength": self.paths.wavelength,
             "volts_of_one_square_metre_at_one_metre": self.paths.scale,
             "thermal_noise_volts": thermal_volts(self.numbers),
             "pattern": c.pattern.model_dump(),
             "classes": None if c.classes is None else list(c.classes),
-            **{name: getattr(c, name) for name in ("specular", "ground_bounce", "see_through")},
+            **c.model_dump(include={"specular", "ground_bounce", "see_through"}),
             "targets": [target.model_dump() for target in c.targets],
         }

@@ -16,10 +16,11 @@ zones echoes less or more. Fresnel integrals over its visible part account for t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, uint32
+from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.sensors.radar.echoes import A1, A2, SURFACE, Labels, SurfaceView, class_shown, labels_type, unpacked_normal
@@ -45,7 +46,7 @@ SHARPEST = 0.02
 class Mirrors(NamedTuple):
     """What makes surfaces mirrors."""
 
-    amplitudes: Any
+    amplitudes: Array
     """The share of the field that each material reflects."""
     wavelength: float
     """m."""
@@ -217,7 +218,7 @@ def mirror_points(surface, lens, world_from_camera, amplitudes, known, found):
     return count
 
 
-def mirror_fields(found: Array, picture: SurfaceView, mirrors: Mirrors) -> tuple[Array, Any]:
+def mirror_fields(found: Array, picture: SurfaceView, mirrors: Mirrors) -> tuple[Array, NDArray[np.inexact]]:
     """The points of `mirror_points`, m in world axes from the sensor, and complex roots of their cross sections, m."""
     lens, through = picture.lens, picture.through
     row, column, _, materials, distance, jxx, jxy, jyx, jyy = found[:, :9].T
@@ -226,7 +227,7 @@ def mirror_fields(found: Array, picture: SurfaceView, mirrors: Mirrors) -> tuple
     points = (sight / slant[:, None] * distance[:, None]) @ picture.world_from_camera.T
     det = jxx * jyy - jxy * jyx
     sizes = mirrors.amplitudes[materials.astype(int)] * np.sqrt(np.pi / np.maximum(np.abs(det), SHARPEST)) * distance
-    edges: Any = 1.0
+    edges: NDArray[np.inexact] | float = 1.0
     for low, high, focal, j, tilt in ((9, 10, lens[0], jxx, 0), (11, 12, lens[1], jyy, 1)):
         # of a pixel, across the line of sight
         metres = distance * np.sqrt(1.0 + sight[:, 1 - tilt] ** 2) / (focal * slant**2)

@@ -28,8 +28,8 @@ from numba import complex64, float32, float64, int64, types, void
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
-from skyloop.core.jit import inlined, kernel, record_type
+from skyloop.core.jit import inlined, kernel, readonly, record_type
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop_client.messages import Array
 
 WIDTH = 5
@@ -131,7 +131,7 @@ def _write_window(typing_context, out, at, table, start, rest, factors):
     return void(out, int64, table, int64, float32, types.UniTuple(float32, 2)), generate
 
 
-_A2, _C1 = types.Array(float64, 2, "C", readonly=True), types.Array(complex64, 1, "C", readonly=True)
+_A2, _C1 = readonly(float64, 2), readonly(complex64, 1)
 
 
 class EchoGrid(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a vehicle can be told to do for a while: links translate their messages into these, Python code uses them
+"""What a vehicle can be commanded to do for a while: links translate their messages into these, Python code uses them
 directly."""
 
 from skyloop.vehicle.behaviours.behaviour import Behaviour, For, Once, Order, Situation, Steps, Wait

@@ -1,4 +1,4 @@
-"""Move or turn without a place to reach: velocities, sticks, attitudes, rates, yaw."""
+"""Move or turn without a position to reach: velocities, sticks, attitudes, rates, yaw."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Sticks(Behaviour):
             self._stands_ns = now.t_ns
         if now.t_ns - self._stands_ns > NS_PER_S:
             return Land()
-        # a vehicle that is only told to climb at 0 m/s sinks a little with each change of its tilt
+        # a vehicle that is only commanded to climb at 0 m/s sinks a little with each change of its tilt
         height = float(now.state.position[2])
         if begins or climb != 0.0 or not now.is_flying:
             self._height = None

@@ -1,4 +1,4 @@
-"""Fly to a place, along a path of straight lines, or on a trajectory in time."""
+"""Fly to a position, along a path of straight lines, or on a trajectory in time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from skyloop_client.errors import SetpointError
 from skyloop_client.messages import Array, Goal, Position, Velocity
 
 TURN_BEYOND = 1.0
-"""m of horizontal distance beyond which a vehicle turns to face a place on its way there."""
+"""m of horizontal distance beyond which a vehicle turns to face a position on its way there."""
 AHEAD_S, LEAST_AHEAD = 2.0, 2.0
 """On a line it aims at a point this many s of flight ahead, and at least this many m."""
 LINE_NS = 100_000_000
@@ -25,7 +25,7 @@ LINE_NS = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """When a place counts as reached."""
+    """When a position counts as reached."""
 
     radius: float
     """m from it."""
@@ -48,7 +48,7 @@ class Arrival:
 
 
 class GoTo(Behaviour):
-    """Flies straight to a place and stays there. With a `start` it keeps to the line from there in wind, too."""
+    """Flies straight to a position and stays there. With a `start` it keeps to the line from there in wind, too."""
 
     def __init__(
         self, position: ArrayLike, yaw: float | None = None, speed: float | None = None, *,
@@ -94,7 +94,7 @@ class GoTo(Behaviour):
 
 
 def yaw_towards(now: Situation, position: Array) -> float:
-    """rad: facing a place, unless that is close."""
+    """rad: facing a position, unless that is close."""
     ahead = position - now.state.position
     return now.yaw if float(np.hypot(ahead[0], ahead[1])) < TURN_BEYOND else math.atan2(ahead[1], ahead[0])
 

@@ -1,4 +1,4 @@
-"""Fly around a place, or beside a target that moves."""
+"""Fly around a position, or beside a target that moves."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ Position and velocity are those of the IMU, not of the body's origin, so no angu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, void
@@ -24,17 +24,7 @@ N_OUTPUT = 22
 """Position 3, velocity 3, quat_wxyz 4, body rates 3, then the sd of position, velocity and attitude."""
 
 # Indices into the `noise` array: squared densities, then gravity and the uncertainty that an IMU gap adds.
-(
-    GYRO_DENSITY,
-    ACCEL_DENSITY,
-    GYRO_WALK,
-    ACCEL_WALK,
-    BAROMETER_WALK,
-    GRAVITY,
-    GAP_LIMIT,
-    GAP_RATE,
-    GAP_ACCEL,
-) = range(9)
+(GYRO_DENSITY, ACCEL_DENSITY, GYRO_WALK, ACCEL_WALK, BAROMETER_WALK, GRAVITY, GAP_LIMIT, GAP_RATE, GAP_ACCEL) = range(9)
 
 _SUBSTEP = 0.02
 _FLOOR_POSITION = 1e-6
@@ -136,7 +126,7 @@ MATRIX = float64[:, ::1]
 
 
 @kernel(void(VECTOR, MATRIX, VECTOR, VECTOR, float64, VECTOR), turn=WHEN_CALLED)
-def predict(nominal: Any, covariance: Any, gyro: Any, accel: Any, dt: Any, noise: Any) -> None:
+def predict(nominal, covariance, gyro, accel, dt, noise):
     """Propagates state and covariance over `dt` with one body-axes measurement, the mean of the interval."""
     wx = (gyro[0] - nominal[10]) * dt
     wy = (gyro[1] - nominal[11]) * dt
@@ -224,7 +214,7 @@ _FITTED = record_type(Fitted, body_from_imu=MATRIX, levers=MATRIX, noise=VECTOR)
 
 
 @kernel(void(_REMEMBERED, _FITTED, VECTOR, float64, int64, VECTOR))
-def advance(memory: Any, fitted: Any, sample: Any, dt: Any, row: Any, out: Any) -> None:
+def advance(memory, fitted, sample, dt, row, out):
     """Processes one IMU sample (gyro, accel; sensor axes): predicts up to it and outputs the motion of the body.
 
     Samples are instantaneous, so the mean of the last and the new one stands for the interval between them. The new
@@ -254,5 +244,5 @@ def advance(memory: Any, fitted: Any, sample: Any, dt: Any, row: Any, out: Any) 
 
 
 @kernel(void(VECTOR, MATRIX))
-def world_from_body(nominal: Any, out: Any) -> None:
+def world_from_body(nominal, out):
     _matrix(nominal[6:10], out)

@@ -4,20 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import float64, int64, types
 
 from skyloop.core.jit import inlined, kernel
-from skyloop.vehicle.estimation.ekf_kernels import (
-    MATRIX,
-    N_ERROR,
-    VECTOR,
-    exponential,
-    floor_and_symmetrise,
-    multiply,
-)
+from skyloop.vehicle.estimation.ekf_kernels import MATRIX, N_ERROR, VECTOR, exponential, floor_and_symmetrise, multiply
 
 
 @inlined
@@ -74,7 +65,7 @@ _PAST = types.Tuple((MATRIX, int64[::1], int64))
 
 
 @kernel(float64(VECTOR, MATRIX, _MEASUREMENT, VECTOR, float64, _PAST))
-def update(nominal: Any, P: Any, measurement: Any, gain_mask: Any, gate: Any, past: Any) -> Any:
+def update(nominal, P, measurement, gain_mask, gate, past):
     """Applies scalar measurements one after another, or none of them if one is beyond `gate` sigmas.
 
     measurement: innovation, Jacobian and variance. past: the remembered motion of the antenna, its instants, and now.
@@ -100,7 +91,7 @@ def update(nominal: Any, P: Any, measurement: Any, gain_mask: Any, gate: Any, pa
 
 
 @kernel(float64(MATRIX, int64[::1], int64, int64, VECTOR))
-def recall(ring: Any, ring_t_ns: Any, count: Any, t_ns: Any, out: Any) -> Any:
+def recall(ring, ring_t_ns, count, t_ns, out):
     """Interpolates the ring at `t_ns` (or its nearest end) into `out`; returns the age in s."""
     size = ring.shape[0]
     newest = count - 1

@@ -13,15 +13,7 @@ import numpy as np
 from skyloop.core.frames import GeoPoint, LocalFrame, matrix_from_quat
 from skyloop.vehicle.estimation.ekf import EkfConfig, ErrorStateFilter, FilterState
 from skyloop_client.errors import ScenarioError
-from skyloop_client.messages import (
-    Array,
-    BarometerSample,
-    Estimate,
-    GnssFix,
-    ImuSample,
-    MagnetometerSample,
-    Message,
-)
+from skyloop_client.messages import Array, BarometerSample, Estimate, GnssFix, ImuSample, MagnetometerSample, Message
 from skyloop_client.streams import Mount, StreamInfo
 
 _DEFAULT_IMU_HZ = 250.0

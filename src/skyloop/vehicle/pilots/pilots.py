@@ -163,7 +163,7 @@ else:
 
 
 def build_pilot(config: PilotConfig) -> Pilot:
-    options = {name: getattr(config, name) for name in type(config).model_fields}
+    options = dict(config)
     del options["kind"], options["rate_hz"]
     pilot: Pilot = PILOTS[config.kind](**options)
     return pilot

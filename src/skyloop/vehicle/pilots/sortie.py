@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from skyloop.vehicle.trajectories.drawn import Survey
 from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Arm, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
+from skyloop_client.messages import Arm, Estimate, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
 """What a pilot answers with when it is called."""
@@ -57,7 +57,8 @@ class Sortie(ABC):
                 return None
             if status is None or not status.armed:
                 # the vehicle refuses to arm until the estimate has converged
-                ready = getattr(bundle.get("state"), "valid", True)
+                state = bundle.get("state")
+                ready = not isinstance(state, Estimate) or state.valid
                 return [Arm(), TakeOff(self._altitude)] if ready else None
             self._phase = "climb"
         if status is None or self.done:

@@ -198,5 +198,5 @@ _CLASSES: dict[str, type[Circle | Lemniscate | Legs | MinimumSnap]] = {
 def build(config: TrajectoryConfig) -> Trajectory:
     if isinstance(config, ExploreConfig):
         raise ScenarioError("a trajectory of kind 'explore' is drawn when a scenario is built; fly it in a scenario")
-    options = {name: getattr(config, name) for name in type(config).model_fields if name != "kind"}
-    return _CLASSES[config.kind](**options)
+    options = dict(config)
+    return _CLASSES[options.pop("kind")](**options)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from skyloop.world.mesh import Colour, Mesh, cylinder
 from skyloop.world.scenery.panels import Paint, Panels, Point
 from skyloop_client.messages import Array
 
+Span = tuple[float, float]
+"""m: from and to."""
 RECESS: Final = 0.14
 """m from the wall's face back to the glass."""
 LIFT: Final = 0.03
@@ -51,12 +53,12 @@ class Facade:
         (x, y), (u, v) = self.start, self.along
         return (x + s * u + out * v, y + s * v - out * u, z)
 
-    def rectangle(self, panels: Panels, s: Any, z: Any, out: float, paint: Paint) -> None:
+    def rectangle(self, panels: Panels, s: Span, z: Span, out: float, paint: Paint) -> None:
         """A rectangle that faces outwards."""
         (s0, s1), (z0, z1) = s, z
         panels.quad(self.at(s0, out, z0), self.at(s1, out, z0), self.at(s1, out, z1), self.at(s0, out, z1), paint)
 
-    def block(self, panels: Panels, s: Any, z: Any, out: Any, paint: Paint, *, without: str = "back") -> None:
+    def block(self, panels: Panels, s: Span, z: Span, out: Span, paint: Paint, *, without: str = "back") -> None:
         """A box on the wall; `without` leaves out the side towards it."""
         (s0, s1), (z0, z1), (o0, o1) = s, z, out
         self.rectangle(panels, s, z, o1, paint)
@@ -183,7 +185,7 @@ class Roof:
     build: Callable[[Panels, bool], None]
     """Adds the faces of the roof; with False, only those that are visible from far away."""
     extras: tuple[Mesh, ...] = ()
-    """Round things on it, at full detail only."""
+    """Round objects on it, at full detail only."""
     top: float = 0.0
     """m, its highest point."""
     pitch: float = 0.0
@@ -244,7 +246,7 @@ def hip_roof(width: float, depth: float, z: float, pitch: float, *, overhang: fl
 
 
 def flat_roof(generator: np.random.Generator, width: float, depth: float, z: float, wall: Paint) -> Roof:
-    """A deck behind a parapet with things on it; walls reach `z`, the deck lies PARAPET lower."""
+    """A deck behind a parapet with objects on it; walls reach `z`, the deck lies PARAPET lower."""
     a, b, t, deck = 0.5 * depth, 0.5 * width, 0.25, z - PARAPET
     boxes, fans = _roof_boxes(generator, width, depth, deck, wall)
 
@@ -312,7 +314,7 @@ def chimney(panels: Panels, x: float, y: float, z: tuple[float, float]) -> None:
         panels.box(low, high, Paint("roof tiles", (200, 150, 130)), without=("-z",))
 
 
-def skylight(panels: Panels, position: Any, pitch: float, *, side: int) -> None:
+def skylight(panels: Panels, position: Point, pitch: float, *, side: int) -> None:
     """A window in the slope that falls towards side·x; `position` is its middle on the tiles."""
     x, y, z = position
     run, half, lift = 0.45, 0.4, 0.09

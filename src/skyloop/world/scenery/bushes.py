@@ -1,13 +1,14 @@
-"""Undergrowth and things on the ground: bushes, hedges, ferns, grass, flowers, reeds, rocks, fallen trunks."""
+"""Undergrowth and objects on the ground: bushes, hedges, ferns, grass, flowers, reeds, rocks, fallen trunks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from skyloop.world.mesh import Colour, Look, Mesh, box, circle, loft, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, box, circle, loft, merged, mesh_of, unit
 from skyloop.world.model import Shape
 from skyloop.world.scenery.foliage import (
     Light,
@@ -22,7 +23,6 @@ from skyloop.world.scenery.foliage import (
     speckle,
     spray_mesh,
     together,
-    unit,
 )
 
 SMALL_LEAVES: Final = 1
@@ -55,12 +55,7 @@ def bush_shape(generator: np.random.Generator) -> Shape:
     return Shape(
         "bush",
         (
-            merged(
-                [
-                    spray_mesh(sprays, light.of_sprays(sprays) * own),
-                    light.on(inner, 0.62, generator),
-                ]
-            ),
+            merged([spray_mesh(sprays, light.of_sprays(sprays) * own), light.on(inner, 0.62, generator)]),
             merged([spray_mesh(few, light.of_sprays(few)), light.on(outer, 0.88, generator)]),
             light.on(whole, 0.86, generator),
         ),
@@ -137,7 +132,7 @@ def fern_shape(generator: np.random.Generator) -> Shape:
     )
 
 
-def _plain_sprays(sprays: Sprays, light: Any, *, roundness: float = 3.0, material: str = "leaves") -> Mesh:
+def _plain_sprays(sprays: Sprays, light: ArrayLike, *, roundness: float = 3.0, material: str = "leaves") -> Mesh:
     """Darker at the root, where less light falls."""
     mesh = spray_mesh(sprays, light, roundness=roundness, material=material)
     height = np.clip(mesh.positions[:, 2:] / max(float(mesh.positions[:, 2].max()), 0.05), 0.0, 1.0)

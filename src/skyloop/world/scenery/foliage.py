@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
-from skyloop.world.mesh import Colour, Look, Mesh, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, mesh_of, unit
 from skyloop_client.messages import Array
 
 Tint = tuple[float, float, float]
@@ -56,12 +56,6 @@ def bent(start: ArrayLike, end: ArrayLike, sag: ArrayLike, n: int) -> Points:
     a, b = np.asarray(start, float), np.asarray(end, float)
     line: Points = a + (b - a) * t + 4.0 * t * (1.0 - t) * np.asarray(sag, float)
     return line
-
-
-def unit(vectors: Any) -> Points:
-    """The vectors scaled to length 1."""
-    array = np.asarray(vectors, float)
-    return np.asarray(array / np.maximum(np.linalg.norm(array, axis=-1, keepdims=True), 1e-12))
 
 
 class Spots:
@@ -140,12 +134,10 @@ class Sprays:
 
 
 def together(*groups: Sprays) -> Sprays:
-    return Sprays(
-        *(np.concatenate([getattr(g, name) for g in groups]) for name in ("root", "reach", "across", "outward"))
-    )
+    return Sprays(*map(np.concatenate, zip(*((g.root, g.reach, g.across, g.outward) for g in groups), strict=True)))
 
 
-def spray_mesh(sprays: Sprays, light: Any, *, roundness: float = 1.0, material: str = "leaves") -> Mesh:
+def spray_mesh(sprays: Sprays, light: ArrayLike, *, roundness: float = 1.0, material: str = "leaves") -> Mesh:
     """Kites whose vertices carry `light`, (n, 3) of 0..1, a little brighter at the tip.
 
     roundness: how much their normals lean outward, so that a crown is shaded as one round body.
@@ -178,7 +170,7 @@ def spray_mesh(sprays: Sprays, light: Any, *, roundness: float = 1.0, material: 
     return coloured(mesh, shades.reshape(-1, 3))
 
 
-def coloured(mesh: Mesh, light: Any, slot: int = LEAF_SLOT) -> Mesh:
+def coloured(mesh: Mesh, light: ArrayLike, slot: int = LEAF_SLOT) -> Mesh:
     """The mesh with (n, 3) vertex colours of 0..1 in a paint slot."""
     colours = np.empty((len(mesh.positions), 4), np.uint8)
     colours[:, :3] = np.clip(np.round(255.0 * np.asarray(light)), 0, 255)
@@ -195,7 +187,7 @@ def directions(n: int) -> Points:
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=1)
 
 
-def lumps(distance: Any, centres: ArrayLike, stretches: ArrayLike, **look: Unpack[Look]) -> Mesh:
+def lumps(distance: ArrayLike, centres: ArrayLike, stretches: ArrayLike, **look: Unpack[Look]) -> Mesh:
     """Closed smooth skins, (m, n) of `distance` m along n even directions, stretched, around (m, 3) centres."""
     reach = np.atleast_2d(distance)
     m, n = reach.shape
@@ -233,7 +225,7 @@ def box_mapped(mesh: Mesh) -> Mesh:
     )
 
 
-def hull(points: Points, n: int, roughness: Any, **look: Unpack[Look]) -> Mesh:
+def hull(points: Points, n: int, roughness: ArrayLike, **look: Unpack[Look]) -> Mesh:
     """2n - 4 triangles in the outline of a cloud of points; `roughness` (n,) moves the vertices in and out."""
     low, high = points.min(axis=0), points.max(axis=0)
     centre, stretch = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.05)
@@ -244,7 +236,9 @@ def hull(points: Points, n: int, roughness: Any, **look: Unpack[Look]) -> Mesh:
     return lumps(np.quantile(distance[near], 0.85, axis=0) * roughness, centre, stretch, **look)
 
 
-def skirt(apex: Any, radius: float, drop: float, points: int, turn: float, **look: Unpack[Look]) -> Mesh:
+def skirt(
+    apex: tuple[float, float, float], radius: float, drop: float, points: int, turn: float, **look: Unpack[Look]
+) -> Mesh:
     """A jagged cone that is open below: `points` tips hang `drop` m under the apex, the notches between them less."""
     k = np.arange(2 * points)
     tip = k % 2 == 0
@@ -264,7 +258,7 @@ class Light:
         low, high = p.min(axis=0), p.max(axis=0)
         self._centre, self._half = 0.5 * (low + high), np.maximum(0.5 * (high - low), 0.05)
 
-    def at(self, points: Any, outward: Any) -> Points:
+    def at(self, points: NDArray[np.floating], outward: NDArray[np.floating]) -> Points:
         local = (points - self._centre) / self._half
         outside = np.clip(np.linalg.norm(local * [1.0, 1.0, 0.7], axis=1), 0.0, 1.1)
         light = 0.62 + 0.27 * outside + 0.08 * (local[:, 2] + 1.0) + 0.12 * outward[:, 2]

@@ -9,15 +9,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from skyloop.world.mesh import Colour, Look, Mesh, box, cylinder, ellipsoid, merged, mesh_of
 from skyloop.world.model import Shape
 
-WOOD: dict[str, Any] = {"material": "wood", "slot": 1}
-CLOTH: dict[str, Any] = {"material": "cloth", "slot": 1}
+
+class Paint(TypedDict):
+    """A material in one of the paint slots."""
+
+    material: str
+    slot: int
+
+
+WOOD: Paint = {"material": "wood", "slot": 1}
+CLOTH: Paint = {"material": "cloth", "slot": 1}
 WOODS: tuple[Colour, ...] = ((255, 240, 215), (225, 190, 150), (170, 125, 90), (120, 80, 55), (245, 245, 240))
 VENEER = 1
 """The variant of the wood texture without wide joints between its boards."""

@@ -12,9 +12,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.world.ground import FAR
 from skyloop.world.mesh import Colour, Look, Mesh, box, merged, mesh_of, quad
@@ -47,7 +48,7 @@ class _Sides:
         self.corners: list[Array] = []
         self.uv: list[Array] = []
 
-    def add(self, corners: Any, uv: Any) -> None:
+    def add(self, corners: ArrayLike, uv: ArrayLike) -> None:
         self.corners.append(np.asarray(corners, float))
         self.uv.append(np.asarray(uv, float))
 
@@ -95,13 +96,13 @@ def wall(
     return merged([front.mesh(), rear.mesh()])
 
 
-def _swapped(along: Any) -> Any:
+def _swapped(along: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     return along[1], along[0], along[3], along[2]
 
 
 def _reveals(
     sides: _Sides,
-    solid: Any,
+    solid: NDArray[np.bool_],
     ends: tuple[bool, bool],
     piece: tuple[int, int],
     box: tuple[float, float, float, float],
@@ -282,11 +283,10 @@ def _cut(room: Rectangle, random: np.random.Generator, free: float, lines: list[
     for axis in (longer, 1 - longer):
         at = _cut_at(room, axis, random, free)
         if at is not None:
-            low, high = list(room), list(room)
-            low[axis + 2] = high[axis] = at
+            x0, y0, x1, y1 = room
+            low, high = ((x0, y0, at, y1), (at, y0, x1, y1)) if axis == 0 else ((x0, y0, x1, at), (x0, at, x1, y1))
             lines.append(WallLine(axis, at, room[1 - axis], room[3 - axis]))
-            a, b = (tuple(part) for part in (low, high))
-            return _cut(a, random, free, lines) + _cut(b, random, free, lines)  # type: ignore[arg-type]
+            return _cut(low, random, free, lines) + _cut(high, random, free, lines)
     return [room]
 
 

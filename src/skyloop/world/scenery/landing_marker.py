@@ -38,14 +38,6 @@ class LandingMarker:
     def ring_outer_radius(self) -> float:
         return 0.5 * self.ring_outer_diameter
 
-    @property
-    def square_centre(self) -> tuple[float, float]:
-        return self.offset, 0.0
-
-    @property
-    def rectangle_centre(self) -> tuple[float, float]:
-        return -self.offset, 0.0
-
     def is_dark(self, x: Array, y: Array) -> NDArray[np.bool_]:
         """Whether points of the board, in the marker's own axes, are painted dark."""
         r = np.hypot(x, y)

@@ -11,7 +11,7 @@ from skyloop.world.model import Shape
 from skyloop.world.scenery.panels import Paint, Panels, strokes
 
 TOWARDS_X: Final = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-"""Rotates a thing that points up (+z) to point along +x, with its x axis to the left (+y)."""
+"""Rotates an object that points up (+z) to point along +x, with its x axis to the left (+y)."""
 IRON: Final = Paint("car paint", (62, 66, 70))
 """Painted, as are the posts below; bare metal is brushed."""
 STEEL: Final = Paint("metal", (165, 168, 172))

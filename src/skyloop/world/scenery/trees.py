@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Colour, Look, Mesh, merged, mesh_of
+from skyloop.world.mesh import Colour, Look, Mesh, merged, mesh_of, unit
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.foliage import (
     Light,
@@ -27,7 +27,6 @@ from skyloop.world.scenery.foliage import (
     spray_mesh,
     tinted,
     together,
-    unit,
 )
 
 

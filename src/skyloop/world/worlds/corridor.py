@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
 from skyloop.world.scenery.furniture import VENEER, WOODS, bench, carton, notice_board, picture, potted_plant
 from skyloop.world.scenery.interiors import Opening, closed_door, on_wall, place_floor, place_plain, wall
 from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Array
 
 START, END, HALF_WIDTH, HEIGHT, THICKNESS = -3.2, 36.8, 4.0, 2.8, 0.3
 SECTION = 8.0
@@ -90,8 +90,8 @@ class Corridor:
         red, green, blue = self._looks.integers(darkest, 256, 3).tolist()
         return red, green, blue
 
-    def _hides_anchor(self, place: Any) -> bool:
-        return self._anchor is not None and math.dist(place[:2], self._anchor[:2]) < CLEAR_OF_ANCHOR
+    def _hides_anchor(self, position: Array | tuple[float, ...]) -> bool:
+        return self._anchor is not None and math.dist(position[:2], self._anchor[:2]) < CLEAR_OF_ANCHOR
 
     def _wall(self, mesh: Mesh, start: tuple[float, float], yaw: float, name: str) -> None:
         variant = int(self._looks.integers(36))
@@ -168,11 +168,17 @@ class Corridor:
             self._put(pot, on_wall(start, yaw, 4.6, front - 0.6), turn, "bush", "plant", (220, 130, 90))
 
     def _put(
-        self, shape: Shape, place: Any, yaw: float, is_a: str, name: str, colour: Colour = (255, 255, 255)
+        self,
+        shape: Shape,
+        position: Array | tuple[float, ...],
+        yaw: float,
+        is_a: str,
+        name: str,
+        colour: Colour = (255, 255, 255),
     ) -> None:
-        """Places a thing unless it would stand in the way of the take-off or of the anchor."""
-        if math.hypot(place[0], place[1]) > 4.0 and not self._hides_anchor(place):
-            self.model.place(shape, place, yaw=yaw, is_a=is_a, name=name, palette=[colour], variant=VENEER)
+        """Places an object unless it would stand in the way of the take-off or of the anchor."""
+        if math.hypot(position[0], position[1]) > 4.0 and not self._hides_anchor(position):
+            self.model.place(shape, position, yaw=yaw, is_a=is_a, name=name, palette=[colour], variant=VENEER)
 
     def _end_wall(self, start: tuple[float, float], yaw: float, name: str) -> None:
         wide = 2.0 * DOOR_WIDTH
@@ -205,7 +211,7 @@ def _on_nearest_wall(anchor: Sequence[float]) -> tuple[tuple[float, float, float
     if len(anchor) != 3 or not all(a <= p <= b for a, p, b in zip(lows, anchor, highs, strict=True)):
         ranges = (f"{name} {a:g} to {b:g}" for name, a, b in zip("xyz", lows, highs, strict=True))
         raise ScenarioError(
-            f"corridor: an anchor at {list(anchor)} does not hang on a wall; give {', '.join(ranges)} m"
+            f"world 'corridor': an anchor at {list(anchor)} does not hang on a wall; give {', '.join(ranges)} m"
         )
     x, y, z = (float(number) for number in anchor)
     walls = {

@@ -28,7 +28,7 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 FREE = 3.0
-"""m around the middle that are free of things up to the sky."""
+"""m around the middle that are free of objects up to the sky."""
 THINNEST, DENSEST = 50.0, 2000.0
 """Trees per hectare."""
 SMALLEST_SIZE, LARGEST_SIZE = 40.0, 300.0

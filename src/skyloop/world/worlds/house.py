@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import cycle, islice
-from typing import Any
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from skyloop.world.scenery.interiors import (
     window_pane,
     yaw_of,
 )
+from skyloop_client.messages import Array
 
 HALF, HEIGHT, THICKNESS = 20.0, 2.5, 0.15
 FREE, FREE_OF_WALLS = 3.4, 4.4
@@ -205,12 +205,12 @@ class House:
                 palette=[wood],
             )
 
-    def _keep_door_free(self, at: Any, wide: float) -> None:
+    def _keep_door_free(self, at: Array, wide: float) -> None:
         reach = 0.5 * wide + 0.9
         area = (at[0] - reach, at[1] - reach, at[0] + reach, at[1] + reach)
         self._taken.append((area, area))
 
-    def _hang_picture(self, segment: Segment, start: Any, yaw: float, front: int, back: int) -> None:
+    def _hang_picture(self, segment: Segment, start: tuple[float, float], yaw: float, front: int, back: int) -> None:
         seed, wide = int(self._random.integers(12)), float(self._random.uniform(0.7, 1.3))
         wide = round(wide, 1)
         for room, side in ((front, -1.0), (back, 1.0)):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground, place_terrain
@@ -70,7 +71,7 @@ class Landing:
         far = np.clip((np.hypot(x, y) - LEVEL_RADIUS) / 60.0, 0.0, 1.0)
         return np.asarray(2.2 * far * far * (rolling + 1.0))
 
-    def _cover_at(self, x: Any, y: Any) -> Any:
+    def _cover_at(self, x: Array, y: Array) -> NDArray[np.integer]:
         field = np.maximum(np.abs(x), np.abs(y)) < COVERED
         around = "snow" if self.cover == "snow" else "grass"
         return np.where(field, MATERIAL_ID[self.cover], MATERIAL_ID[around])
@@ -91,10 +92,10 @@ class Landing:
             yaw, size = float(self._random.uniform(0.0, 2.0 * np.pi)), float(self._random.uniform(0.3, 1.0))
             which = int(self._random.integers(3))
             if bush:
-                look: dict[str, Any] = {"variant": SMALL_LEAVES, "palette": [BUSH_GREENS[which]]}
                 self.model.place(
-                    bushes[which], self._at(x, y), yaw=yaw, scale=0.6 + size, is_a="bush", name="bush", **look
-                )
+                    bushes[which], self._at(x, y), yaw=yaw, scale=0.6 + size, is_a="bush", name="bush",
+                    variant=SMALL_LEAVES, palette=[BUSH_GREENS[which]],
+                )  # fmt: skip
             else:
                 self.model.place(rocks[which], self._at(x, y), yaw=yaw, scale=size, is_a="rock", name="rock")
 
@@ -135,7 +136,7 @@ class Landing:
         self.model.place(Shape("windsock", (merged(parts),)), place, yaw=heading, is_a="sign", name="windsock")
 
 
-def _position(marker_xy: Any) -> tuple[float, float]:
+def _position(marker_xy: Sequence[float]) -> tuple[float, float]:
     try:
         x, y = (float(value) for value in marker_xy)
     except (TypeError, ValueError):
@@ -145,7 +146,7 @@ def _position(marker_xy: Any) -> tuple[float, float]:
     return x, y
 
 
-def _sun(screen: Any) -> tuple[float, float]:
+def _sun(screen: Sequence[float]) -> tuple[float, float]:
     """rad: bearing and height."""
     try:
         bearing, elevation = (float(value) for value in screen)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
-from skyloop.world.mesh import Mesh, merged, mesh_of, quad
-from skyloop.world.model import Model, Shape
+from skyloop.world.mesh import Mesh, about_up, merged, mesh_of, quad
+from skyloop.world.model import Model, Placing, Shape
 from skyloop.world.scenery.foliage import Spots
 from skyloop_client.messages import Array
 
@@ -71,7 +71,7 @@ class ParkPlan:
         self._points = np.concatenate(fine)
         self._half_widths = np.repeat([way.half_width for way in self.ways], [len(line) for line in fine])
         self._owner = np.repeat(np.arange(len(self.ways)), [len(line) for line in fine])
-        self._trees: dict[int, tuple[Any, Array]] = {}
+        self._trees: dict[int, tuple[cKDTree, Array]] = {}
         angle = np.pi / 4.0 + 0.5 * np.pi * chance.integers(4) + chance.uniform(-0.1, 0.1)
         self.pond_centre = chance.uniform(32.2, 33.2) * np.array([np.cos(angle), np.sin(angle)])
         self._pond_turn = angle + 0.5 * np.pi
@@ -108,18 +108,18 @@ class ParkPlan:
         c, s = np.cos(self._pond_turn), np.sin(self._pond_turn)
         return np.asarray(self.pond_centre + flat @ np.array([[c, s], [-s, c]]))
 
-    def pond(self, x: Any, y: Any) -> Array:
+    def pond(self, x: ArrayLike, y: ArrayLike) -> Array:
         """0 in the pond's middle, 1 at the water's edge, more outside."""
         c, s = np.cos(self._pond_turn), np.sin(self._pond_turn)
         dx, dy = np.asarray(x) - self.pond_centre[0], np.asarray(y) - self.pond_centre[1]
         u, v = (c * dx + s * dy) / self._pond_size[0], (c * dy - s * dx) / self._pond_size[1]
         return np.asarray(np.hypot(u, v) / self._pond_outline(np.arctan2(v, u)))
 
-    def _pond_outline(self, angle: Any) -> Any:
+    def _pond_outline(self, angle: Array) -> Array:
         a, b = self._pond_phase
-        return 1.0 + 0.10 * np.sin(2.0 * angle + a) + 0.06 * np.sin(3.0 * angle + b)
+        return np.asarray(1.0 + 0.10 * np.sin(2.0 * angle + a) + 0.06 * np.sin(3.0 * angle + b))
 
-    def _hills(self, x: Any, y: Any) -> Any:
+    def _hills(self, x: Array, y: Array) -> Array:
         """Level in the middle, where flights start, and around the park, where the streets are."""
         total = np.zeros_like(x)
         for heading, number, phase in zip(*self._waves, strict=True):
@@ -164,10 +164,10 @@ class Site:
         self.tint = (float(r), float(g), float(b))
 
     def take(self, position: Array, radius: float) -> None:
-        """Keeps other things out of a circle of `radius` around (x, y)."""
+        """Keeps other objects out of a circle of `radius` around (x, y)."""
         self.spots.add(float(position[0]), float(position[1]), radius)
 
-    def stand(self, shape: Shape, position: ArrayLike, **how: Any) -> None:
+    def stand(self, shape: Shape, position: ArrayLike, **how: Unpack[Placing]) -> None:
         """Places a shape on the ground at (x, y)."""
         x, y = np.asarray(position, float)
         self.model.place(shape, (x, y, self.ground.at(x, y)[0]), **how)
@@ -179,7 +179,7 @@ def _grid_of(ground: Ground) -> tuple[Array, Array]:
     return x + ground.origin_xy[0], y + ground.origin_xy[1]
 
 
-def _ramp(x: Any, low: float, high: float) -> Any:
+def _ramp(x: Array, low: float, high: float) -> Array:
     """0 below low, 1 above high, smooth between."""
     t = np.clip((x - low) / (high - low), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
@@ -252,7 +252,7 @@ def place_paths(model: Model, plan: ParkPlan) -> None:
             model.place(shape, origin, is_a="path", name=way.name, variant=1)
 
 
-def _ribbon(way: FootPath, picked: Any, ground: Ground, lift: float, edge: float) -> Mesh:
+def _ribbon(way: FootPath, picked: NDArray[np.intp], ground: Ground, lift: float, edge: float) -> Mesh:
     """A ribbon over points `picked` of the path's line; with an edge its sides slant into the ground."""
     middle, left = way.line[picked], way.left[picked]
     offsets = [way.half_width, -way.half_width]
@@ -294,8 +294,7 @@ def _band(name: str, low: float, high: float, height: float, material: str) -> S
     """A square ring with kerbs, from `low` to `high` m from the middle."""
     sides = []
     for k in range(4):
-        c, s = np.cos(0.5 * np.pi * k), np.sin(0.5 * np.pi * k)
-        turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        turn = about_up(0.5 * np.pi * k)
         a, b, e, f = (
             turn @ np.array(p)
             for p in ((low, -low, height), (high, -high, height), (high, high, height), (low, low, height))

@@ -46,12 +46,7 @@ BOXES = (
 
 class Room:
     def __init__(
-        self,
-        seed: int,
-        *,
-        white_wall: Sequence[float] = (),
-        walkers: int = 0,
-        randomise: frozenset[str] = frozenset(),
+        self, seed: int, *, white_wall: Sequence[float] = (), walkers: int = 0, randomise: frozenset[str] = frozenset()
     ) -> None:
         """white_wall: m, m, degrees, m: x and y of the middle of a plain white wall, its direction from east and its
         length. It is as high as the others and has no texture. Empty: there is none.

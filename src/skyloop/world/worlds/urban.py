@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Town:
         self.chance = generator(seed, "urban/houses")
         # a separate generator, so that randomising looks moves nothing
         self._looks = generator(seed, "urban/looks")
-        self._shapes: dict[tuple[Any, ...], Shape] = {}
+        self._shapes: dict[tuple[object, ...], Shape] = {}
         self._count: Counter[str] = Counter()
         trees = generator(seed, "urban/trees")
         tint = self._looks.uniform(0.8, 1.1, 3) if "colours" in randomise else np.ones(3)
@@ -93,7 +93,15 @@ class Town:
         )
 
     def house(
-        self, xy: Place, yaw: float, width: float, floors: int, style: str, *, depth: float = DEPTH, blind: Any = ()
+        self,
+        xy: Place,
+        yaw: float,
+        width: float,
+        floors: int,
+        style: str,
+        *,
+        depth: float = DEPTH,
+        blind: Sequence[str] = (),
     ) -> None:
         """Places a house whose front faces `yaw`."""
         key = (style, width, depth, floors, tuple(blind), int(self.chance.integers(2)))
@@ -274,7 +282,7 @@ class Urban:
         self._add_people(people, chance)
 
     def _place_furniture(self) -> None:
-        """Furniture along the kerbs: lamps, trees, things between them; lights or signs at the corners."""
+        """Furniture along the kerbs: lamps, trees, objects between them; lights or signs at the corners."""
         chance = generator(self._seed, "urban/furniture")
         lamp = lamp_shape(chance, "street")
         between = [

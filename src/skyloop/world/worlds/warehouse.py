@@ -327,7 +327,7 @@ class Warehouse:
                 add_stander(self.model, chance, self.ground, (x, y), yaw, randomise=self._randomise)
 
     def _mark_floor(self) -> None:
-        """Yellow lines beside the aisles and around the places for goods."""
+        """Yellow lines beside the aisles and around the areas for goods."""
         panels = Panels()
 
         def line(x0: float, y0: float, x1: float, y1: float) -> None:

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--vehicle", default="", help="which to fly, if there are several")
     parser.add_argument("--record", type=Path, metavar="FILE.json", help="write the whole tree of tasks there")
     chosen = parser.parse_args(arguments)
-    report: dict[str, Any] = {"task": chosen.task, "success": False}
+    report: dict[str, object] = {"task": chosen.task, "success": False}
     try:
         options = dict(option_from(text) for text in chosen.options)
         # loading a library must not be timed

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ MOST_RUNS = 10
 MEAN_SHIFT_STEPS, MEAN_SHIFT_PX = 10, 1.0
 
 
-def opencv() -> Any:
+def opencv() -> ModuleType:
     """Imported when needed, because most tasks use no images."""
     try:
         import cv2

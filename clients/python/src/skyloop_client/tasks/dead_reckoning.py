@@ -8,11 +8,9 @@ the next, whatever their distance in time dt: v' = v + ½(a + a')·dt, p' = p + 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from skyloop_client.messages import Array, ImuSample
+from skyloop_client.messages import Array, Estimate, ImuSample, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 
@@ -31,7 +29,7 @@ class DeadReckoning:
         """Gravity is the accelerometer's mean at rest."""
         self._at_rest.append(float(np.linalg.norm(sample.specific_force)))
 
-    def add(self, sample: ImuSample, state: Any) -> None:
+    def add(self, sample: ImuSample, state: VehicleState | Estimate) -> None:
         acceleration = world_force(sample, state)
         acceleration[2] -= np.mean(self._at_rest)
         if self._before is not None:
@@ -43,7 +41,7 @@ class DeadReckoning:
         self._before = sample.t_ns, acceleration
 
 
-def world_force(sample: ImuSample, state: Any) -> Array:
+def world_force(sample: ImuSample, state: VehicleState | Estimate) -> Array:
     """(3,) m/s², world axes: the specific force of a sample."""
     age = (state.t_ns - sample.t_ns) / NS_PER_S
     # first order: the age is a fraction of a sampling interval

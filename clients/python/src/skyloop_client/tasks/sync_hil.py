@@ -30,7 +30,7 @@ from skyloop_client.messages import Arm, Array, Hover, TakeOff, Velocity
 from skyloop_client.streams import NS_PER_S, StreamInfo
 from skyloop_client.tasks.anchor import BLUE_BOARD, Anchor, AnchorTracker, Intrinsics, Roi
 from skyloop_client.tasks.dead_reckoning import DeadReckoning
-from skyloop_client.tasks.task import SessionLike, Task, TaskRecord
+from skyloop_client.tasks.task import PlainData, SessionLike, Task, TaskRecord
 
 STOP = Velocity(np.zeros(3), "body")
 CLIMBED = 0.05
@@ -112,7 +112,7 @@ class SensorCharacterisation(Task):
             self._got += 1
             self._newest_ns = sample.t_ns
 
-    def finalise(self) -> dict[str, Any]:
+    def finalise(self) -> PlainData:
         took = (self.session.now() - self._start_ns) / NS_PER_S
         return {"seconds": took, "got": self._got, "seconds_per_sample": took / max(self.samples, 1)}
 
@@ -145,7 +145,7 @@ class RelativePosition(Task):
         self._image_ns = image.t_ns
         self._roi = self._tracker.find(image.colour)
 
-    def finalise(self) -> dict[str, Any]:
+    def finalise(self) -> PlainData:
         assert self._roi is not None
         angle, distance = self._roi.angle(self._lens), self._roi.distance(self._lens, self.anchor.height)
         return {"angle": angle, "distance": distance, "pixels": self._roi.pixels, "image_ns": self._image_ns}
@@ -185,7 +185,7 @@ class FaceAnchor(Task):
             self._turn(math.copysign(slower, angle))
         self._angle = angle
 
-    def finalise(self) -> dict[str, Any]:
+    def finalise(self) -> PlainData:
         self.ask(STOP)
         return {"angle": self._angle, "oscillations": self.oscillations}
 
@@ -227,7 +227,7 @@ class MoveForwardFacing(Task):
         self._yaw = yaw_of(self.ask())
         self._move()
 
-    def finalise(self) -> dict[str, Any]:
+    def finalise(self) -> PlainData:
         self.ask(STOP)
         turned = wrapped(self._yaw - self._start_yaw)
         return {"turned": turned, "faced": self.faced, "oscillations": self.oscillations}
@@ -281,7 +281,7 @@ class ClosedPath(Task):
             length = float((self._reckoning.position - self._corner) @ along)
         self._corner = self._reckoning.position
 
-    def finalise(self) -> dict[str, Any]:
+    def finalise(self) -> PlainData:
         self.session.ask(STOP, until_ns=self.session.now() + round(self.settling * NS_PER_S))
         moved = self._start - self._seen()
         return {"displacement": float(np.linalg.norm(moved)), "moved": moved.tolist()}

@@ -13,10 +13,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from skyloop_client.bundle import Bundle
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Request, Setpoint
 from skyloop_client.streams import NS_PER_S, StreamInfo
+
+PlainData = dict[str, Any]
+"""For JSON."""
 
 
 class SessionLike(Protocol):
@@ -38,7 +43,7 @@ class SessionLike(Protocol):
         until_ns: int | None = None,
     ) -> Bundle: ...
 
-    def publish(self, name: str, record: Any) -> None: ...
+    def publish(self, name: str, record: object) -> None: ...
 
     def begin_task(self, name: str, deadline: float | None = None) -> None: ...
 
@@ -50,14 +55,14 @@ class TaskRecord:
     """The result of one run of a task and of the tasks it started, as plain data."""
 
     task: str
-    options: dict[str, Any]
+    options: PlainData
     """Options that differ from the defaults."""
     start_ns: int
     end_ns: int | None = None
     """None while it runs."""
     loops: int = 0
     """Iterations of its loop."""
-    result: dict[str, Any] = dataclasses.field(default_factory=dict)
+    result: PlainData = dataclasses.field(default_factory=dict)
     failure: str = ""
     """Why it was aborted. Empty if it was not."""
     children: list[TaskRecord] = dataclasses.field(default_factory=list)
@@ -67,7 +72,7 @@ class TaskRecord:
         """ET from begin to end. 0 while it runs."""
         return 0.0 if self.end_ns is None else (self.end_ns - self.start_ns) / NS_PER_S
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         return dataclasses.asdict(self)
 
     def json(self) -> str:
@@ -108,7 +113,7 @@ class Task(ABC):
     def step(self) -> None:
         """One iteration of the loop."""
 
-    def finalise(self) -> dict[str, Any]:
+    def finalise(self) -> PlainData:
         """Called once, after the loop. Returns plain data."""
         return {}
 
@@ -133,7 +138,7 @@ class Task(ABC):
                 session.end_task(self.name)
         return self.record
 
-    def run(self, other: Task) -> dict[str, Any]:
+    def run(self, other: Task) -> PlainData:
         """Run another task as a step of this one. Its record is a child of this one's."""
         try:
             return other.perform(self.session).result
@@ -146,17 +151,19 @@ class Task(ABC):
         return self.session.ask(*send, want=streams, fresh=streams)
 
 
-def changed_options(task: Any) -> dict[str, Any]:
+def changed_options(task: Task) -> dict[str, object]:
     """As plain data. Fields with repr=False are not options."""
     options = {field.name: plain(getattr(task, field.name)) for field in dataclasses.fields(task) if field.repr}
     usual = {field.name: plain(field.default) for field in dataclasses.fields(task)}
     return {name: value for name, value in options.items() if value != usual[name]}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """The value in a form for JSON."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return plain(dataclasses.asdict(value))
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.frames import quat_from_matrix, quat_multiply
-from skyloop_autonomy.evaluation.trajectory_error import STATES, Similarity, Trajectory, align, nees, state_errors
+from skyloop_autonomy.evaluation.trajectory_error import STATES, PoseTrajectory, Similarity, align, nees, state_errors
 from skyloop_client.messages import Array, Estimate, VehicleState
 from skyloop_client.streams import NS_PER_S
 
@@ -34,8 +34,7 @@ class EstimateLog:
         kept = self._kept
         unknown = np.full(3, np.nan)
 
-        def stacked(name: str, empty: Array) -> Array:
-            values = [getattr(estimate, name) for estimate in kept]
+        def stacked(values: list[Array] | list[Array | None], empty: Array = unknown) -> Array:
             return np.array([empty if value is None else value for value in values]).reshape(len(kept), *empty.shape)
 
         covariances = [
@@ -47,11 +46,11 @@ class EstimateLog:
         return Estimates(
             t_ns=np.array([estimate.t_ns for estimate in kept], np.int64),
             valid=np.array([estimate.valid for estimate in kept], np.bool_),
-            position=stacked("position", unknown),
-            velocity=stacked("velocity_world", unknown),
-            quat_wxyz=stacked("quat_wxyz", np.full(4, np.nan)),
-            gyro_bias=stacked("gyro_bias", unknown),
-            accel_bias=stacked("accel_bias", unknown),
+            position=stacked([one.position for one in kept]),
+            velocity=stacked([one.velocity_world for one in kept]),
+            quat_wxyz=stacked([one.quat_wxyz for one in kept], np.full(4, np.nan)),
+            gyro_bias=stacked([one.gyro_bias for one in kept]),
+            accel_bias=stacked([one.accel_bias for one in kept]),
             covariance=np.array(covariances).reshape(len(kept), STATES, STATES),
         )
 
@@ -77,9 +76,9 @@ class Estimates:
         return np.asarray(self.t_ns / NS_PER_S)
 
     @property
-    def track(self) -> Trajectory:
+    def track(self) -> PoseTrajectory:
         """The valid poses."""
-        return Trajectory(self.t_ns[self.valid], self.position[self.valid], self.quat_wxyz[self.valid])
+        return PoseTrajectory(self.t_ns[self.valid], self.position[self.valid], self.quat_wxyz[self.valid])
 
     @property
     def is_finite(self) -> bool:
@@ -93,7 +92,7 @@ class Estimates:
 class Truths:
     """True states; and the true biases of the IMU, where they are known."""
 
-    track: Trajectory
+    track: PoseTrajectory
     velocity: Array
     bias_t_ns: NDArray[np.int64]
     gyro_bias: Array
@@ -102,10 +101,10 @@ class Truths:
     @staticmethod
     def of(states: list[VehicleState], biases: list[tuple[int, Array, Array]]) -> Truths:
         stamps = np.array([state.t_ns for state in states], np.int64)
-        places = np.array([state.position for state in states]).reshape(-1, 3)
+        positions = np.array([state.position for state in states]).reshape(-1, 3)
         turns = np.array([state.quat_wxyz for state in states]).reshape(-1, 4)
         return Truths(
-            Trajectory(stamps, places, turns),
+            PoseTrajectory(stamps, positions, turns),
             np.array([state.velocity_world for state in states]).reshape(-1, 3),
             np.array([bias[0] for bias in biases], np.int64),
             np.array([bias[1] for bias in biases]).reshape(-1, 3),

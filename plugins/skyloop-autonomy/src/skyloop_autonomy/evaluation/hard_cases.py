@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from skyloop import Scenario
 from skyloop.core.frames import Transform, quat_from_euler, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.sensors.camera import Camera
 from skyloop.sensors.faults import Fault, add_error, apply_faults
 from skyloop.sensors.imu import Imu
 from skyloop.sim.assembly import load_airframe
-from skyloop.sim.scenario import Scenario
 from skyloop_autonomy.evaluation.estimate_log import errors_from_start
 from skyloop_autonomy.evaluation.localising import Localised, MessageSource, localise
 from skyloop_autonomy.evaluation.trajectory_error import absolute_errors, together
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, VioFlight, checked_flight
-from skyloop_autonomy.vio import StereoCalibration
+from skyloop_autonomy.vio import CameraModel, StereoCalibration
 from skyloop_client.messages import Array, CameraImage, Message
 from skyloop_client.messages.samples import LUMA
 from skyloop_client.streams import NS_PER_S
@@ -57,7 +57,7 @@ def _sensor_of(message: Message) -> type[_RecordedCamera | _RecordedImu]:
 
 def with_faults(messages: Iterable[Message], faults: Faults, seed: int = 1) -> Iterator[Message]:
     """The messages in order of arrival, with the faults of their streams."""
-    held: dict[str, Any] = {}
+    held: dict[str, object] = {}
     late: list[tuple[int, int, Message]] = []
     for number, message in enumerate(messages):
         while late and late[0][0] <= message.arrival_ns:
@@ -123,10 +123,14 @@ def _both(kind: str, lasts: float, **more: Any) -> dict[str, list[dict[str, Any]
 def _longer_lens(calibration: StereoCalibration) -> StereoCalibration:
     """Focal lengths 1 % too long."""
 
-    def longer(lens: Any) -> Any:
-        return None if lens is None else replace(lens, fx=1.01 * lens.fx, fy=1.01 * lens.fy)
+    def longer(lens: CameraModel) -> CameraModel:
+        return replace(lens, fx=1.01 * lens.fx, fy=1.01 * lens.fy)
 
-    return replace(calibration, left=longer(calibration.left), right=longer(calibration.right))
+    return replace(
+        calibration,
+        left=longer(calibration.left),
+        right=None if calibration.right is None else longer(calibration.right),
+    )
 
 
 def _turned_rig(calibration: StereoCalibration) -> StereoCalibration:
@@ -281,8 +285,8 @@ def recovered_after(localised: Localised, after: float) -> float:
     """s from the end of the trouble until the estimate is valid; infinite if it never is again."""
     estimates = localised.estimates
     later = estimates.seconds >= after
-    good = later & estimates.valid
-    return float(estimates.seconds[np.argmax(good)] - after) if good.any() else math.inf
+    valid = later & estimates.valid
+    return float(estimates.seconds[np.argmax(valid)] - after) if valid.any() else math.inf
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skyloop.core.files import write_whole
-from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, saved_figure
 from skyloop.recording.run_folder import make_empty_folder, plain, writing_into
 from skyloop_autonomy.evaluation.estimate_log import StateErrors, errors_from_start
 from skyloop_autonomy.evaluation.localisation_scores import scores, write_tracks
@@ -27,31 +26,21 @@ from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Array, Message
 from skyloop_client.streams import NS_PER_S
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 AXES = ("east", "north", "up")
 MOST_POINTS = 4000
 """Of a curve; more cannot be seen."""
 
 
-def draw_all(folder: Path, localised: Localised, title: str, how: Alignment = "se3") -> list[Path]:
-    """Every picture that the data allows."""
-    made = [draw_biases(folder / "biases.png", localised, title)]
-    if len(localised.truths.track) and localised.estimates.valid.any():
-        made.append(draw_track(folder / "track.png", localised, title, how))
-        made.append(draw_errors(folder / "errors.png", localised, title))
-    return made
-
-
-def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> Path:
+def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> None:
     truth, estimate = together(localised.truths.track, localised.estimates.track)
     moved = align(truth, estimate, how).moved(estimate)
     rows = _thinned(len(truth))
-    with _figure(path, title, (11.0, 5.2)) as figure:
+    with saved_figure(path, title, (11.0, 5.2)) as figure:
         grid = figure.add_gridspec(2, 2, width_ratios=(1.2, 1.0))
-        above, height, apart = (
-            figure.add_subplot(grid[:, 0]),
-            figure.add_subplot(grid[0, 1]),
-            figure.add_subplot(grid[1, 1]),
-        )
+        above, height, apart = (figure.add_subplot(grid[part]) for part in (np.s_[:, 0], np.s_[0, 1], np.s_[1, 1]))
         seconds = (truth.t_ns - truth.t_ns[0])[rows] / NS_PER_S
         above.plot(*truth.position[rows, :2].T, color=REFERENCE, lw=2.6, label="truth")
         above.plot(*moved.position[rows, :2].T, color=COLOURS[0], lw=1.1, label="estimate")
@@ -66,15 +55,14 @@ def draw_track(path: Path, localised: Localised, title: str, how: Alignment) -> 
         apart.plot(seconds, error[rows], color=COLOURS[1], lw=1.1)
         apart.set(xlabel="time [s]", ylabel="error of position [m]")
         apart.set_ylim(0.0, None)
-    return path
 
 
-def draw_errors(path: Path, localised: Localised, title: str) -> Path:
+def draw_errors(path: Path, localised: Localised, title: str) -> None:
     """Errors from the start on, in the estimator's own world, with three sigmas of what it claims."""
     found = errors_from_start(localised.truths, localised.estimates)
     rows, zero = _thinned(len(found.seconds)), _first_second(localised)
     units = (("position [m]", 1.0), ("velocity [m/s]", 1.0), ("attitude [deg]", float(np.degrees(1.0))))
-    with _figure(path, f"{title}: errors from the start on, with 3σ", (12.0, 7.0)) as figure:
+    with saved_figure(path, f"{title}: errors from the start on, with 3σ", (12.0, 7.0)) as figure:
         axes = figure.subplots(3, 3, sharex=True, squeeze=False)
         for line, (unit, scale) in enumerate(units):
             for column in range(3):
@@ -84,10 +72,9 @@ def draw_errors(path: Path, localised: Localised, title: str) -> Path:
                     axes[line, column].set_title(AXES[column])
                 if line == 2:
                     axes[line, column].set_xlabel("time [s]")
-    return path
 
 
-def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
+def _error_curve(axis: Axes, found: StateErrors, rows: slice, state: int, scale: float, zero: float) -> None:
     seconds, error = found.seconds[rows] - zero, scale * found.errors[rows, state]
     sigma = 3.0 * scale * found.sigmas[rows, state]
     axis.fill_between(seconds, -sigma, sigma, color=COLOURS[0], alpha=0.18, lw=0.0)
@@ -98,10 +85,10 @@ def _error_curve(axis: Any, found: StateErrors, rows: slice, state: int, scale: 
     axis.set_ylim(-most, most)
 
 
-def draw_biases(path: Path, localised: Localised, title: str) -> Path:
+def draw_biases(path: Path, localised: Localised, title: str) -> None:
     estimates, truths = localised.estimates, localised.truths
     rows, zero = _thinned(len(estimates)), _first_second(localised)
-    with _figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
+    with saved_figure(path, f"{title}: biases of the IMU", (11.0, 5.6)) as figure:
         axes = figure.subplots(2, 1, sharex=True)
         pairs = (
             ("gyroscope [rad/s]", estimates.gyro_bias, truths.gyro_bias),
@@ -117,10 +104,9 @@ def draw_biases(path: Path, localised: Localised, title: str) -> Path:
             axis.set_ylabel(label)
             axis.legend(loc="upper right", fontsize=8, ncols=3, title="estimate; dashed: truth", title_fontsize=8)
         axes[1].set_xlabel("time [s]")
-    return path
 
 
-def draw_features(path: Path, image: Any, features: Array, past: Array) -> Path:
+def draw_features(path: Path, image: NDArray[np.uint8], features: Array, past: Array) -> None:
     """The left image with the tracked corners (n, 2) px, and lines from where they were before."""
     import matplotlib
 
@@ -139,26 +125,6 @@ def draw_features(path: Path, image: Any, features: Array, past: Array) -> Path:
     with writing_into(path.parent):
         figure.savefig(path)
     plt.close(figure)
-    return path
-
-
-@contextmanager
-def _figure(path: Path, title: str, size: tuple[float, float]) -> Iterator[Any]:
-    """A figure in the style of our plots that is saved at the end of the block."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=size, layout="constrained")
-        try:
-            yield figure
-            figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-            with writing_into(path.parent):
-                figure.savefig(path, dpi=110)
-        finally:
-            plt.close(figure)
 
 
 def _first_second(localised: Localised) -> float:
@@ -201,9 +167,9 @@ class FeatureViews:
     def __init__(self, left: str) -> None:
         self._left = left
         self._due_ns = 0
-        self._image: Any = None
+        self._image: NDArray[np.uint8] | None = None
         self._past: deque[dict[int, Array]] = deque(maxlen=TRAIL)
-        self.kept: list[tuple[Any, Array, Array]] = []
+        self.kept: list[tuple[NDArray[np.uint8], Array, Array]] = []
 
     def watch(self, message: Message, localiser: VisualLocaliser) -> None:
         """The odometry uses an image when the IMU has reached its stamp: when the next image comes, it has.
@@ -214,13 +180,15 @@ class FeatureViews:
         corners = localiser.corners
         if self._image is not None and corners and message.t_ns >= self._due_ns:
             self._due_ns = message.t_ns + round(SHOWN_EVERY_S * NS_PER_S)
-            oldest = [next((seen[one] for seen in self._past if one in seen), place) for one, place in corners.items()]
+            oldest = [
+                next((seen[one] for seen in self._past if one in seen), position) for one, position in corners.items()
+            ]
             self.kept.append((self._image.copy(), np.array(list(corners.values())), np.array(oldest)))
         self._past.append(corners)
         self._image = message.data.grey
 
     @property
-    def middle(self) -> tuple[Any, Array, Array] | None:
+    def middle(self) -> tuple[NDArray[np.uint8], Array, Array] | None:
         return self.kept[len(self.kept) // 2] if self.kept else None
 
 
@@ -234,7 +202,7 @@ def localise_folder(folder: Path, out: Path, options: LocaliseOptions) -> dict[s
     localised = localise(source, source.messages(), settings=options.settings, watch=views.watch)
     summary = {
         "dataset": str(folder),
-        **{name: getattr(source.streams, name) for name in ("left", "right", "depth", "imu")},
+        **source.streams.names,
         **scores(localised, options.align, options.step),
         "folder": str(out),
     }
@@ -246,6 +214,9 @@ def localise_folder(folder: Path, out: Path, options: LocaliseOptions) -> dict[s
 
 
 def write_all(out: Path, localised: Localised, title: str, align: Alignment = "se3") -> None:
-    """The tracks as TUM, and the pictures."""
+    """The tracks as TUM, and every picture that the data allows."""
     write_tracks(out, localised)
-    draw_all(out, localised, title, align)
+    draw_biases(out / "biases.png", localised, title)
+    if len(localised.truths.track) and localised.estimates.valid.any():
+        draw_track(out / "track.png", localised, title, align)
+        draw_errors(out / "errors.png", localised, title)

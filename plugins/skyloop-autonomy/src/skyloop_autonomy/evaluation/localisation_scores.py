@@ -14,7 +14,7 @@ from skyloop_autonomy.evaluation.localising import Localised
 from skyloop_autonomy.evaluation.trajectory_error import (
     STATES,
     Alignment,
-    Trajectory,
+    PoseTrajectory,
     absolute_errors,
     band,
     relative_errors,
@@ -25,7 +25,7 @@ from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
 
 NEES_EVERY_S = 0.5
-"""Errors some hundred ms apart are nearly the same, and more of them tell nothing new."""
+"""Errors some hundred ms apart are nearly the same, and more of them add nothing."""
 
 
 def scores(localised: Localised, how: Alignment = "se3", step: float = 1.0) -> dict[str, Any]:
@@ -61,7 +61,8 @@ def error_scores(localised: Localised, how: Alignment, step: float) -> dict[str,
         "ape_max_m": float(absolute.translation.max()),
         "ape_deg": math.degrees(absolute.rotation_rmse),
         "ape_rot": absolute.rotation_matrix_rmse,
-        "end_error_m": float(_end_error(truth, estimate)),
+        # how far off the end is when heading and position agree at the start
+        "end_error_m": float(absolute_errors(truth, estimate, "start").translation[-1]),
     }
     try:
         relative = relative_errors(truth, estimate, step, "m")
@@ -78,11 +79,6 @@ def error_scores(localised: Localised, how: Alignment, step: float) -> dict[str,
         errors = absolute_errors(truth, closed, how)
         out |= {"closed_ape_m": errors.translation_rmse, "closed_ape_deg": math.degrees(errors.rotation_rmse)}
     return {**out, **_consistency(localised)}
-
-
-def _end_error(truth: Trajectory, estimate: Trajectory) -> float:
-    """m; how far off the end is when heading and position agree at the start."""
-    return float(absolute_errors(truth, estimate, "start").translation[-1])
 
 
 def _consistency(localised: Localised) -> dict[str, Any]:
@@ -117,7 +113,7 @@ def nees_over_runs(runs: list[tuple[Array, Array]]) -> tuple[float, float]:
     return float(means.mean()), float(np.mean((means >= wanted.low) & (means <= wanted.high)))
 
 
-def write_tum(path: Path, track: Trajectory) -> None:
+def write_tum(path: Path, track: PoseTrajectory) -> None:
     """One line per pose: seconds, position, quaternion with the scalar last."""
     w, x, y, z = track.quat_wxyz.T
     rows = zip(track.t_ns.tolist(), np.column_stack([track.position, x, y, z, w]).tolist(), strict=True)
@@ -128,11 +124,9 @@ def write_tum(path: Path, track: Trajectory) -> None:
     write_whole(path, "# seconds x y z qx qy qz qw\n" + "".join(f"{line}\n" for line in lines))
 
 
-def write_tracks(folder: Path, localised: Localised) -> list[Path]:
+def write_tracks(folder: Path, localised: Localised) -> None:
     """estimate.tum, and truth.tum at the same instants."""
     estimate = localised.estimates.track
     write_tum(folder / "estimate.tum", estimate)
-    if len(localised.truths.track) == 0:
-        return [folder / "estimate.tum"]
-    write_tum(folder / "truth.tum", localised.truths.track.at(estimate.t_ns)[0])
-    return [folder / "estimate.tum", folder / "truth.tum"]
+    if len(localised.truths.track):
+        write_tum(folder / "truth.tum", localised.truths.track.at(estimate.t_ns)[0])

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,19 +30,13 @@ class MessageSource:
     streams: ChosenStreams
 
     @property
-    def names(self) -> dict[str, str | None]:
-        """The chosen streams."""
-        return {key: getattr(self.streams, key) for key in ("left", "right", "depth", "imu")}
-
-    @property
     def calibration(self) -> StereoCalibration:
-        s = self.streams
-        return StereoCalibration.from_streams(self.infos, left=s.left, right=s.right, depth=s.depth, imu=s.imu)
+        return StereoCalibration.from_streams(self.infos, **self.streams.names, gravity=DEFAULT_GRAVITY)
 
     @property
     def setup(self) -> EstimatorSetup:
         """The estimator's own world begins where it starts: it gets nothing of the truth."""
-        inputs = {name: self.infos[name] for name in self.names.values() if name is not None}
+        inputs = {name: self.infos[name] for name in self.streams.names.values() if name is not None}
         vehicle = self.infos[self.streams.imu].vehicle
         nowhere = StartConditions(0.0, 0.0, 0.0, DEFAULT_GRAVITY, np.zeros(3), np.zeros(3), 0.0)
         return EstimatorSetup(vehicle, "vio", inputs, nowhere)
@@ -108,7 +101,7 @@ class Timer:
             setattr(closer, "see", self._timed(closer.see))  # noqa: B010 - a method is not assigned to
 
     def _timed(self, see: Callable[..., bool]) -> Callable[..., bool]:
-        def timed(*arguments: Any) -> bool:
+        def timed(*arguments: object) -> bool:
             began = time.process_time()
             taken = see(*arguments)
             spent = time.process_time() - began
@@ -145,7 +138,7 @@ def localise(
         settings=settings or VioSettings(loops=True),
         calibration=calibration,
         stage_clock=time.process_time,
-        **source.names,
+        **source.streams.names,
     )
     timer, log, closed = Timer(localiser), EstimateLog(), EstimateLog()
     vehicle = source.infos[source.streams.imu].vehicle

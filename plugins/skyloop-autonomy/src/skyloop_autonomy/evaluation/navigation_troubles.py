@@ -12,50 +12,47 @@ from typing import Any
 
 import numpy as np
 
+from skyloop import Scenario, load_scenario, make_scenario
 from skyloop.sim.assembly import survey_of
-from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
 from skyloop.vehicle.trajectories.drawn import DrawnGoals
 from skyloop.world.free_space import way_length
 from skyloop_autonomy.pilots.navigate import NavigatePilotConfig
-from skyloop_client.errors import ScenarioError, unknown_name
+from skyloop_client.errors import unknown_name
 from skyloop_client.messages import Array
 
 WORLDS = ("room", "corridor", "house", "warehouse")
 SENSORS_OF_VIO = ("imu0", "cam0", "cam1")
 
 
-def mission_scenario(
-    world: str, seed: int, *, on: str = "vio", walkers: int = 0, overrides: dict[str, Any] | None = None
-) -> Scenario:
-    """The scenario `<world>-nav` with the goals of a seed. on: vio, or truth without odometry and its cameras.
+def mission_scenario(world: str, seed: int, *, walkers: int = 0) -> Scenario:
+    """The scenario `<world>-nav` with the goals of a seed.
 
     walkers: the number of people who walk to and fro in the world. The goals are the same with and without them."""
     if world not in WORLDS:
         raise unknown_name("world of missions", world, WORLDS)
-    scenario = load_scenario(f"{world}-nav", {"seed": seed, **(overrides or {})})
+    scenario = load_scenario(f"{world}-nav", {"seed": seed})
     goals, _ = mission_goals(scenario)
     data = scenario.model_dump(mode="json")
     vehicle = data["vehicles"][0]
     vehicle["pilot"]["goals"] = goals
     if walkers:
         data["world"]["options"]["walkers"] = walkers
-    if on == "truth":
-        vehicle["state"] = "truth"
-        vehicle["estimators"].pop("vio")
-        vehicle["sensors"] = {name: sensor for name, sensor in vehicle["sensors"].items() if name not in SENSORS_OF_VIO}
-    elif on != "vio":
-        raise ScenarioError(f"a mission is flown on vio or on truth, not on '{on}'")
     return make_scenario(data, place=f"{world}-nav, seed {seed}")
 
 
 def mission_goals(scenario: Scenario) -> tuple[list[tuple[float, float]], float]:
     """Goals (x, y), and m of the shortest way through all of them with the clearance of the scenario."""
-    vehicle = scenario.vehicles[0]
-    assert isinstance(vehicle.pilot, NavigatePilotConfig) and isinstance(vehicle.pilot.goals, DrawnGoals)
-    survey = survey_of(scenario, vehicle)
-    goals, space = survey.goals(vehicle.pilot.goals), survey.free_space(vehicle.pilot.goals.space)
-    corners = [vehicle.position[:2], *goals]
+    drawn, survey = drawn_goals(scenario), survey_of(scenario, scenario.vehicles[0])
+    goals, space = survey.goals(drawn), survey.free_space(drawn.space)
+    corners = [np.array(point) for point in (scenario.vehicles[0].position[:2], *goals)]
     return goals, sum(way_length(space.ways_from(here).to(goal)) for here, goal in pairwise(corners))
+
+
+def drawn_goals(scenario: Scenario) -> DrawnGoals:
+    """What the scenario leaves to the seed."""
+    pilot = scenario.vehicles[0].pilot
+    assert isinstance(pilot, NavigatePilotConfig) and isinstance(pilot.goals, DrawnGoals)
+    return pilot.goals
 
 
 DEPTH = {"kind": "depth_camera", "preset": "d435-kim", "rate_hz": 10, "width": 320, "height": 180}
@@ -70,16 +67,16 @@ class Door:
     """An open door that closes when the first goal is reached."""
 
     opening: tuple[float, float]
-    """m, x and y of the place where the hinge of the closed door is."""
+    """m, x and y of the hinge of the closed door."""
     yaw: float
     """rad, of the closed door, from its hinge."""
     width: float = 1.2
     """m."""
 
-    def distance(self, place: Array) -> float:
-        """m from the closed door to a place, seen from above."""
+    def distance(self, position: Array) -> float:
+        """m from the closed door to a position, seen from above."""
         along = np.array([math.cos(self.yaw), math.sin(self.yaw)])
-        off = np.asarray(place)[:2] - self.opening
+        off = np.asarray(position)[:2] - self.opening
         return float(np.linalg.norm(off - np.clip(off @ along, 0.0, self.width) * along))
 
 

@@ -19,7 +19,6 @@ from skyloop.core.frames import (
     quat_from_matrix,
     quat_from_yaw,
     quat_multiply,
-    rotate,
     rotate_inverse,
     rotvec_from_quat,
     slerp,
@@ -38,7 +37,7 @@ LONGEST_GAP_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trajectory:
+class PoseTrajectory:
     """Poses over time."""
 
     t_ns: NDArray[np.int64]
@@ -51,15 +50,17 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.t_ns)
 
-    def __getitem__(self, rows: NDArray[np.bool_] | slice) -> Trajectory:
-        return Trajectory(self.t_ns[rows], self.position[rows], self.quat_wxyz[rows])
+    def __getitem__(self, rows: NDArray[np.bool_] | slice) -> PoseTrajectory:
+        return PoseTrajectory(self.t_ns[rows], self.position[rows], self.quat_wxyz[rows])
 
     @property
     def length(self) -> float:
         """m along the positions."""
         return float(np.linalg.norm(np.diff(self.position, axis=0), axis=1).sum())
 
-    def at(self, t_ns: NDArray[np.int64], longest_gap_s: float = LONGEST_GAP_S) -> tuple[Trajectory, NDArray[np.bool_]]:
+    def at(
+        self, t_ns: NDArray[np.int64], longest_gap_s: float = LONGEST_GAP_S
+    ) -> tuple[PoseTrajectory, NDArray[np.bool_]]:
         """Poses between the given ones, and which of the stamps have one."""
         after = np.searchsorted(self.t_ns, t_ns, side="left")
         inside = (after < len(self)) & (t_ns >= self.t_ns[0])
@@ -70,9 +71,9 @@ class Trajectory:
         kept = inside & (gap <= longest_gap_s * NS_PER_S)
         first, second, gap, stamps = first[kept], second[kept], gap[kept], t_ns[kept]
         share = (stamps - self.t_ns[first]) / np.maximum(gap, 1)
-        place = self.position[first] + share[:, None] * (self.position[second] - self.position[first])
+        position = self.position[first] + share[:, None] * (self.position[second] - self.position[first])
         turn = slerp(self.quat_wxyz[first], self.quat_wxyz[second], share)
-        return Trajectory(stamps, place, np.where((gap == 0)[:, None], self.quat_wxyz[first], turn)), kept
+        return PoseTrajectory(stamps, position, np.where((gap == 0)[:, None], self.quat_wxyz[first], turn)), kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +86,11 @@ class Similarity:
     """(3,) m."""
     scale: float = 1.0
 
-    def moved(self, track: Trajectory) -> Trajectory:
-        place = self.scale * track.position @ self.rotation.T + self.shift
-        return replace(track, position=place, quat_wxyz=quat_multiply(quat_from_matrix(self.rotation), track.quat_wxyz))
+    def moved(self, track: PoseTrajectory) -> PoseTrajectory:
+        position = self.scale * track.position @ self.rotation.T + self.shift
+        return replace(
+            track, position=position, quat_wxyz=quat_multiply(quat_from_matrix(self.rotation), track.quat_wxyz)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +120,8 @@ class PoseErrors:
 
 
 def together(
-    truth: Trajectory, estimate: Trajectory, longest_gap_s: float = LONGEST_GAP_S
-) -> tuple[Trajectory, Trajectory]:
+    truth: PoseTrajectory, estimate: PoseTrajectory, longest_gap_s: float = LONGEST_GAP_S
+) -> tuple[PoseTrajectory, PoseTrajectory]:
     """Both at the stamps of the estimate for which there is a truth."""
     if len(truth) == 0 or len(estimate) == 0:
         raise DatasetError("there is nothing to compare: the truth or the estimate has no poses")
@@ -131,7 +134,7 @@ def together(
     return at, estimate[kept]
 
 
-def align(truth: Trajectory, estimate: Trajectory, how: Alignment = "se3") -> Similarity:
+def align(truth: PoseTrajectory, estimate: PoseTrajectory, how: Alignment = "se3") -> Similarity:
     """The motion of the estimate that brings it to the truth; both have the same stamps."""
     if how == "none":
         return Similarity(np.eye(3), np.zeros(3))
@@ -162,7 +165,7 @@ def align(truth: Trajectory, estimate: Trajectory, how: Alignment = "se3") -> Si
     return Similarity(rotation, centre - scale * rotation @ other, scale)
 
 
-def absolute_errors(truth: Trajectory, estimate: Trajectory, how: Alignment = "se3") -> PoseErrors:
+def absolute_errors(truth: PoseTrajectory, estimate: PoseTrajectory, how: Alignment = "se3") -> PoseErrors:
     """E_n = (T_n truth)⁻¹ S T_n estimate, eq. (8), of two tracks with the same stamps."""
     moved = align(truth, estimate, how).moved(estimate)
     turn = quat_multiply(quat_conjugate(truth.quat_wxyz), moved.quat_wxyz)
@@ -170,20 +173,22 @@ def absolute_errors(truth: Trajectory, estimate: Trajectory, how: Alignment = "s
     return PoseErrors(truth.t_ns, np.linalg.norm(moved.position - truth.position, axis=1), _angle(turn))
 
 
-def relative_errors(truth: Trajectory, estimate: Trajectory, delta: float = 1.0, unit: Unit = "m") -> PoseErrors:
+def relative_errors(
+    truth: PoseTrajectory, estimate: PoseTrajectory, delta: float = 1.0, unit: Unit = "m"
+) -> PoseErrors:
     """Errors of the motion over steps of `delta` of the true way, of time, or of poses, one step after the other.
 
     E = (step of the truth)⁻¹ (step of the estimate). It needs no alignment."""
     ends = _steps(truth, delta, unit)
     if len(ends) < 2:
         raise DatasetError(f"the way is shorter than two steps of {delta:g} {unit}; give a shorter step")
-    place, turn = _motion(truth, ends)
-    other_place, other_turn = _motion(estimate, ends)
+    position, turn = _motion(truth, ends)
+    other_position, other_turn = _motion(estimate, ends)
     difference = quat_multiply(quat_conjugate(turn), other_turn)
-    return PoseErrors(truth.t_ns[ends[1:]], np.linalg.norm(other_place - place, axis=1), _angle(difference))
+    return PoseErrors(truth.t_ns[ends[1:]], np.linalg.norm(other_position - position, axis=1), _angle(difference))
 
 
-def _steps(truth: Trajectory, delta: float, unit: Unit) -> NDArray[np.int64]:
+def _steps(truth: PoseTrajectory, delta: float, unit: Unit) -> NDArray[np.int64]:
     """Indices of the poses between which the steps lie."""
     if not delta > 0.0:
         raise DatasetError(f"a step of {delta:g} {unit} is not positive")
@@ -201,7 +206,7 @@ def _steps(truth: Trajectory, delta: float, unit: Unit) -> NDArray[np.int64]:
     return np.array(ends)
 
 
-def _motion(track: Trajectory, ends: NDArray[np.int64]) -> tuple[Array, Array]:
+def _motion(track: PoseTrajectory, ends: NDArray[np.int64]) -> tuple[Array, Array]:
     """Of every step: the shift in the axes of its first pose, and the rotation."""
     first, second = ends[:-1], ends[1:]
     shift = rotate_inverse(track.quat_wxyz[first], track.position[second] - track.position[first])
@@ -214,11 +219,6 @@ def _angle(quat: Array) -> Array:
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
-
-
-def body_point(track: Trajectory, offset: Array) -> Trajectory:
-    """The same track of another point of the body, `offset` m from the first, body axes."""
-    return replace(track, position=track.position + rotate(track.quat_wxyz, offset))
 
 
 STATES = 9
@@ -247,10 +247,9 @@ def nees(errors: Array, covariances: Array) -> Array:
     return np.asarray(np.einsum("ni,ni->n", errors, np.linalg.solve(covariances, errors[..., None])[..., 0]))
 
 
-def band(runs: int, states: int = STATES, share: float = 0.95) -> Band:
-    """Where the mean NEES over so many runs at one instant lies with this probability."""
+def band(runs: int, states: int = STATES) -> Band:
+    """Where the mean NEES over so many runs at one instant lies with a probability of 95 %."""
     from scipy.stats import chi2
 
-    tail = 0.5 * (1.0 - share)
-    low, high = chi2.ppf([tail, 1.0 - tail], runs * states) / runs
+    low, high = chi2.ppf([0.025, 0.975], runs * states) / runs
     return Band(float(low), float(high))

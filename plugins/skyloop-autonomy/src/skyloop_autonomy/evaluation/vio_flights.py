@@ -13,18 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from skyloop import Scenario, Simulation, build, load_scenario
 from skyloop.datasets.recording_run import plan_recording, record
-from skyloop.sim.assembly import build, survey_of
+from skyloop.sim.assembly import survey_of
 from skyloop.sim.parts import PilotPart
-from skyloop.sim.scenario import Scenario, load_scenario
-from skyloop.sim.simulation import Simulation
 from skyloop.vehicle.pilots.pilots import TrajectoryPilotConfig
 from skyloop.vehicle.trajectories.trajectories import ExploreConfig, LegsConfig
 from skyloop.world.free_space import way_length
 from skyloop_autonomy.evaluation.localising import MessageSource
 from skyloop_autonomy.vio.calibration import chosen_streams
 from skyloop_client.errors import DatasetError, unknown_name
-from skyloop_client.messages import Array, EventKind, Message, VehicleState
+from skyloop_client.messages import Array, Event, EventKind, Message, VehicleState
 from skyloop_client.streams import NS_PER_S
 
 RATE_HZ = 30.0
@@ -32,7 +31,7 @@ RATE_HZ = 30.0
 SETTLE_S = 1.0
 """Simulated s on the ground after landing."""
 LANDED_WITHIN = 0.3
-"""m from the place of take-off."""
+"""m from the position of take-off."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class DryFlight:
     fastest: float
     """m/s."""
     off_start: float
-    """m between the places of landing and of take-off, level."""
+    """m between the positions of landing and of take-off, level."""
     trouble: str
     """Why it does not count; empty: it does."""
 
@@ -105,7 +104,7 @@ def dry_flight(scenario: Scenario) -> DryFlight:
     changes = {"sensors": {}, "estimators": {}, "state": "truth"}
     bare = scenario.model_copy(update={"vehicles": [vehicle.model_copy(update=changes)]})
     states: list[VehicleState] = []
-    events: list[Any] = []
+    events: list[Event] = []
     with build(bare) as simulation:
         simulation.bus.on(f"truth/{vehicle.name}", lambda message: states.append(message.data))
         simulation.bus.on(f"{vehicle.name}/events", lambda message: events.append(message.data))
@@ -113,20 +112,20 @@ def dry_flight(scenario: Scenario) -> DryFlight:
         while simulation.now < scenario.duration and not all(part.done for part in pilots):
             simulation.step()
         done, landed_s = all(part.done for part in pilots), simulation.now
-    places = np.array([state.position for state in states])
+    positions = np.array([state.position for state in states])
     speeds = np.array([np.linalg.norm(state.velocity_world) for state in states])
     trouble = "" if done else f"it did not land within {scenario.duration:g} s"
-    hit = next((event for event in events if _is_collision(event, float(places[0, 2]))), None)
+    hit = next((event for event in events if _is_collision(event, float(positions[0, 2]))), None)
     if hit is not None:
         trouble = f"at {hit.t_ns / NS_PER_S:.1f} s: {hit.text}"
-    off = float(np.linalg.norm((places[-1] - places[0])[:2]))
+    off = float(np.linalg.norm((positions[-1] - positions[0])[:2]))
     if not trouble and off > LANDED_WITHIN:
         trouble = f"it landed {off:.2f} m from where it took off"
-    return DryFlight(landed_s, way_length(places), float(speeds.max()), off, trouble)
+    return DryFlight(landed_s, way_length(positions), float(speeds.max()), off, trouble)
 
 
-def _is_collision(event: Any, standing: float) -> bool:
-    """A contact above the place where the vehicle stands; `standing` is the height of its origin there."""
+def _is_collision(event: Event, standing: float) -> bool:
+    """A contact above the point where the vehicle stands; `standing` is the height of its origin there."""
     above = event.kind == EventKind.CONTACT and event.contact is not None and event.contact.position[2] > standing
     return bool(above or event.kind == EventKind.CRASH)
 
@@ -142,19 +141,11 @@ def checked_flight(
     return scenario, flown
 
 
-def record_flight(
-    name: str | VioFlight,
-    seed: int,
-    folder: Path,
-    *,
-    workers: int = 1,
-    formats: tuple[str, ...] = (),
-    overrides: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+def record_flight(name: str | VioFlight, seed: int, folder: Path, *, workers: int = 1) -> dict[str, Any]:
     """Record a whole flight, from standing on the ground to standing there again. Returns the recording's summary."""
-    scenario, flown = checked_flight(name, seed, overrides)
+    scenario, flown = checked_flight(name, seed)
     frames = int((flown.landed_s + SETTLE_S) * RATE_HZ)
-    plan_recording(scenario, folder, frames=frames, rate_hz=RATE_HZ, formats=formats, whole_flight=True)
+    plan_recording(scenario, folder, frames=frames, rate_hz=RATE_HZ, formats=(), whole_flight=True)
     return record(folder, workers)
 
 

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float32, float64, int64
+from numpy.typing import ArrayLike
 
 from skyloop.core.jit import kernel, record_type
 from skyloop_client.messages import Array
@@ -19,14 +20,14 @@ BINS = 720
 class SweepMotion(NamedTuple):
     """Of the body at the end of a sweep, and the mount of the LiDAR."""
 
-    world_from_body: Any
+    world_from_body: Array
     """(3, 3)."""
-    angular_velocity_body: Any
-    velocity_world: Any
+    angular_velocity_body: Array
+    velocity_world: Array
     heading: float
-    body_from_sensor: Any
+    body_from_sensor: Array
     """(3, 3)."""
-    mount: Any
+    mount: Array
     """(3,) m, body axes."""
 
 
@@ -92,7 +93,7 @@ def _level(points, offsets_ns, moved, kept, ring):
     return count
 
 
-def levelled(points: Any, offsets_ns: Any, motion: SweepMotion, slab: SweepSlab) -> Array:
+def levelled(points: ArrayLike, offsets_ns: ArrayLike, motion: SweepMotion, slab: SweepSlab) -> Array:
     """(n, 2) m, in level axes of the body at the end of the sweep: x along its heading, y to the left."""
     ring = np.empty((BINS, 2))
     # what comes over a link may not be written, and the kernel takes no such arrays

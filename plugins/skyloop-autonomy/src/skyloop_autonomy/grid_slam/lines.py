@@ -72,12 +72,12 @@ def _pieces(
     points: Array, on_line: NDArray[np.int64], along: Array, cell: float, settings: LineSettings
 ) -> list[NDArray[np.int64]]:
     """The cells of a line in runs without gaps that are long and full enough, each in order along the line."""
-    places = points[on_line] @ along
-    order = np.argsort(places, kind="stable")
-    on_line, places = on_line[order], places[order]
-    breaks = np.flatnonzero(np.diff(places) * cell > settings.gap) + 1
+    positions = points[on_line] @ along
+    order = np.argsort(positions, kind="stable")
+    on_line, positions = on_line[order], positions[order]
+    breaks = np.flatnonzero(np.diff(positions) * cell > settings.gap) + 1
     kept = []
-    for run, at in zip(np.split(on_line, breaks), np.split(places, breaks), strict=True):
+    for run, at in zip(np.split(on_line, breaks), np.split(positions, breaks), strict=True):
         if not len(run):
             continue
         length = (at[-1] - at[0] + 1.0) * cell

@@ -67,7 +67,7 @@ class LocaliserSettings(BaseModel):
 
 
 @dataclass
-class _Memory:
+class LocaliserMemory:
     estimates: deque[Estimate]
     swept: Estimate | None = None
     """At the last sweep that was used."""
@@ -89,10 +89,7 @@ class GridLocaliser:
     settings_class: ClassVar[type[LocaliserSettings]] = LocaliserSettings
 
     def __init__(self, setup: EstimatorSetup, *, settings: dict[str, Any] | LocaliserSettings | None = None) -> None:
-        given = settings or {}
-        place = f"settings of '{setup.name}'"
-        kind = self.settings_class
-        self.settings = given if isinstance(given, kind) else validated(kind, given, place)
+        self.settings = validated(self.settings_class, settings or {}, f"settings of '{setup.name}'")
         self._name = setup.name
         by_record: dict[str, StreamInfo] = {}
         for info in setup.infos.values():
@@ -113,7 +110,7 @@ class GridLocaliser:
             EkfConfig(heading_sd=HEADING_SD), inertial, home, start.magnetic_field_world, gravity=start.gravity
         )
         self.slam = GridParticleFilter(self.settings.filter, np.array([*start.position[:2], start.yaw]))
-        self._memory = _Memory(deque())
+        self._memory = LocaliserMemory(deque())
         # outside, the time to load compiled code would count as execution time of the first sweeps
         prepare("skyloop_autonomy.grid_slam", when_called=True)
 
@@ -132,7 +129,7 @@ class GridLocaliser:
             return None
         memory = self._memory
         if memory.stands and self._inertial.state.aligned:
-            self._place_at_start(estimate.t_ns)
+            self._position_at_start(estimate.t_ns)
             memory.stands = False
             return None
         if memory.estimates:
@@ -143,10 +140,10 @@ class GridLocaliser:
             memory.estimates.popleft()
         return replace(estimate, valid=False, reason=DISAGREE) if memory.disagree and estimate.valid else estimate
 
-    def _place_at_start(self, t_ns: int) -> None:
+    def _position_at_start(self, t_ns: int) -> None:
         """The vehicle still stands where it was put."""
-        place = self._start.position
-        self._inertial.correct_place(t_ns, place, np.full(3, 0.05), 3)
+        position = self._start.position
+        self._inertial.correct_place(t_ns, position, np.full(3, 0.05), 3)
         self._inertial.correct_yaw(t_ns, self._start.yaw)
 
     def _on_fix(self, fix: GnssFix) -> None:
@@ -156,10 +153,10 @@ class GridLocaliser:
         antenna = self._frame.enu_from_geodetic(GeoPoint(fix.latitude_deg, fix.longitude_deg, fix.altitude))
         lever = rotate(memory.estimates[-1].quat_wxyz, self._gnss.mount.position)
         sd = max(fix.horizontal_sd, settings.gnss_sd_floor)
-        place = np.asarray(antenna - lever)
-        memory.fix = fix.t_ns, place[:2], sd
+        position = np.asarray(antenna - lever)
+        memory.fix = fix.t_ns, position[:2], sd
         if self._below is None and fix.fix_type > 2:
-            memory.height = float(place[2]), max(fix.vertical_sd, settings.gnss_sd_floor)
+            memory.height = float(position[2]), max(fix.vertical_sd, settings.gnss_sd_floor)
 
     def _on_range(self, sample: RangeSample) -> None:
         """Height over the ground, which is taken to be level."""

@@ -10,15 +10,15 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop_autonomy.grid_slam.scan_matching import Matching, match_sweep, surface_normals
 from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings, TiledMaps
+from skyloop_autonomy.grid_slam.tiled_maps import Snapshot as MapsSnapshot
 from skyloop_client.messages import Array
 
 CELL_SD = 0.3
@@ -50,17 +50,17 @@ class PoseBelief:
     likelihood: float
     """0..1, how well the sweep lies on the map of the best particle."""
     effective: float
-    """The effective number of particles, before they were drawn anew."""
+    """The effective number of particles, before they were resampled."""
     lost: bool = False
     """The sweep fits no map; the pose is what motion and fixes say, and the map was left as it is."""
 
 
 @dataclass
-class _Memory:
+class FilterMemory:
     poses: Array
     log_weights: Array
     sweeps: int = 0
-    drawn_anew: int = 0
+    resamplings: int = 0
     last: PoseBelief | None = None
 
 
@@ -70,7 +70,7 @@ class GridParticleFilter:
         self.settings = settings
         n = settings.particles
         self.maps = TiledMaps(n, settings.grid, np.asarray(start, float)[:2])
-        self._memory = _Memory(np.tile(np.asarray(start, float), (n, 1)), np.full(n, -math.log(n)))
+        self._memory = FilterMemory(np.tile(np.asarray(start, float), (n, 1)), np.full(n, -math.log(n)))
         match, cell = settings.match, settings.grid.cell
         matching = Matching(
             match.residual_sd / cell,
@@ -95,9 +95,9 @@ class GridParticleFilter:
         return int(np.argmax(self._memory.log_weights))
 
     @property
-    def drawn_anew(self) -> int:
+    def resamplings(self) -> int:
         """How often the particles were resampled."""
-        return self._memory.drawn_anew
+        return self._memory.resamplings
 
     def sweep(
         self,
@@ -229,11 +229,11 @@ class GridParticleFilter:
         self.maps.resample(parents)
         memory.poses = memory.poses[parents]
         memory.log_weights = np.full(n, -math.log(n))
-        memory.drawn_anew += 1
+        memory.resamplings += 1
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> tuple[FilterMemory, MapsSnapshot]:
         return copy.deepcopy(self._memory), self.maps.snapshot()
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: tuple[FilterMemory, MapsSnapshot]) -> None:
         self._memory = copy.deepcopy(saved[0])
         self.maps.restore(saved[1])

@@ -1,16 +1,16 @@
 """Where a sweep lies best on the map of each particle: a window is searched, then Gauss-Newton from points to walls.
 
 Cost of a pose, without units: κ Σ ρ(r / σ) + ½ (pose - prior)ᵀ Λ (pose - prior). Here r is the distance of a point from
-the mean place of the returns in the nearest occupied cell, across the surface on which the point lies. Distances along
-the surface do not count: on a bare wall the points move with the vehicle, and would hold it back. ρ is Cauchy's, and κ
-makes the points count as `independent_points`.
+the mean position of the returns in the nearest occupied cell, across the surface on which the point lies. Distances
+along the surface do not count: on a bare wall the points move with the vehicle, and would hold it back. ρ is
+Cauchy's, and κ makes the points count as `independent_points`.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, void
@@ -18,6 +18,7 @@ from numba.types import UniTuple
 
 from skyloop.core.jit import inlined, kernel, record_type
 from skyloop_autonomy.grid_slam.tile_kernels import SIDE, TILES, Tiles, likelihood_at
+from skyloop_client.messages import Array
 
 SEARCH_STRIDE = 3
 """Every third point is enough to search a window."""
@@ -60,24 +61,24 @@ MATCHING = record_type(
 class Problem(NamedTuple):
     """One sweep on the map of one particle."""
 
-    tiles: Any
+    tiles: Tiles
     particle: int
-    points: Any
+    points: Array
     """(n, 2) cells, level axes of the body."""
-    normals: Any
+    normals: Array
     """(n, 2) unit vectors across the surfaces of the points, level axes; (0, 0) where there is no clear surface."""
     weight: float
     """κ."""
     sd: float
     """σ, cells."""
-    prior: Any
-    information: Any
+    prior: Array
+    information: Array
     """(3,) inverse variances of the prior."""
 
 
 class Equations(NamedTuple):
-    hessian: Any
-    gradient: Any
+    hessian: Array
+    gradient: Array
 
 
 @inlined
@@ -126,8 +127,8 @@ def _distance(problem, pose):
 
 
 @inlined
-def _nearest_place(tiles, p, x, y):
-    """Mean place of the returns of that cell around (x, y), 3 by 3, whose mean is nearest; not a number if none has."""
+def _nearest_position(tiles, p, x, y):
+    """Mean position of the returns of that cell around (x, y), 3 by 3, whose mean is nearest; NaN if none has."""
     n = tiles.tables.shape[1] * SIDE
     i, j = int64(np.floor(x)), int64(np.floor(y))
     best, best_x, best_y = np.inf, np.nan, np.nan
@@ -136,8 +137,8 @@ def _nearest_place(tiles, p, x, y):
             tile = tiles.tables[p, a // SIDE, b // SIDE]
             if tile < 0 or tiles.hits[tile, a % SIDE, b % SIDE] == 0:
                 continue
-            at_x = a + (tiles.places[tile, a % SIDE, b % SIDE, 0] + 0.5) / 256.0
-            at_y = b + (tiles.places[tile, a % SIDE, b % SIDE, 1] + 0.5) / 256.0
+            at_x = a + (tiles.positions[tile, a % SIDE, b % SIDE, 0] + 0.5) / 256.0
+            at_y = b + (tiles.positions[tile, a % SIDE, b % SIDE, 1] + 0.5) / 256.0
             apart = (at_x - x) ** 2 + (at_y - y) ** 2
             if apart < best:
                 best, best_x, best_y = apart, at_x, at_y
@@ -156,7 +157,7 @@ def _linearise(problem, pose, equations):
             continue
         rx = c * points[k, 0] - s * points[k, 1]
         ry = s * points[k, 0] + c * points[k, 1]
-        x, y = _nearest_place(problem.tiles, problem.particle, pose[0] + rx, pose[1] + ry)
+        x, y = _nearest_position(problem.tiles, problem.particle, pose[0] + rx, pose[1] + ry)
         if np.isnan(x):
             cost += weight * ALONE
             continue
@@ -271,14 +272,14 @@ def surface_normals(points, normals):
         float64[:, ::1],
     )
 )
-def match_sweep(given, sweep, priors, information, poses, told, found):
+def match_sweep(given, sweep, priors, information, poses, settings, found):
     """Lay a sweep on the map of each particle.
 
     sweep: points, (n, 2) cells, level axes of the body, and the normals of their surfaces. priors, information:
     (particles, 3) x, y in cells, heading in rad, and the inverse variances. poses: the best ones go there. found:
     (particles, 11) cost, mean likelihood, and the 9 numbers of the Hessian.
     """
-    tiles, numbers = Tiles(*given), Matching(*told)
+    tiles, numbers = Tiles(*given), Matching(*settings)
     points, normals = sweep
     clear = 0
     for k in range(points.shape[0]):

@@ -2,17 +2,18 @@
 
 A particle has a table of tile numbers, -1 where nothing is known. A tile holds evidence (int8) and a likelihood field
 (uint8): 255 at an obstacle, falling off like a Gaussian with the distance, 0 from `REACH` + 1 cells on. It also holds
-the mean place of the returns in each cell, because a wall lies anywhere in its cell and not in the middle.
+the mean position of the returns in each cell, because a wall lies anywhere in its cell and not in the middle.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import float64, int8, int32, int64, uint8, void
+from numpy.typing import NDArray
 
 from skyloop.core.jit import inlined, kernel, record_type
 
@@ -29,31 +30,31 @@ STAMP = np.exp(-0.5 * (_OFFSETS[:, None] ** 2 + _OFFSETS[None, :] ** 2) / SPREAD
 STAMP = np.rint(255.0 * STAMP).astype(np.uint8)
 """The likelihood around one obstacle."""
 MOST_HITS: Final = 12
-"""Returns of which the mean place in a cell is taken. Later ones do not change it: a shared tile stays shared."""
+"""Returns of which the mean position in a cell is taken. Later ones do not change it: a shared tile stays shared."""
 
 CLEARS: Final = 0.3
-"""Cells. A ray that passes the mean place of a cell's returns at a greater distance does not contradict them: it may
+"""Cells. A ray that passes the mean position of a cell's returns at a greater distance does not contradict them: it may
 graze the wall that takes up a part of the cell."""
 
 
 class Tiles(NamedTuple):
     """The arrays of `TiledMaps`, as kernels get them."""
 
-    tables: Any
+    tables: NDArray[np.int32]
     """(particles, n, n) the tiles of each particle."""
-    evidence: Any
+    evidence: NDArray[np.int8]
     """(tiles, SIDE, SIDE)."""
-    likelihood: Any
+    likelihood: NDArray[np.uint8]
     """(tiles, SIDE, SIDE)."""
-    places: Any
-    """(tiles, SIDE, SIDE, 2) mean place of the returns in a cell, in 1/256 of a cell from its lower corner."""
-    hits: Any
+    positions: NDArray[np.uint8]
+    """(tiles, SIDE, SIDE, 2) mean position of the returns in a cell, in 1/256 of a cell from its lower corner."""
+    hits: NDArray[np.uint8]
     """(tiles, SIDE, SIDE) how many returns that mean is of."""
-    users: Any
+    users: NDArray[np.int32]
     """(tiles,) how many particles have the tile."""
-    unused: Any
-    """Numbers of tiles without a user; the first `count[0]` are valid."""
-    count: Any
+    unused: NDArray[np.int32]
+    """Numbers of tiles without a user; the first `n_unused[0]` are valid."""
+    n_unused: NDArray[np.int64]
 
 
 TILES = record_type(
@@ -61,11 +62,11 @@ TILES = record_type(
     tables=int32[:, :, ::1],
     evidence=int8[:, :, ::1],
     likelihood=uint8[:, :, ::1],
-    places=uint8[:, :, :, ::1],
+    positions=uint8[:, :, :, ::1],
     hits=uint8[:, :, ::1],
     users=int32[::1],
     unused=int32[::1],
-    count=int64[::1],
+    n_unused=int64[::1],
 )
 
 
@@ -110,15 +111,15 @@ def own_tile(tiles, p, ti, tj):
     tile = tiles.tables[p, ti, tj]
     if tile >= 0 and tiles.users[tile] == 1:
         return tile
-    tiles.count[0] -= 1
-    new = tiles.unused[tiles.count[0]]
+    tiles.n_unused[0] -= 1
+    new = tiles.unused[tiles.n_unused[0]]
     tiles.users[new] = 1
     tiles.tables[p, ti, tj] = new
     if tile >= 0:
         tiles.users[tile] -= 1
         tiles.evidence[new] = tiles.evidence[tile]
         tiles.likelihood[new] = tiles.likelihood[tile]
-        tiles.places[new] = tiles.places[tile]
+        tiles.positions[new] = tiles.positions[tile]
         tiles.hits[new] = tiles.hits[tile]
     else:
         tiles.evidence[new] = 0
@@ -148,7 +149,7 @@ def _appear(given, p, i, j):
 
 @kernel(void(TILES, int64, int64, int64, int64))
 def _vanish(given, p, i, j, occupied):
-    """An obstacle has gone: its surroundings are computed anew from the obstacles that remain."""
+    """An obstacle has gone: its surroundings are computed again from the obstacles that remain."""
     tiles = Tiles(*given)
     for x in range(i - REACH, i + REACH + 1):
         for y in range(j - REACH, j + REACH + 1):
@@ -192,13 +193,13 @@ def _average(given, p, end):
     tiles.hits[tile, a, b] = count
     for axis in range(2):
         now = 256.0 * (end[axis] - np.floor(end[axis]))
-        before = float64(tiles.places[tile, a, b, axis])
+        before = float64(tiles.positions[tile, a, b, axis])
         mean = now if count == 1 else before + (now - before) / count
-        tiles.places[tile, a, b, axis] = min(int64(np.rint(mean)), 255)
+        tiles.positions[tile, a, b, axis] = min(int64(np.rint(mean)), 255)
 
 
 @kernel(void(TILES, int64, float64[:, ::1], float64[::1], EVIDENCE, int32[:, ::1], int64[::1]))
-def add_sweep(given, p, ends, start, told, seen, which):
+def add_sweep(given, p, ends, start, weights, seen, which):
     """Add one sweep to the map of particle p.
 
     ends (n, 2), start (2,): in cells from the corner of the map. Each cell changes once: it is hit by a return, or
@@ -206,7 +207,7 @@ def add_sweep(given, p, ends, start, told, seen, which):
     more, the first ray that clears what it crosses, and how many to go on to the next.
     """
     stamp = which[0]
-    numbers = EvidenceWeights(*told)
+    numbers = EvidenceWeights(*weights)
     size = seen.shape[0]
     for k in range(ends.shape[0]):
         i, j = int64(np.floor(ends[k, 0])), int64(np.floor(ends[k, 1]))
@@ -231,8 +232,8 @@ def _stays(tiles, p, i, j, lowest, ray):
     a, b = i & MASK, j & MASK
     if tiles.hits[tile, a, b] == 0:
         return tiles.evidence[tile, a, b] == lowest
-    x = i + (tiles.places[tile, a, b, 0] + 0.5) / 256.0 - ray[0]
-    y = j + (tiles.places[tile, a, b, 1] + 0.5) / 256.0 - ray[1]
+    x = i + (tiles.positions[tile, a, b, 0] + 0.5) / 256.0 - ray[0]
+    y = j + (tiles.positions[tile, a, b, 1] + 0.5) / 256.0 - ray[1]
     return abs(ray[2] * y - ray[3] * x) > CLEARS
 
 

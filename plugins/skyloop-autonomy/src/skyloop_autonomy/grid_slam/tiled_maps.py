@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class GridSettings(BaseModel):
     ray_stride: int = Field(default=4, ge=1)
     """Of every so many rays of a sweep, one clears the cells it crosses; the next sweeps take the others in turn."""
     highest: int = Field(default=100, ge=1, le=127)
-    """The most evidence for an obstacle. A limit lets the map forget things that have moved away."""
+    """The most evidence for an obstacle. A limit lets the map forget objects that have moved away."""
     lowest: int = Field(default=-60, ge=-127, le=-1)
     """The most evidence for free space."""
     occupied: int = Field(default=24, ge=1, le=127)
@@ -75,11 +75,13 @@ class FilterSettings(BaseModel):
     gnss_correlation_time: PositiveFloat = 60.0
     """s in which the error of a receiver hardly changes. All fixes of this time together count as one."""
     resample_below: float = Field(default=0.5, ge=0.0, le=1.0)
-    """Particles are drawn anew when their effective number falls below this share."""
+    """Particles are resampled when their effective number falls below this share."""
     grid: GridSettings = GridSettings()
     match: MatchSettings = MatchSettings()
 
 
+Evidence = TypeVar("Evidence", np.int8, np.uint8)
+Snapshot: TypeAlias = tuple[Tiles, NDArray[np.int32], int]
 FIRST_TILES = 256
 UNTOUCHED = -1
 LAST_STAMP = 2**31 - 4
@@ -112,14 +114,14 @@ class TiledMaps:
         self._stamp = 0
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
-        """As kernels are given them; good until the next change."""
+    def arrays(self) -> tuple[NDArray[np.generic], ...]:
+        """As kernels are given them; valid until the next change."""
         return tuple(self._tiles)
 
     @property
     def tiles_in_use(self) -> int:
         """Of all particles together; a shared tile counts once."""
-        return len(self._tiles.users) - int(self._tiles.count[0])
+        return len(self._tiles.users) - int(self._tiles.n_unused[0])
 
     def in_cells(self, points: Array) -> Array:
         """(…, 2) cells from the corner of the map, from m in the world."""
@@ -145,7 +147,7 @@ class TiledMaps:
         low, high = np.floor((reached.min(axis=0) - REACH) / SIDE), np.floor((reached.max(axis=0) + REACH) / SIDE)
         edge = self.cells // SIDE - 1
         needed = int(np.prod(np.clip(high, 0, edge) - np.clip(low, 0, edge) + 1))
-        tiles, unused = self._tiles, int(self._tiles.count[0])
+        tiles, unused = self._tiles, int(self._tiles.n_unused[0])
         if unused >= needed:
             return
         old = len(tiles.users)
@@ -155,7 +157,7 @@ class TiledMaps:
             tiles.tables,
             np.concatenate([tiles.evidence, np.zeros(more, np.int8)]),
             np.concatenate([tiles.likelihood, np.zeros(more, np.uint8)]),
-            np.concatenate([tiles.places, np.zeros((*more, 2), np.uint8)]),
+            np.concatenate([tiles.positions, np.zeros((*more, 2), np.uint8)]),
             np.concatenate([tiles.hits, np.zeros(more, np.uint8)]),
             np.concatenate([tiles.users, np.zeros(new - old, np.int32)]),
             np.concatenate([tiles.unused[:unused], added, np.zeros(old - unused, np.int32)]),
@@ -170,7 +172,7 @@ class TiledMaps:
         unused = np.flatnonzero(users == 0)[::-1].astype(np.int32)
         stack = np.zeros(len(users), np.int32)
         stack[: len(unused)] = unused
-        self._tiles = tiles._replace(tables=tables, users=users, unused=stack, count=np.array([len(unused)]))
+        self._tiles = tiles._replace(tables=tables, users=users, unused=stack, n_unused=np.array([len(unused)]))
 
     def known_part(self, particle: int) -> tuple[NDArray[np.int8], Array]:
         """The evidence in the smallest box of tiles around all that is known, and its corner in m."""
@@ -180,7 +182,7 @@ class TiledMaps:
         """The likelihood field in the same box."""
         return self._part(self._tiles.likelihood, particle)
 
-    def _part(self, pool: Any, particle: int) -> tuple[Any, Array]:
+    def _part(self, pool: NDArray[Evidence], particle: int) -> tuple[NDArray[Evidence], Array]:
         table = self._tiles.tables[particle]
         rows, columns = np.flatnonzero((table >= 0).any(axis=1)), np.flatnonzero((table >= 0).any(axis=0))
         if not len(rows):
@@ -191,9 +193,8 @@ class TiledMaps:
         corner = self.origin + np.array([rows[0], columns[0]]) * SIDE * self.settings.cell
         return tiles.swapaxes(1, 2).reshape(part.shape[0] * SIDE, part.shape[1] * SIDE), corner
 
-    def snapshot(self) -> Any:
-        return copy.deepcopy((tuple(self._tiles), self._seen, self._stamp))
+    def snapshot(self) -> Snapshot:
+        return copy.deepcopy((self._tiles, self._seen, self._stamp))
 
-    def restore(self, saved: Any) -> None:
-        arrays, self._seen, self._stamp = copy.deepcopy(saved)
-        self._tiles = Tiles(*arrays)
+    def restore(self, saved: Snapshot) -> None:
+        self._tiles, self._seen, self._stamp = copy.deepcopy(saved)

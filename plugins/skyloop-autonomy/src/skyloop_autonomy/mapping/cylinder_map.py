@@ -115,7 +115,7 @@ def _cell(x, y, z, shape, frame):
 
 @kernel(void(int8[:, :, ::1], float32[:, ::1], float64[::1], _FRAME, int8[:, :, ::1], float32[:, ::1]))
 def _follow(counters, points, moved, given, new_counters, new_points):
-    """Enters each remembered point anew after the middle has moved; two in one cell leave the surer one.
+    """Enters each remembered point again after the middle has moved; two in one cell leave the surer one.
 
     Of two that are as sure it is the one nearer to the middle, so that the edge of a door is not lost in its wall."""
     frame = _Frame(*given)
@@ -277,14 +277,14 @@ class CylinderMap:
         counters, free = self.counters.reshape(-1), self.free.reshape(-1)
         _settle(self._ends, self._sums, self._passes, tuple(limits), counters, self._points, free)
 
-    def forget(self, places: Array, radius: float, heights: tuple[float, float]) -> None:
-        """Forgets obstacles within `radius` of (n, 2) places, m, world, between two heights."""
+    def forget(self, positions: Array, radius: float, heights: tuple[float, float]) -> None:
+        """Forgets obstacles within `radius` of (n, 2) positions, m, world, between two heights."""
         if self.middle is None:
             return
         held = np.flatnonzero(self.counters.reshape(-1) > 0)
         points = self._points[held] + self.middle
         level = (points[:, 2] > heights[0]) & (points[:, 2] < heights[1])
-        away = np.linalg.norm(points[:, None, :2] - places[None], axis=2).min(axis=1)
+        away = np.linalg.norm(points[:, None, :2] - positions[None], axis=2).min(axis=1)
         self.counters.reshape(-1)[held[level & (away < radius)]] = 0
 
     @property

@@ -2,7 +2,7 @@
 
 The squared distance is found axis by axis: first along columns, then as the lower envelope of the parabolas that the
 cells of a line put up (Felzenszwalb and Huttenlocher, 2012). Lines on which nothing changed since the last update keep
-their result, which gives the same field as computing everything anew.
+their result, which gives the same field as computing everything again.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -197,7 +197,7 @@ class DistanceField:
         """m from the middle of each cell to the nearest face between occupied and other cells; negative inside.
 
         The cell whose middle is nearest counts, and half a cell lies between its middle and its face. A free cell is at
-        +inf where nothing is occupied, an occupied one at -inf where everything is. The array is written anew by the
+        +inf where nothing is occupied, an occupied one at -inf where everything is. The array is overwritten by the
         next update.
         """
         if occupied.shape != self.shape:

@@ -164,15 +164,15 @@ class GrowingMap:
                 there[:] = self._pool[slot].reshape(SIDE, SIDE, SIDE)
         return out, np.array(first, float) * side
 
-    def forget(self, places: Array, radius: float, heights: tuple[float, float]) -> None:
-        """What was occupied within `radius` of (n, 2) places, m, world, between two heights, is unknown again."""
+    def forget(self, positions: Array, radius: float, heights: tuple[float, float]) -> None:
+        """What was occupied within `radius` of (n, 2) positions, m, world, between two heights, is unknown again."""
         side = SIDE * self.cell
-        low, high = places.min(axis=0) - radius, places.max(axis=0) + radius
+        low, high = positions.min(axis=0) - radius, positions.max(axis=0) + radius
         for block, slot in self._slots.items():
             corner = np.array(block) * side
             if (corner[:2] < high).all() and (corner[:2] + side > low).all():
                 counters = self._pool[slot].reshape(SIDE, SIDE, SIDE)
-                forget_around(counters, corner, self.cell, places, radius, heights)
+                forget_around(counters, corner, self.cell, positions, radius, heights)
 
     def message(self, t_ns: int) -> VoxelMap:
         counters, origin = self.counters(*self.bounds)

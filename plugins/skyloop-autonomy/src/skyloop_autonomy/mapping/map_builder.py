@@ -16,7 +16,7 @@ from skyloop.core.validation import validated
 from skyloop_autonomy.mapping import DepthLens, Mapper, MapperSettings, MapSnapshot, Sight, points_from_depth
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.estimator import Answer, EstimatorSetup
-from skyloop_client.messages import DepthImage, Estimate, Message, PointCloud
+from skyloop_client.messages import DepthImage, Estimate, GridMap, Message, PointCloud, VoxelMap
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 RATES_HZ = {
@@ -36,7 +36,7 @@ DEPTH_SENSORS = ("DepthImage", "LidarScan")
 
 MESSAGES = {"voxels": "VoxelMap", "ground": "GridMap", "movers": "Movers"}
 """The records of the streams; all others are PointClouds."""
-PRODUCTS: dict[str, Callable[[MapSnapshot], Any]] = {
+PRODUCTS: dict[str, Callable[[MapSnapshot], VoxelMap | GridMap | PointCloud]] = {
     "voxels": lambda maps: maps.voxels_message(),
     "ground": lambda maps: maps.ground_message(),
     "near": lambda maps: maps.near_message(),
@@ -48,7 +48,7 @@ PRODUCTS: dict[str, Callable[[MapSnapshot], Any]] = {
 class MapBuilder:
     """Publishes `<name>/voxels` (VoxelMap) and `<name>/ground` (GridMap), and these PointClouds under `<name>/`: `near`
     (obstacles around the body), `distance` (the 3-D distance field at the height of the body), `ground_distance`, and
-    `points` (the points of the depth image in the sensor's axes). `<name>/movers` (Movers) are the things that move."""
+    `points` (the points of the depth image in the sensor's axes). `<name>/movers` (Movers) are objects that move."""
 
     def __init__(
         self,
@@ -58,9 +58,7 @@ class MapBuilder:
         rates_hz: Mapping[str, float] | None = None,
     ) -> None:
         """settings: see `MapperSettings`. rates_hz: in place of those in RATES_HZ."""
-        given = settings or {}
-        place = f"settings of '{setup.name}'"
-        checked = given if isinstance(given, MapperSettings) else validated(MapperSettings, given, place)
+        checked = validated(MapperSettings, settings or {}, f"settings of '{setup.name}'")
         sensors = {info.name: info for info in setup.infos.values() if info.message in DEPTH_SENSORS}
         self._pose = _pose_stream(setup)
         self._sensors = sensors
@@ -79,7 +77,7 @@ class MapBuilder:
 
     def on_message(self, message: Message) -> Answer:
         """The streams that are due, when an image has found its pose."""
-        answers: list[tuple[str, Any]] = []
+        answers: list[tuple[str, object]] = []
         if message.stream == self._pose:
             state = message.data
             # where an estimate is not valid, the images in between find no pose and are left out
@@ -91,7 +89,7 @@ class MapBuilder:
                 answers.append((f"{self._name}/points", self._points(message)))
         return [*answers, *self._maps()]
 
-    def _maps(self) -> list[tuple[str, Any]]:
+    def _maps(self) -> list[tuple[str, object]]:
         newest_ns = self.mapper.newest_ns
         if newest_ns is None:
             return []

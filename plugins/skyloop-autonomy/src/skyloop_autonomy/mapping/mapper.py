@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from skyloop_autonomy.mapping.cylinder_map import CylinderConfig, CylinderMap
 from skyloop_autonomy.mapping.distance_fields import DistanceField
 from skyloop_autonomy.mapping.growing_map import GrowingMap, GrowingMapConfig
 from skyloop_autonomy.mapping.map_snapshot import MapSnapshot, projected
-from skyloop_autonomy.mapping.moving_things import BODY, MovingObjects
+from skyloop_autonomy.mapping.moving_objects import BODY, MovingObjects
 from skyloop_autonomy.mapping.point_clouds import DepthLens, Sight, trusted_range
 from skyloop_autonomy.mapping.voxel_map import VoxelMapConfig, WorldVoxels
 from skyloop_client.errors import ScenarioError, nearest_name
@@ -212,9 +212,9 @@ class Mapper:
         counters, corner = self.voxels.window(body - reach, body + reach)
         known = counters, corner, self.settings.cell
         depth = self.movers.see(image.t_ns, image.depth, lens, (world_from_camera, body), known)
-        for places, heights in self.movers.left_behind:
-            self.voxels.forget(places, BODY, heights)
-            self.near.forget(places, BODY, heights)
+        for positions, heights in self.movers.left_behind:
+            self.voxels.forget(positions, BODY, heights)
+            self.near.forget(positions, BODY, heights)
         return depth
 
     def _pose(self, t_ns: int) -> Transform | None:
@@ -264,15 +264,13 @@ class Mapper:
             near=self.near.cloud(),
         )
         if distances:
-            self._shown = replace(self._shown, **self._distances(self._shown))
+            distance, ground_distance = self._distances(self._shown)
+            self._shown = replace(self._shown, distance=distance, ground_distance=ground_distance)
         return self._shown
 
-    def _distances(self, shown: MapSnapshot) -> dict[str, Any]:
+    def _distances(self, shown: MapSnapshot) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         shape = shown.states.shape
         if self._fields is None or self._fields[0].shape != shape:
             self._fields = DistanceField(shape, shown.cell), DistanceField(shape[:2], shown.cell)
         space, ground = self._fields
-        return {
-            "distance": space.update(shown.occupied).copy(),
-            "ground_distance": ground.update(shown.ground.occupied).copy(),
-        }
+        return space.update(shown.occupied).copy(), ground.update(shown.ground.occupied).copy()

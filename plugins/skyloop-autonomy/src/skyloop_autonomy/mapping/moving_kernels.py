@@ -1,4 +1,4 @@
-"""Compiled code for things that move: points where the map knows free space, their clusters, and images without them.
+"""Compiled code for objects that move: points where the map knows free space, their clusters, and images without them.
 
 A cluster is a row: m² that its pixels cover, x and y of its middle, lowest and highest point, half of its width, all m
 and world, and 1 if it touches the left or right edge of the image, otherwise 0.
@@ -21,7 +21,7 @@ CLUSTER_COLUMNS = 7
 POINT_COLUMNS = 5
 """x, y, z, the area of the pixel, and whether it is at the edge of the image."""
 EDGE_SAMPLES = 2
-"""Samples from the left or right edge of an image within which a thing may be cut off."""
+"""Samples from the left or right edge of an image within which an object may be cut off."""
 
 _MATRIX = types.Array(float64, 2, "C", readonly=True)
 
@@ -157,35 +157,35 @@ def clusters(points, window, labels, stack, out):
 
 
 @inlined
-def _extent(thing, m, lens, width):
+def _extent(one, m, lens, width):
     """The first and the last + 1 column of an image in which an upright cylinder may be, and its depths there."""
     fx, _, cx, _ = lens
     first, end, least, most = width, 0, np.inf, -np.inf
     for height in range(2):
-        dx, dy, dz = thing[0] - m[0, 3], thing[1] - m[1, 3], thing[2 + height] - m[2, 3]
+        dx, dy, dz = one[0] - m[0, 3], one[1] - m[1, 3], one[2 + height] - m[2, 3]
         right = m[0, 0] * dx + m[1, 0] * dy + m[2, 0] * dz
         ahead = m[0, 2] * dx + m[1, 2] * dy + m[2, 2] * dz
-        nearest = ahead - thing[4]
-        least, most = min(least, nearest), max(most, ahead + thing[4])
+        nearest = ahead - one[4]
+        least, most = min(least, nearest), max(most, ahead + one[4])
         if nearest < 0.2:
-            if ahead + thing[4] > 0.0:
+            if ahead + one[4] > 0.0:
                 first, end = 0, width
             continue
         # the nearer side of the cylinder is farther from the middle of the image, be it left or right
-        for side in (-thing[4], thing[4]):
-            for depth in (nearest, ahead + thing[4]):
+        for side in (-one[4], one[4]):
+            for depth in (nearest, ahead + one[4]):
                 u = int64(cx + fx * (right + side) / depth)
                 first, end = min(first, u - 1), max(end, u + 2)
     return max(first, 0), min(end, width), least, most
 
 
 @kernel(void(float32[:, ::1], LENS, _MATRIX, float64[:, ::1]))
-def blank_things(depth, lens, m, things):
-    """Sets the pixels of things to 0. A thing is a row: x, y, lowest and highest point, radius; m, world."""
+def erase_objects(depth, lens, m, objects):
+    """Sets the pixels of objects to 0. An object is a row: x, y, lowest and highest point, radius; m, world."""
     fx, fy, cx, cy = lens
-    for number in range(things.shape[0]):
-        thing = things[number]
-        first, end, least, most = _extent(thing, m, lens, depth.shape[1])
+    for number in range(objects.shape[0]):
+        one = objects[number]
+        first, end, least, most = _extent(one, m, lens, depth.shape[1])
         for v in range(depth.shape[0]):
             y = (v - cy) / fy
             for u in range(first, end):
@@ -193,10 +193,10 @@ def blank_things(depth, lens, m, things):
                 if not (d > 0.0 and least <= d <= most):
                     continue
                 x = (u - cx) / fx
-                px = m[0, 3] + d * (m[0, 0] * x + m[0, 1] * y + m[0, 2]) - thing[0]
-                py = m[1, 3] + d * (m[1, 0] * x + m[1, 1] * y + m[1, 2]) - thing[1]
-                if px * px + py * py > thing[4] * thing[4]:
+                px = m[0, 3] + d * (m[0, 0] * x + m[0, 1] * y + m[0, 2]) - one[0]
+                py = m[1, 3] + d * (m[1, 0] * x + m[1, 1] * y + m[1, 2]) - one[1]
+                if px * px + py * py > one[4] * one[4]:
                     continue
                 pz = m[2, 3] + d * (m[2, 0] * x + m[2, 1] * y + m[2, 2])
-                if thing[2] <= pz <= thing[3]:
+                if one[2] <= pz <= one[3]:
                     depth[v, u] = 0.0

@@ -39,7 +39,7 @@ class Sight:
     hit_share: float = 0.2
     """A voxel is hit if at least this share of the pixels that end in it or pass it end in it."""
     miss_share: float = 0.03
-    """It is missed if at most this share of them ends in it. In between the image says nothing about it: a thin thing
+    """It is missed if at most this share of them ends in it. In between the image says nothing about it: a thin object
     or the edge of a wall fills only a small part of a voxel."""
     blank_is_far: bool = False
     """Whether a block of pixels without any value shows something out of range. If so, the way up to `far` is free
@@ -92,7 +92,7 @@ class DepthLens(NamedTuple):
             return DepthLens(*(float(details[name]) for name in ("fx", "fy", "cx", "cy")))
         except (KeyError, TypeError, ValueError) as error:
             raise ScenarioError(
-                f"a depth stream does not tell its lens ({error}); a map needs fx, fy, cx, cy"
+                f"a depth stream does not state its lens ({error}); a map needs fx, fy, cx, cy"
             ) from None
 
 

@@ -92,9 +92,9 @@ class WorldVoxels:
         It is the map itself, not a copy."""
         return self.counters, self.origin
 
-    def forget(self, places: Array, radius: float, heights: tuple[float, float]) -> None:
-        """What was occupied within `radius` of (n, 2) places, m, world, between two heights, is unknown again."""
-        forget_around(self.counters, self.origin, self.cell, places, radius, heights)
+    def forget(self, positions: Array, radius: float, heights: tuple[float, float]) -> None:
+        """What was occupied within `radius` of (n, 2) positions, m, world, between two heights, is unknown again."""
+        forget_around(self.counters, self.origin, self.cell, positions, radius, heights)
 
     def message(self, t_ns: int) -> VoxelMap:
         return VoxelMap(t_ns, self.config.rule.states(self.counters), self.cell, self.origin.copy())
@@ -105,17 +105,22 @@ class WorldVoxels:
 
 
 def forget_around(
-    counters: NDArray[np.int8], origin: Array, cell: float, places: Array, radius: float, heights: tuple[float, float]
+    counters: NDArray[np.int8],
+    origin: Array,
+    cell: float,
+    positions: Array,
+    radius: float,
+    heights: tuple[float, float],
 ) -> None:
     """Sets positive counters within upright cylinders to 0."""
     nx, ny, nz = counters.shape
     x, y, z = (origin[axis] + (np.arange(n) + 0.5) * cell for axis, n in enumerate((nx, ny, nz)))
     layers = (z > heights[0]) & (z < heights[1])
-    for place in places:
-        i, j = np.flatnonzero(np.abs(x - place[0]) < radius), np.flatnonzero(np.abs(y - place[1]) < radius)
+    for position in positions:
+        i, j = np.flatnonzero(np.abs(x - position[0]) < radius), np.flatnonzero(np.abs(y - position[1]) < radius)
         if len(i) and len(j) and layers.any():
             part = counters[i[0] : i[-1] + 1, j[0] : j[-1] + 1]
-            near = np.hypot(x[i, None] - place[0], y[None, j] - place[1]) < radius
+            near = np.hypot(x[i, None] - position[0], y[None, j] - position[1]) < radius
             part[near[:, :, None] & layers & (part > 0)] = 0
 
 

@@ -37,8 +37,9 @@ class Carrier:
     @staticmethod
     def of(state: Estimate | VehicleState) -> Carrier:
         """Of a VehicleState, which is the truth, all sigmas are 0."""
-        exact = np.zeros(3)
-        sigmas = [getattr(state, f"{what}_sd", exact) for what in ("position", "velocity", "attitude")]
+        sigmas = (np.zeros(3),) * 3
+        if isinstance(state, Estimate):
+            sigmas = state.position_sd, state.velocity_sd, state.attitude_sd
         return Carrier(
             state.t_ns, state.position, state.velocity_world, state.quat_wxyz, matrix_from_quat(state.quat_wxyz),
             state.angular_velocity_body, *sigmas,
@@ -54,7 +55,9 @@ class CarrierHistory:
 
     def add(self, state: Estimate | VehicleState) -> None:
         """Invalid estimates, and those older than the newest, are left out."""
-        if not getattr(state, "valid", True) or (self._stamps and state.t_ns <= self._stamps[-1]):
+        if isinstance(state, Estimate) and not state.valid:
+            return
+        if self._stamps and state.t_ns <= self._stamps[-1]:
             return
         self._stamps.append(state.t_ns)
         self._kept.append(Carrier.of(state))

@@ -125,6 +125,6 @@ class TrackerConfig(BaseModel):
     forget_new: Positive = 0.5
     """s after which one that is not confirmed is."""
     lost_sd: Positive = 3.0
-    """m, one sigma of a place seen from above, beyond which a person is given up."""
+    """m, one sigma of a position seen from above, beyond which a person is given up."""
     classes: tuple[str, ...] = ("person",)
     """The classes of boxes that are followed."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.boxes import BoxScore
+from skyloop.core.detection_scores import BoxScore
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.reports.people_log import PeopleInstant, VehiclePeople
 from skyloop_client.messages import Array, Label
@@ -28,7 +28,7 @@ class ClearMot:
     3. An object without a track is a miss, a track without an object is false. An object whose track has another number
        than the one it had last, however long ago, is a switch.
 
-        MOTA = 1 - (misses + false + switches) / objects        MOTP = mean distance of the pairs
+        MOTA = 1 - (misses + false + switches) / objects
 
     Objects that need not be found, such as people behind a tree, are given as `ignored`: a track within reach of one of
     them, and of nobody else, is neither right nor false.
@@ -41,8 +41,6 @@ class ClearMot:
     misses: int = 0
     false: int = 0
     switches: int = 0
-    distance: float = 0.0
-    """m, the sum over all pairs."""
     _before: dict[int, int] = field(default_factory=dict)
     """By object, its track at the instant before."""
     _last: dict[int, int] = field(default_factory=dict)
@@ -51,50 +49,44 @@ class ClearMot:
     def add(
         self, objects: Mapping[int, Array], tracks: Mapping[int, Array], ignored: Mapping[int, Array] | None = None
     ) -> dict[int, int]:
-        """The places of objects and tracks by number, at one instant. Returns the tracks by object."""
+        """The positions of objects and tracks by number, at one instant. Returns the tracks by object."""
         pairs = self._pairs(objects, tracks)
-        for thing, number in pairs.items():
-            self.distance += _apart(objects[thing], tracks[number])
-            self.switches += self._last.get(thing, number) != number
-            self._last[thing] = number
+        for target, number in pairs.items():
+            self.switches += self._last.get(target, number) != number
+            self._last[target] = number
         self.objects += len(objects)
         self.matches += len(pairs)
         self.misses += len(objects) - len(pairs)
         taken = set(pairs.values())
-        for number, place in tracks.items():
-            excused = any(_apart(place, there) <= self.reach for there in (ignored or {}).values())
+        for number, position in tracks.items():
+            excused = any(_apart(position, there) <= self.reach for there in (ignored or {}).values())
             self.false += number not in taken and not excused
         self._before = pairs
         return pairs
 
     def _pairs(self, objects: Mapping[int, Array], tracks: Mapping[int, Array]) -> dict[int, int]:
         kept = {
-            thing: number
-            for thing, number in self._before.items()
-            if thing in objects and number in tracks and _apart(objects[thing], tracks[number]) <= self.reach
+            target: number
+            for target, number in self._before.items()
+            if target in objects and number in tracks and _apart(objects[target], tracks[number]) <= self.reach
         }
-        things = [thing for thing in objects if thing not in kept]
+        targets = [target for target in objects if target not in kept]
         numbers = [number for number in tracks if number not in kept.values()]
-        if things and numbers:
+        if targets and numbers:
             # every run imports this file, few have tracks, and this takes as long as all else that a run imports
             from scipy.optimize import linear_sum_assignment
 
-            apart = np.array([[_apart(objects[thing], tracks[number]) for number in numbers] for thing in things])
+            apart = np.array([[_apart(objects[target], tracks[number]) for number in numbers] for target in targets])
             rows, columns = linear_sum_assignment(np.where(apart <= self.reach, apart, FAR))
             for i, k in zip(rows.tolist(), columns.tolist(), strict=True):
                 if apart[i, k] <= self.reach:
-                    kept[things[i]] = numbers[k]
+                    kept[targets[i]] = numbers[k]
         return kept
 
     @property
     def mota(self) -> float:
         """1 at best; below 0 if there are more errors than objects; NaN without objects."""
         return 1.0 - (self.misses + self.false + self.switches) / self.objects if self.objects else float("nan")
-
-    @property
-    def motp(self) -> float:
-        """m; NaN without pairs."""
-        return self.distance / self.matches if self.matches else float("nan")
 
     @property
     def recall(self) -> float:
@@ -186,13 +178,13 @@ class TruePeople:
         self._world = world
         self._kept: dict[int, dict[int, Array]] = {}
 
-    def at(self, t_ns: int, place: Array) -> dict[int, Array]:
+    def at(self, t_ns: int, position: Array) -> dict[int, Array]:
         if t_ns not in self._kept:
-            self._kept[t_ns] = self._world.middles_near(PERSON, t_ns * 1e-9, place, AROUND)
+            self._kept[t_ns] = self._world.middles_near(PERSON, t_ns * 1e-9, position, AROUND)
         return self._kept[t_ns]
 
-    def velocity(self, number: int, t_ns: int, place: Array) -> Array | None:
-        before, after = (self.at(t_ns + side, place).get(number) for side in (-ASIDE_NS, ASIDE_NS))
+    def velocity(self, number: int, t_ns: int, position: Array) -> Array | None:
+        before, after = (self.at(t_ns + side, position).get(number) for side in (-ASIDE_NS, ASIDE_NS))
         return None if before is None or after is None else (after - before) / (2e-9 * ASIDE_NS)
 
 
@@ -201,7 +193,7 @@ class TrackScore:
     """Of one tracker in one flight, in sums that can be added to those of other flights."""
 
     mot: ClearMot = field(default_factory=lambda: ClearMot(REACH))
-    squared_place: float = 0.0
+    squared_position: float = 0.0
     squared_speed: float = 0.0
     speeds: int = 0
     people: set[int] = field(default_factory=set)
@@ -220,7 +212,7 @@ class TrackScore:
             "recall": _finite(mot.recall),
             "precision": _finite(mot.precision),
             "mota": _finite(mot.mota),
-            "position_rms_m": _root(self.squared_place, mot.matches),
+            "position_rms_m": _root(self.squared_position, mot.matches),
             "velocity_rms_m_s": _root(self.squared_speed, self.speeds),
             "speeds": self.speeds,
         }
@@ -237,11 +229,11 @@ def track_scores(log: VehiclePeople, world: WorldView, seen: Seen = lambda *_: N
     range_ = USUAL_RANGE if log.range is None else IN_RANGE * log.range
     people, scores = TruePeople(world), {stream: TrackScore() for stream in log.tracks}
     for instants in list(log.instants.values())[:1]:
-        start = float(instants[0].place[2])
+        start = float(instants[0].position[2])
         for instant in instants:
-            if instant.place[2] - start < LEAST_CLIMB:
+            if instant.position[2] - start < LEAST_CLIMB:
                 continue
-            now = people.at(instant.t_ns, instant.place)
+            now = people.at(instant.t_ns, instant.position)
             must = {label.instance for label in instant.labels if counts(label) and label.distance <= range_}
             objects = {number: now[number] for number in sorted(must) if number in now}
             for stream, score in scores.items():
@@ -256,17 +248,17 @@ def _judged(
     tracks: dict[int, Array] = {}
     velocities: dict[int, Array] = {}
     if said is not None:
-        for number, place, velocity in zip(said.ids, said.places, said.velocities, strict=True):
-            if float(np.linalg.norm(place - instant.place)) <= range_:
-                tracks[number], velocities[number] = place, velocity
-    now = people.at(instant.t_ns, instant.place)
-    others = {number: place for number, place in now.items() if number not in objects}
+        for number, position, velocity in zip(said.ids, said.positions, said.velocities, strict=True):
+            if float(np.linalg.norm(position - instant.position)) <= range_:
+                tracks[number], velocities[number] = position, velocity
+    now = people.at(instant.t_ns, instant.position)
+    others = {number: position for number, position in now.items() if number not in objects}
     pairs = score.mot.add(objects, tracks, others)
     score.people |= set(objects)
     score.followed |= set(pairs)
     for person, number in pairs.items():
-        score.squared_place += float(np.sum((tracks[number] - now[person]) ** 2))
-        true = people.velocity(person, instant.t_ns, instant.place)
+        score.squared_position += float(np.sum((tracks[number] - now[person]) ** 2))
+        true = people.velocity(person, instant.t_ns, instant.position)
         if true is not None:
             score.squared_speed += float(np.sum((velocities[number] - true) ** 2))
             score.speeds += 1

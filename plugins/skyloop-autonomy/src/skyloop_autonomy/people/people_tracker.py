@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.validation import validated
+from skyloop.sensors.radar.processing.tracking import clusters
 from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import RadarModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraMeasurements, RadarMeasurements
@@ -48,20 +49,20 @@ class PeopleTracker:
     def __init__(self, setup: EstimatorSetup, **options: Any) -> None:
         """options: those of TrackerConfig."""
         self._config = config = validated(TrackerConfig, options, f"{setup.vehicle}.estimators.{setup.name}.options")
-        place = f"estimator '{setup.name}'"
+        where = f"estimator '{setup.name}'"
         by_kind: dict[str, list[StreamInfo]] = {}
         for info in setup.infos.values():
             by_kind.setdefault(info.message, []).append(info)
         if sum(len(by_kind.get(kind, [])) for kind in STATES) != 1:
-            raise PartError(f"{place} needs the vehicle's motion; put `state` under inputs")
+            raise PartError(f"{where} needs the vehicle's motion; put `state` under inputs")
         boxes, radars, cameras = (by_kind.get(k, []) for k in ("Detections", "RadarDetections", "CameraImage"))
         if not boxes and not radars:
             raise PartError(
-                f"{place} has nothing to track people with; put detect/boxes or radar/detections under inputs"
+                f"{where} has nothing to track people with; put detect/boxes or radar/detections under inputs"
             )
         if boxes and len(cameras) != 1:
             raise PartError(
-                f"{place} gets boxes and {len(cameras)} cameras; put the one camera they come from under inputs"
+                f"{where} gets boxes and {len(cameras)} cameras; put the one camera they come from under inputs"
             )
         self._camera = CameraMeasurements(cameras[0], config.camera, config.person) if cameras else None
         self._radar = RadarMeasurements(radars[0], config.radar, config.person) if radars else None
@@ -160,8 +161,8 @@ class PeopleTracker:
         spreads[:, POSITION, POSITION] += np.diag(now.position_sd**2)
         sizes = np.column_stack([np.full(len(people), self._config.person.radius), states[:, HEIGHT]])
         numbers = np.array([track.number for track in people], np.int64)
-        places = states[:, POSITION] + now.position
-        movers = Movers(now.t_ns, places, states[:, VELOCITY].copy(), sizes, numbers, spreads)
+        positions = states[:, POSITION] + now.position
+        movers = Movers(now.t_ns, positions, states[:, VELOCITY].copy(), sizes, numbers, spreads)
         return [(f"{self._name}/tracks", movers)]
 
 
@@ -200,25 +201,13 @@ def moving_points(found: RadarDetections, sensor: RadarMeasurements, carrier: Ca
     # of a vehicle that hovers both say the same, and a person who walks slowly must not be lost
     folded &= np.abs(ground) > model.folded_still
     chosen = ~stands & ~folded & (found.ranges <= model.max_range)
-    return _clusters(found, np.flatnonzero(chosen), model.cluster_distance)
+    merged = []
+    for strongest, point in clusters(found, model.cluster_distance, np.flatnonzero(chosen)):
+        # limbs swing around the strongest point, so theirs are not the body's speeds
+        point[1] = found.speeds[strongest]
+        merged.append(point)
+    return np.array(merged).reshape(-1, 4)
 
 
 def wrapped(values: Array, span: float) -> Array:
     return values - span * np.round(values / span) if np.isfinite(span) else values
-
-
-def _clusters(found: RadarDetections, chosen: NDArray[np.intp], distance: float) -> Array:
-    """Each strongest point with all within `distance` m of it, weighted by power. Speeds are those of the strongest
-    point: limbs swing around it."""
-    weight = 10.0 ** (found.snr_db / 10.0)
-    left = sorted(chosen.tolist(), key=lambda i: (-weight[i], i))
-    columns = np.column_stack([found.ranges, found.speeds, found.azimuths, found.elevations])
-    merged = []
-    while left:
-        apart = np.linalg.norm(found.points[left] - found.points[left[0]], axis=1)
-        members = [i for i, d in zip(left, apart.tolist(), strict=True) if d <= distance]
-        row = weight[members] @ columns[members] / weight[members].sum()
-        row[1] = columns[left[0], 1]
-        merged.append(row)
-        left = [i for i in left if i not in members]
-    return np.array(merged).reshape(-1, 4)

@@ -6,8 +6,8 @@ The state of a person (7 numbers) is kept in the vehicle's moving frame, in axes
     3..5  m/s, the person's velocity over ground
     6     m, the person's height
 
-A place relative to the vehicle does not move with the slow error of the vehicle's own position; only its attitude and
-velocity matter. What they add to a measurement's noise is in `Sighting.covariance`.
+A position relative to the vehicle does not move with the slow error of the vehicle's own position; only its attitude
+and velocity matter. What they add to a measurement's noise is in `Sighting.covariance`.
 """
 
 from __future__ import annotations
@@ -79,13 +79,13 @@ class CameraMeasurements:
             self._fx, self._fy, self._cx, self._cy = (float(details[name]) for name in ("fx", "fy", "cx", "cy"))
         except KeyError as missing:
             raise PartError(f"'{info.name}' has no {missing} in its details; is it a camera?") from None
-        self._place = np.asarray(info.mount.position)
+        self._position = np.asarray(info.mount.position)
         self._camera_from_body = CAMERA_FROM_SENSOR @ matrix_from_quat(info.mount.quat_wxyz).T
         self._model, self._person = model, person
 
     def _axes(self, carrier: Carrier) -> tuple[Array, Array]:
-        """camera_from_world, and the camera's place relative to the body origin, in world axes."""
-        return self._camera_from_body @ carrier.world_from_body.T, carrier.world_from_body @ self._place
+        """camera_from_world, and the camera's position relative to the body origin, in world axes."""
+        return self._camera_from_body @ carrier.world_from_body.T, carrier.world_from_body @ self._position
 
     def edge_sd(self, box: Array) -> float:
         """px."""
@@ -99,7 +99,7 @@ class CameraMeasurements:
     def sighting(self, box: Array, carrier: Carrier, depth: float | None = None) -> Sighting:
         """Of a box: the middle column, the head's row and the feet's row, and the depth if there is one. Edges at the
         image's own edge say little: they are given a sigma of the whole box."""
-        turn, place = self._axes(carrier)
+        turn, position = self._axes(carrier)
         sd, (side, top, bottom) = self.edge_sd(box), self.cut_off(box)
         tall, wide = float(box[3] - box[1]), float(box[2] - box[0])
         # a pixel's centre is half a pixel from its edge; intrinsics count from centres
@@ -114,7 +114,7 @@ class CameraMeasurements:
             rows, slopes, shaken = [], [], []
             for lift, wanted in ((0.0, (0,)), (half, (1,)), (-half, (1,))):
                 point = state[POSITION] + np.array([0.0, 0.0, lift])
-                pixel, by_point, by_turn = self._project(point, turn, place)
+                pixel, by_point, by_turn = self._project(point, turn, position)
                 for axis in wanted:
                     rows.append(pixel[axis])
                     slope = np.zeros(N)
@@ -123,20 +123,20 @@ class CameraMeasurements:
                     slopes.append(slope)
                     shaken.append(np.concatenate([by_turn[axis], np.zeros(3)]))
             if depth is not None:
-                rows.append(float(turn[2] @ (state[POSITION] - place)))
+                rows.append(float(turn[2] @ (state[POSITION] - position)))
                 slopes.append(np.concatenate([turn[2], np.zeros(4)]))
                 shaken.append(np.concatenate([turn[2] @ skew(state[POSITION]), np.zeros(3)]))
             return np.array(rows), np.array(slopes), np.array(shaken)
 
         def in_front(state: Array) -> bool:
-            return bool(turn[2] @ (state[POSITION] - place) > NEAREST)
+            return bool(turn[2] @ (state[POSITION] - position) > NEAREST)
 
         spans = np.full(len(measured), np.inf)
         return Sighting(np.array(measured), expect, np.array(noise), spans, carrier, in_front)
 
-    def _project(self, point: Array, turn: Array, place: Array) -> tuple[Array, Array, Array]:
+    def _project(self, point: Array, turn: Array, position: Array) -> tuple[Array, Array, Array]:
         """px (2,) of a point relative to the body, and the slopes with it and with the vehicle's attitude, (2, 3)."""
-        x, y, z = turn @ (point - place)
+        x, y, z = turn @ (point - position)
         z = max(z, NEAREST)
         pixel = np.array([self._fx * x / z + self._cx, self._fy * y / z + self._cy])
         flat = np.array([[self._fx / z, 0.0, -self._fx * x / z**2], [0.0, self._fy / z, -self._fy * y / z**2]])
@@ -149,7 +149,7 @@ class CameraMeasurements:
         _, top, bottom = self.cut_off(box)
         if (top or bottom) and depth is None:
             return None
-        turn, place = self._axes(carrier)
+        turn, position = self._axes(carrier)
         person, tall, sd = self._person, float(box[3] - box[1]), self.edge_sd(box)
         column, row = 0.5 * (box[0] + box[2]) - 0.5, 0.5 * (box[1] + box[3]) - 0.5
         ray = np.array([(column - self._cx) / self._fx, (row - self._cy) / self._fy, 1.0])
@@ -162,7 +162,7 @@ class CameraMeasurements:
         else:
             z, by_height = depth + person.surface, 0.0
             z_sd = self._model.depth_sd + self._model.depth_quadratic * z * z
-        state = np.concatenate([place + z * ahead, np.zeros(3), [person.height]])
+        state = np.concatenate([position + z * ahead, np.zeros(3), [person.height]])
         spread = np.zeros((N, 5))
         spread[POSITION, 0], spread[HEIGHT, 0] = by_height * ahead * person.height_sd, person.height_sd
         spread[POSITION, 1] = ahead * z_sd
@@ -175,18 +175,18 @@ class CameraMeasurements:
 
     def sees(self, state: Array, carrier: Carrier) -> bool:
         """Whether the person's middle lies in the image."""
-        turn, place = self._axes(carrier)
-        if turn[2] @ (state[POSITION] - place) < NEAREST:
+        turn, position = self._axes(carrier)
+        if turn[2] @ (state[POSITION] - position) < NEAREST:
             return False
-        (column, row), _, _ = self._project(state[POSITION], turn, place)
+        (column, row), _, _ = self._project(state[POSITION], turn, position)
         return bool(-0.5 <= column <= self.width - 0.5 and -0.5 <= row <= self.height - 0.5)
 
     def box_of(self, state: Array, carrier: Carrier) -> Array:
         """(4,) px: where the person should be seen, for those that only the radar sees."""
-        turn, place = self._axes(carrier)
+        turn, position = self._axes(carrier)
         up = np.array([0.0, 0.0, 0.5 * state[HEIGHT]])
-        head, _, _ = self._project(state[POSITION] + up, turn, place)
-        feet, _, _ = self._project(state[POSITION] - up, turn, place)
+        head, _, _ = self._project(state[POSITION] + up, turn, position)
+        feet, _, _ = self._project(state[POSITION] - up, turn, position)
         half = 0.2 * abs(feet[1] - head[1])
         middle = 0.5 * (head[0] + feet[0]) + 0.5
         box = np.array([middle - half, head[1] + 0.5, middle + half, feet[1] + 0.5])
@@ -198,7 +198,7 @@ class RadarMeasurements:
     """A radar: people from range, speed and two angles."""
 
     def __init__(self, info: StreamInfo, model: RadarModel, person: PersonModel) -> None:
-        self._place = np.asarray(info.mount.position)
+        self._position = np.asarray(info.mount.position)
         self._sensor_from_body = matrix_from_quat(info.mount.quat_wxyz).T
         self.span = 2.0 * float(info.details.get("v_max", np.inf))
         """m/s after which a speed comes again."""
@@ -206,35 +206,35 @@ class RadarMeasurements:
         self._model, self._person = model, person
 
     def _axes(self, carrier: Carrier) -> tuple[Array, Array, Array]:
-        """sensor_from_world; the radar's place relative to the body origin, and its velocity, in world axes."""
-        place = carrier.world_from_body @ self._place
-        swing = carrier.world_from_body @ np.cross(carrier.angular_velocity_body, self._place)
-        return self._sensor_from_body @ carrier.world_from_body.T, place, carrier.velocity + swing
+        """sensor_from_world; the radar's position relative to the body origin, and its velocity, in world axes."""
+        position = carrier.world_from_body @ self._position
+        swing = carrier.world_from_body @ np.cross(carrier.angular_velocity_body, self._position)
+        return self._sensor_from_body @ carrier.world_from_body.T, position, carrier.velocity + swing
 
     def ground_speeds(self, directions: Array, carrier: Carrier) -> Array:
-        """(n,) m/s, away positive: the speed that things that stand have in unit directions of the sensor's axes."""
+        """(n,) m/s, away positive: the speed that what stands has in unit directions of the sensor's axes."""
         turn, _, velocity = self._axes(carrier)
         speeds: Array = -(directions @ (turn @ velocity))
         return speeds
 
     def sighting(self, point: Array, carrier: Carrier) -> Sighting:
         """point: range, speed, azimuth, elevation."""
-        turn, place, velocity = self._axes(carrier)
+        turn, position, velocity = self._axes(carrier)
         m = self._model
 
         def expect(state: Array) -> tuple[Array, Array, Array]:
-            away = turn @ (state[POSITION] - place)
+            away = turn @ (state[POSITION] - position)
             moving = turn @ (state[VELOCITY] - velocity)
             return self._expected(away, moving, turn, state[POSITION])
 
         def in_front(state: Array) -> bool:
-            return bool(turn[0] @ (state[POSITION] - place) > 0.0)
+            return bool(turn[0] @ (state[POSITION] - position) > 0.0)
 
         noise = np.array([m.range_sd, m.speed_sd, m.azimuth_sd, m.elevation_sd])
         spans = np.array([np.inf, self.span, 2.0 * np.pi, np.inf])
         return Sighting(point.copy(), expect, noise, spans, carrier, in_front)
 
-    def _expected(self, away: Array, moving: Array, turn: Array, place: Array) -> tuple[Array, Array, Array]:
+    def _expected(self, away: Array, moving: Array, turn: Array, position: Array) -> tuple[Array, Array, Array]:
         distance = max(float(np.linalg.norm(away)), SMALLEST)
         level = max(float(np.hypot(away[0], away[1])), SMALLEST)
         along = away / distance
@@ -249,14 +249,14 @@ class RadarMeasurements:
         slopes[:, POSITION] = by_away @ turn
         slopes[1, VELOCITY] = along @ turn
         shaken = np.zeros((4, 6))
-        shaken[:, :3] = by_away @ turn @ skew(place)
+        shaken[:, :3] = by_away @ turn @ skew(position)
         shaken[1, 3:] = -along @ turn
         angles = np.arctan2(away[1], away[0]), np.arctan2(away[2], level)
         return np.array([distance - self._person.surface, speed, *angles]), slopes, shaken
 
     def newcomer(self, point: Array, carrier: Carrier) -> tuple[Array, Array]:
         """State and covariance of a person of whom only a radar point is known."""
-        turn, place, velocity = self._axes(carrier)
+        turn, position, velocity = self._axes(carrier)
         person, m = self._person, self._model
         range_, speed, azimuth, elevation = point
         distance = range_ + person.surface
@@ -268,7 +268,7 @@ class RadarMeasurements:
         level = np.array([along[0], along[1], 0.0])
         level /= max(float(np.linalg.norm(level)), SMALLEST)
         # people go along the ground: that part of their speed which points away is known
-        state = np.concatenate([place + distance * along, over_ground * level, [person.height]])
+        state = np.concatenate([position + distance * along, over_ground * level, [person.height]])
         sides = np.stack([along, np.cross([0.0, 0.0, 1.0], level), np.cross(along, np.cross([0.0, 0.0, 1.0], level))])
         sigmas = np.array([m.range_sd, distance * m.azimuth_sd, distance * m.elevation_sd])
         covariance = np.zeros((N, N))
@@ -284,8 +284,8 @@ class RadarMeasurements:
 
     def sees(self, state: Array, carrier: Carrier) -> bool:
         """Whether a radar point is to be expected: in view, in range, and not as slow as the ground."""
-        turn, place, _ = self._axes(carrier)
-        away = turn @ (state[POSITION] - place)
+        turn, position, _ = self._axes(carrier)
+        away = turn @ (state[POSITION] - position)
         distance = float(np.linalg.norm(away))
         if distance > self._model.max_range or abs(np.arctan2(away[1], away[0])) > self.half_view or away[0] <= 0.0:
             return False

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import chdtri
 
+from skyloop.core.tracking import constant_velocity, kalman_gain
 from skyloop_autonomy.people.carrier import Carrier
 from skyloop_autonomy.people.config import PersonModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, N, Sighting
@@ -24,12 +25,6 @@ class Belief:
 
     state: Array
     covariance: Array
-
-
-def transition(seconds: float) -> Array:
-    step = np.eye(N)
-    step[POSITION, VELOCITY] = seconds * np.eye(3)
-    return step
 
 
 def wandering(seconds: float, person: PersonModel, velocity_sd: Array) -> Array:
@@ -52,7 +47,7 @@ def flown(start: Carrier, end: Carrier) -> Array:
 def predicted(belief: Belief, start: Carrier, end: Carrier, person: PersonModel) -> Belief:
     """The belief at the instant of `end`, not before that of `start`."""
     seconds = (end.t_ns - start.t_ns) * 1e-9
-    step = transition(seconds)
+    step = constant_velocity(seconds, N)
     state = step @ belief.state
     state[POSITION] -= flown(start, end)
     spread = step @ belief.covariance @ step.T + wandering(seconds, person, end.velocity_sd)
@@ -92,7 +87,7 @@ def fit(belief: Belief, now: Carrier, sighting: Sighting, person: PersonModel) -
     state, back = belief.state, np.eye(N)
     late = np.zeros((N, N))
     if seconds:
-        back = transition(seconds)
+        back = constant_velocity(seconds, N)
         state = back @ state
         state[POSITION] += flown(then, now)
         late = wandering(seconds, person, now.velocity_sd)
@@ -105,7 +100,7 @@ def fit(belief: Belief, now: Carrier, sighting: Sighting, person: PersonModel) -
 
 
 def updated(belief: Belief, how: Fit) -> Belief:
-    gain = np.linalg.solve(how.covariance, how.slopes @ belief.covariance).T
+    gain = kalman_gain(how.covariance, how.slopes, belief.covariance)
     state = belief.state + gain @ how.off
     state[HEIGHT] = max(state[HEIGHT], LEAST_HEIGHT)
     spread = belief.covariance - gain @ how.covariance @ gain.T
@@ -219,9 +214,9 @@ class PersonTracker:
         belief = candidate.newcomer
         if carrier.t_ns < self.now.t_ns:
             belief = predicted(belief, carrier, self.now, self.config.person)
-        place = belief.state[POSITION][:2]
+        position = belief.state[POSITION][:2]
         for track in self.tracks:
-            if np.hypot(*(track.belief.state[POSITION][:2] - place)) < self.config.apart:
+            if np.hypot(*(track.belief.state[POSITION][:2] - position)) < self.config.apart:
                 return None
         self.tracks.append(PersonTrack(belief, look.hit, carrier.t_ns))
         return self.tracks[-1]

@@ -13,7 +13,7 @@ from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
 from skyloop.vehicle.trajectories.drawn import DrawnGoals, Survey
-from skyloop_autonomy.planning.global_planner import point_along
+from skyloop_autonomy.planning.global_planner import PlannedWay, point_along
 from skyloop_autonomy.planning.replanning import (
     FlightState,
     Memory,
@@ -23,16 +23,16 @@ from skyloop_autonomy.planning.replanning import (
     advance,
 )
 from skyloop_autonomy.planning.seen_maps import SeenMaps
-from skyloop_client.bundle import Bundle
+from skyloop_client import Bundle
 from skyloop_client.errors import ScenarioError
-from skyloop_client.messages import Array, Goal, GoalStatus, Path, Position
+from skyloop_client.messages import Array, Estimate, Goal, GoalStatus, Path, Position
 
 GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, FiniteFloat, FiniteFloat]
 
 _NS = 1e-9
 _REPORT_EVERY_NS = 200_000_000
 _PROGRESS = 0.5
-"""m; a vehicle that stays nearer to a place than this makes no progress."""
+"""m; a vehicle that stays nearer to a position than this makes no progress."""
 _CLOSED_AHEAD = 0.7
 """m along the way to the cell that is closed; with the usual inflation this closes the way from 0.2 to 1.2 m ahead."""
 _MOVER_NEAR = 3.0
@@ -62,16 +62,16 @@ class NavigatePilotConfig(PilotConfig):
     near_map: str = "maps/near"
     """The stream of the obstacles near the vehicle, a PointCloud in world axes."""
     movers: str = "maps/movers"
-    """The stream of the things that move, Movers; without it they are seen as things that stand."""
+    """The stream of objects that move, Movers; without it they are mapped as objects that stand."""
     blind_after: PositiveFloat = 0.5
     """s without a new map after which it stops."""
     blind_land_after: PositiveFloat = 10.0
     """s without a new map after which it lands."""
     detour_after: PositiveFloat = 6.0
-    """s within half a metre of one place after which the place ahead counts as closed until the goal ends, and another
+    """s within half a metre of one point after which the way ahead counts as closed until the goal ends, and another
     way is sought. It does not while something that moves is near, since that may go away."""
     give_up_after: PositiveFloat = 15.0
-    """s within half a metre of one place, because there is no way or no free motion, after which a goal is given up."""
+    """s within half a metre of one point, because there is no way or no free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
     """How it finds its way and what it may do between obstacles."""
 
@@ -116,16 +116,16 @@ class NavigatePilot(Sortie):
         """m, world."""
         self._memory = Memory()
         self._maps = SeenMaps()
-        self._goal_seen: Any = None
+        self._goal_seen: Goal | None = None
         """The newest record of the stream of goals that has been taken."""
         self._idle_ns = self._progress_ns = -1
-        """Since when it has no goal; since when it has been near `_progress_place`."""
-        self._progress_place: Array = np.zeros(3)
+        """Since when it has no goal; since when it has been near `_progress_position`."""
+        self._progress_position: Array = np.zeros(3)
         self._detours = 0
         """Places that were closed without any progress since."""
-        self._reported: tuple[Any, ...] = ()
+        self._reported: tuple[int, str, str] | None = None
         self._reported_ns = -_REPORT_EVERY_NS
-        self._published_way: Any = None
+        self._published_way: PlannedWay | None = None
         self.outcomes: list[GoalOutcome] = []
         """Of the goals so far."""
         self.streams = (config.ground_map, config.near_map, "goal")
@@ -146,7 +146,7 @@ class NavigatePilot(Sortie):
     def _fly(self, bundle: Bundle) -> Reply:
         state, config = bundle.get("state"), self._config
         self._take_goals(bundle)
-        if not getattr(state, "valid", True) or (bundle.status is not None and bundle.status.failsafe):
+        if (isinstance(state, Estimate) and not state.valid) or (bundle.status is not None and bundle.status.failsafe):
             # the autopilot hovers or descends by itself; afterwards the plan starts from where the vehicle is then
             self._memory, self._progress_ns = Memory(), -1
             return None
@@ -160,7 +160,7 @@ class NavigatePilot(Sortie):
         goal = self._goals[0] if self._goals and not why else None
         self._memory, aim = advance(self._memory, seen, flight, goal, bundle.t_ns, config.navigator)
         why = why or aim.why
-        self._tell(bundle, aim, why)
+        self._report(bundle, aim, why)
         self._watch(bundle, aim, flight.position, why)
         self._seek_detour(bundle, seen, flight.position)
         if self._has_ended(bundle):
@@ -183,7 +183,7 @@ class NavigatePilot(Sortie):
         config = self._config
         streams = (config.ground_map, config.near_map, config.movers)
         self._maps.take(*(bundle.get(stream, None) for stream in streams))
-        places = [flight.position, *self._goals[:1]]
+        positions = [flight.position, *self._goals[:1]]
         blind = self._maps.age(bundle.t_ns)
         why = ""
         if not self._maps.are_there:
@@ -191,9 +191,9 @@ class NavigatePilot(Sortie):
         elif blind > config.blind_after:
             since = bundle.t_ns * _NS - blind
             why = f"no new map since {since:.1f} s; check the depth camera and whether the maps keep up"
-        return self._maps.surroundings(np.array(places), bundle.t_ns), why
+        return self._maps.surroundings(np.array(positions), bundle.t_ns), why
 
-    def _watch(self, bundle: Bundle, aim: NavigationSetpoint, place: Array, why: str) -> None:
+    def _watch(self, bundle: Bundle, aim: NavigationSetpoint, position: Array, why: str) -> None:
         """Ends the present goal when it is reached or when nothing has led towards it for too long."""
         if not self._goals:
             return
@@ -201,27 +201,27 @@ class NavigatePilot(Sortie):
             way = self._memory.way
             moved = way is not None and way.snapped
             self._end_goal(bundle, "reached", "moved to the nearest free place" if moved else "")
-        elif self._gets_on(aim, place):
-            self._progress_ns, self._progress_place, self._detours = bundle.t_ns, np.array(place), 0
+        elif self._gets_on(aim, position):
+            self._progress_ns, self._progress_position, self._detours = bundle.t_ns, np.array(position), 0
         elif (bundle.t_ns - self._progress_ns) * _NS > self._config.give_up_after:
             refused = self._memory.way is not None and bool(self._memory.way.refusal)
             self._end_goal(bundle, "refused" if refused else "given up", why or "no motion leads nearer to the goal")
 
-    def _seek_detour(self, bundle: Bundle, seen: Surroundings, place: Array) -> None:
-        """Closes the place ahead if the map shows a way, but the vehicle does not get on along it."""
+    def _seek_detour(self, bundle: Bundle, seen: Surroundings, position: Array) -> None:
+        """Closes the way ahead if the map shows a way, but the vehicle does not get on along it."""
         way, waited = self._memory.way, (bundle.t_ns - self._progress_ns) * _NS
         due = self._goals and self._progress_ns >= 0 and waited > (self._detours + 1) * self._config.detour_after
         if not due or way is None or way.refusal or way.length < 2.0 * _CLOSED_AHEAD:
             return
-        if len(seen.movers) and float(np.linalg.norm(seen.movers[:, :2] - place[:2], axis=1).min()) < _MOVER_NEAR:
+        if len(seen.movers) and float(np.linalg.norm(seen.movers[:, :2] - position[:2], axis=1).min()) < _MOVER_NEAR:
             return
         self._maps.close(point_along(way.points, _CLOSED_AHEAD))
         self._detours += 1
         self._memory = replace(self._memory, way=None)
 
-    def _gets_on(self, aim: NavigationSetpoint, place: Array) -> bool:
-        """Whether it turns or has left the place where it was."""
-        moved = float(np.linalg.norm(place - self._progress_place))
+    def _gets_on(self, aim: NavigationSetpoint, position: Array) -> bool:
+        """Whether it turns or has left where it was."""
+        moved = float(np.linalg.norm(position - self._progress_position))
         return self._progress_ns < 0 or aim.mode == "turn" or moved > _PROGRESS
 
     def _end_goal(self, bundle: Bundle, state: str, reason: str) -> None:
@@ -241,7 +241,7 @@ class NavigatePilot(Sortie):
             self._idle_ns = bundle.t_ns
         return (bundle.t_ns - self._idle_ns) * _NS >= self._config.wait
 
-    def _tell(self, bundle: Bundle, aim: NavigationSetpoint, why: str) -> None:
+    def _report(self, bundle: Bundle, aim: NavigationSetpoint, why: str) -> None:
         """Publishes the way when it is new, and what is done about the goal when that changes or every 0.2 s."""
         way, goal = self._memory.way, self._goals[0] if self._goals else aim.position
         if way is not None and way is not self._published_way and len(way.points):

@@ -10,8 +10,8 @@ import numpy as np
 
 from skyloop.vehicle.pilots.sortie import Reply, Sortie
 from skyloop_autonomy.planning.clearance_grid import ClearanceGrid
-from skyloop_client.bundle import Bundle
-from skyloop_client.messages import Array, GoalStatus, GridMap, Path, Velocity
+from skyloop_client import Bundle
+from skyloop_client.messages import Array, Estimate, GoalStatus, GridMap, Path, Velocity
 
 AHEAD = 2.0
 """m along the way to the point that is steered for."""
@@ -87,24 +87,24 @@ class CityPilot(Sortie):
         if np.hypot(*(self._goal - here)) < self._near:
             self.reached = True
             self.doing = "lands at the goal"
-            self._tell(bundle, "reached", here)
+            self._report(bundle, "reached", here)
             return self._finish()
         self._look_at_map(bundle, here)
-        if getattr(state, "valid", True):
-            wanted = self._wanted(bundle, here)
-        else:
+        if isinstance(state, Estimate) and not state.valid:
             wanted, self.doing = np.zeros(2), "hovers without a valid estimate"
+        else:
+            wanted = self._wanted(bundle, here)
         dt = 0.0 if self._then_ns is None else (bundle.t_ns - self._then_ns) * 1e-9
         self._then_ns = bundle.t_ns
         change = wanted - self._command
         most = ACCELERATION * dt
         size = float(np.hypot(*change))
         self._command = wanted if size <= most else self._command + change * most / size
-        self._tell(bundle, "flying", here)
+        self._report(bundle, "flying", here)
         climb = float(np.clip(HEIGHT_GAIN * (self._height - state.position[2]), -CLIMB, CLIMB))
         return Velocity(np.array([*self._command, climb]))
 
-    def _tell(self, bundle: Bundle, state: str, here: Array) -> None:
+    def _report(self, bundle: Bundle, state: str, here: Array) -> None:
         """Publishes what it does about the goal, when that changes and five times a second."""
         mode = MODES.get(self.doing.split()[0], "fly")
         report = f"{state} {mode}", bundle.t_ns
@@ -113,12 +113,12 @@ class CityPilot(Sortie):
         self._reported = report
         way = self.way
         aim = here if way is None or mode != "fly" else _along(way, here, AHEAD)[0]
-        goal, sub_goal = (np.array([*place, self._height]) for place in (self._goal, aim))
+        goal, sub_goal = (np.array([*position, self._height]) for position in (self._goal, aim))
         reason = "" if mode in ("fly", "arrived") else self.doing
         bundle.publish("navigation/status", GoalStatus(bundle.t_ns, 0, state, goal, sub_goal, mode, reason))
 
     def _look_at_map(self, bundle: Bundle, here: Array) -> None:
-        """Plans anew with every new map."""
+        """Plans again with every new map."""
         grid: GridMap | None = bundle.get(self._map_stream, None)
         if grid is None or (self._plan is not None and grid.t_ns == self._plan.map_ns):
             return
@@ -170,7 +170,7 @@ class CityPilot(Sortie):
 
 
 def _along(way: Array, here: Array, ahead: float) -> tuple[Array, float]:
-    """The point `ahead` metres along a way from the nearest place on it, and m from that place to the next corner."""
+    """The point `ahead` metres along a way from the nearest point on it, and m from there to the next corner."""
     best, at, share = math.inf, 0, 0.0
     for k in range(len(way) - 1):
         a, b = way[k], way[k + 1]

@@ -1,4 +1,4 @@
-"""How near a motion comes to the points of a cloud and to things that move.
+"""How near a motion comes to the points of a cloud and to objects that move.
 
 Movers are upright cylinders, rows (x, y, z of the middle, velocity, radius, half of the height), that go on as they go.
 """
@@ -19,7 +19,7 @@ MOVER_COLUMNS = 8
 MOVER_RADIUS = 6
 """Column; the next one is half of the height."""
 PREDICTED = 3.0
-"""s for which things are expected to move on as they do; people turn."""
+"""s for which movers are expected to move on as they do; people turn."""
 LEAVING = 0.5
 """m of clearance that a motion must gain per metre if it begins too near to something."""
 LEAVING_SLOWLY = 0.15
@@ -40,7 +40,7 @@ class MotionLimits(NamedTuple):
     """m, the length of the longest motion."""
     floor: float
     ceiling: float
-    """m, the lowest and the highest place."""
+    """m, the lowest and the highest position."""
     commit: float
     """s of a motion that are flown before there is a newer one."""
     room: float
@@ -142,12 +142,12 @@ def gap_to_movers(way, duration, movers):
 
 
 @inlined
-def _gap_now(place, movers):
-    """m between a place and the side of the nearest mover at the beginning of a motion."""
+def _gap_now(position, movers):
+    """m between a position and the side of the nearest mover at the beginning of a motion."""
     best = np.inf
     for m in range(movers.shape[0]):
-        beside = np.sqrt((place[0] - movers[m, 0]) ** 2 + (place[1] - movers[m, 1]) ** 2) - movers[m, 6]
-        best = min(best, max(beside, abs(place[2] - movers[m, 2]) - movers[m, 7]))
+        beside = np.sqrt((position[0] - movers[m, 0]) ** 2 + (position[1] - movers[m, 1]) ** 2) - movers[m, 6]
+        best = min(best, max(beside, abs(position[2] - movers[m, 2]) - movers[m, 7]))
     return best
 
 

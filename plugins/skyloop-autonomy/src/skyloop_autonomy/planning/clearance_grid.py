@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +52,7 @@ class ClearanceGrid:
             distance, nearest = distance_transform_edt(~occupied, return_indices=True)
             # from the middle of a cell to the near face of the obstacle's
             self.clearances: Array = np.maximum(distance - 0.5, 0.0) * cell
-            self._nearest: Any = nearest
+            self._nearest: NDArray[np.int32] | None = nearest
         else:
             self.clearances, self._nearest = np.full(occupied.shape, np.inf), None
         near = np.clip(1.0 - (self.clearances - band) / crowded, 0.0, 1.0) if crowded > 0.0 else 0.0
@@ -87,6 +86,7 @@ class ClearanceGrid:
         i, j = self.cell_of(point)
         if self._free[i, j]:
             return None
+        assert self._nearest is not None, "without obstacles all cells are free"
         # from cell to cell: from the point itself a wall of cells would look tilted
         away = np.array([i - self._nearest[0, i, j], j - self._nearest[1, i, j]], dtype=np.float64)
         if self.occupied[i, j]:

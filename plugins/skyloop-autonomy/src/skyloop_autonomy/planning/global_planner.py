@@ -9,9 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, PositiveFloat
 
 from skyloop.world.free_space import corners_kept
@@ -53,7 +53,7 @@ class PlannedWay:
     points: Array
     """(n, 3) m from the vehicle to the goal; (0, 3) without a way."""
     snapped: bool = False
-    """The goal was inside an obstacle; the last point is the free place nearest to it."""
+    """The goal was inside an obstacle; the last point is the free position nearest to it."""
     refusal: str = ""
     """Why there is no way, in one line."""
 
@@ -94,7 +94,7 @@ def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig)
     return PlannedWay(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
 
 
-def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int]) -> Any:
+def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int]) -> NDArray[np.int64] | None:
     """(n, 3) cells, or None."""
     if grid.flat:
         found = jump_point_search(grid.blocked[:, :, 0], first[:2], last[:2])
@@ -103,7 +103,7 @@ def _searched(grid: Grid, first: tuple[int, int, int], last: tuple[int, int, int
     return None if way is None else way[0]
 
 
-def _points(grid: Grid, cells: Array, start: Array, end: Array) -> Array:
+def _points(grid: Grid, cells: NDArray[np.int64], start: Array, end: Array) -> Array:
     """The centres of the cells between the two ends; in a flat grid the height changes evenly along the way."""
     inner = np.array([grid.centre(cell, 0.0) for cell in cells[1:-1]]).reshape(-1, 3)
     if not grid.is_free(start):
@@ -205,7 +205,7 @@ APART = 0.1
 LEVEL = 0.3
 """m above and below the way within which points count; a lintel is on neither side."""
 WIDEST = 1.0
-"""m to each side; where a place is wider, its middle does not matter."""
+"""m to each side; where a gap is wider, its middle does not matter."""
 SPARE = 0.15
 """m to each side beyond the room that is asked for; with more to spare, keeping to the middle is not needed."""
 TIMES = 3
@@ -215,7 +215,7 @@ TIMES = 3
 def through_the_middle(points: Array, position: Array, cloud: Array, room: float) -> Array | None:
     """(n, 3) m: the next metres of a way from where it passes `position`, moved between what is on both sides.
 
-    points: (m, 3) m, the way; cloud: (n, 3) m. None if no place is near that offers hardly more than `room`.
+    points: (m, 3) m, the way; cloud: (n, 3) m. None if no gap is near that offers hardly more than `room`.
 
     The cells of the map are 0.2 m wide, and the points of a way are the middles of cells. In a door of 1 m, 0.1 m to
     one side is more than the vehicle has to spare."""

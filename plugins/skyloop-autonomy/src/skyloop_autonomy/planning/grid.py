@@ -43,10 +43,10 @@ class Grid:
 
     def centre(self, cell: ArrayLike, height: float) -> Array:
         """(3,) m. `height` is that of the point in a flat grid."""
-        place: Array = self.origin + (np.asarray(cell, float) + 0.5) * self.cell
+        position: Array = self.origin + (np.asarray(cell, float) + 0.5) * self.cell
         if self.flat:
-            place[2] = height
-        return place
+            position[2] = height
+        return position
 
     def holds(self, cell: tuple[int, int, int]) -> bool:
         return all(0 <= i < n for i, n in zip(cell, self.blocked.shape, strict=True))
@@ -67,10 +67,10 @@ class Grid:
         return (int(i), int(j), int(k)) if i >= 0 else None
 
     def _in_cells(self, point: Array) -> Array:
-        place: Array = np.ascontiguousarray((point - self.origin) / self.cell, dtype=np.float64)
+        position: Array = np.ascontiguousarray((point - self.origin) / self.cell, dtype=np.float64)
         if self.flat:
-            place[2] = 0.5
-        return place
+            position[2] = 0.5
+        return position
 
 
 def inflated(occupied: NDArray[np.bool_], origin: ArrayLike, cell: float, radius: float) -> Grid:
@@ -90,7 +90,7 @@ def grid_from_distance(distance: Array, origin: ArrayLike, cell: float, radius: 
     distance: (nx, ny) or (nx, ny, nz) m, at the centres of the cells; what is negative lies inside an obstacle."""
     flat = distance.ndim == 2
     field = distance.reshape(*distance.shape, 1) if flat else distance
-    # a cell whose distance is not known is no place to fly
+    # a cell whose distance is not known is nowhere to fly
     blocked = np.ascontiguousarray(~(field >= radius))
     return Grid(blocked, _origin(origin), float(cell), flat)
 

@@ -27,7 +27,7 @@ class LocalPlannerConfig(BaseModel):
     """m between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips; E2ES has 0.5 m."""
     room: PositiveFloat = 0.65
     """m that it keeps from obstacles where that costs little. The map is made of cells of 0.2 and 0.3 m and drifts
-    with the estimate, so `radius` alone is for narrow places, where there is no more."""
+    with the estimate, so `radius` alone is for narrow gaps, where there is no more."""
     max_speed: PositiveFloat = 0.9
     """m/s. E2ES's planner may fly 1.8 m/s, but its flights stay below 1 m/s; the rest is for the controller."""
     max_acceleration: PositiveFloat = 1.2
@@ -37,9 +37,9 @@ class LocalPlannerConfig(BaseModel):
     reach: PositiveFloat = 3.0
     """m, how far it looks; points of the cloud beyond do not matter."""
     floor: FiniteFloat = 0.5
-    """m, world, the lowest place it flies at."""
+    """m, world, the lowest position it flies at."""
     ceiling: FiniteFloat = 5.0
-    """m, world, the highest place it flies at."""
+    """m, world, the highest position it flies at."""
     commit: PositiveFloat = 0.3
     """s of a motion that are flown before the next one is expected."""
 

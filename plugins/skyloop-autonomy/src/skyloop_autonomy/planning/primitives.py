@@ -1,8 +1,8 @@
 """Motions from a state of flight to rest at a point, of least acceleration, and the bounds of what they demand.
 
-A motion is a polynomial of degree six per axis over s = t/T. Five of its coefficients and one more follow from place,
-velocity and acceleration at both ends; the last one minimises the integral of the squared acceleration. All motions end
-at rest, so that a vehicle with no newer plan comes to a stop where it was checked that it can.
+A motion is a polynomial of degree six per axis over s = t/T. Five of its coefficients and one more follow from
+position, velocity and acceleration at both ends; the last one minimises the integral of the squared acceleration. All
+motions end at rest, so that a vehicle with no newer plan comes to a stop where it was checked that it can.
 
 The bounds hold over the whole motion, not only at samples: between two samples h apart, a function differs from the
 chord by at most h²/8 times its second derivative, and the norm along a chord is largest at one of its ends.
@@ -67,10 +67,10 @@ def motion_between(start: Array, end: Array, duration: float) -> Motion:
 def primitive(start, end, duration, out):
     for axis in range(3):
         c0, c1, c2 = start[0, axis], start[1, axis] * duration, 0.5 * start[2, axis] * duration * duration
-        place, velocity, acceleration = end[axis] - c0 - c1 - c2, -c1 - 2.0 * c2, -2.0 * c2
-        c3 = 10.0 * place - 4.0 * velocity + 0.5 * acceleration
-        c4 = -15.0 * place + 7.0 * velocity - acceleration
-        c5 = 6.0 * place - 3.0 * velocity + 0.5 * acceleration
+        position, velocity, acceleration = end[axis] - c0 - c1 - c2, -c1 - 2.0 * c2, -2.0 * c2
+        c3 = 10.0 * position - 4.0 * velocity + 0.5 * acceleration
+        c4 = -15.0 * position + 7.0 * velocity - acceleration
+        c5 = 6.0 * position - 3.0 * velocity + 0.5 * acceleration
         # s³(1-s)³ changes nothing at the ends; this much of it makes the integral of acceleration² least
         free = -3.0 * c4 - 7.5 * c5
         out[0, axis], out[1, axis], out[2, axis] = c0, c1, c2

@@ -41,13 +41,13 @@ Mode: TypeAlias = Literal["idle", "turn", "fly", "brake", "hover", "back off", "
 _NS = 1e-9
 NEARER = (1.5, 0.8)
 """m along the way to which a motion is sought if the sub-goal is not straight ahead."""
-IN_NARROW_PLACES = 0.5
-"""m ahead along the middle of a narrow place to which a motion is sought. Motions end at rest, so it flies slowly there
+IN_NARROW_GAPS = 0.5
+"""m ahead along the middle of a narrow gap to which a motion is sought. Motions end at rest, so it flies slowly there
 and keeps to the middle."""
 STRAIGHT = 0.55
 """The share of the way to its aim that a motion may miss and still count as straight: half of it is flown."""
 LONG_WAY, LONG_WAY_MORE = 1.5, 2.0
-"""If a way is this many times as long as one through a narrow place, and so many m more, the narrow place is tried
+"""If a way is this many times as long as one through a narrow gap, and so many m more, the narrow gap is tried
 first. Otherwise all unknown rooms are searched before a narrow door."""
 ROOMY_SLACK = 1.2
 """m that a roomy way may be longer in any case: half a turn around the end of a shelf takes that much. With less, the
@@ -72,7 +72,7 @@ class NavigatorConfig(BaseModel):
     arrival_radius: PositiveFloat = 0.5
     """m from the goal at which it counts as reached, once the vehicle is slow."""
     lost_track: PositiveFloat = 0.4
-    """m between vehicle and setpoint beyond which the plan starts anew from where the vehicle is."""
+    """m between vehicle and setpoint beyond which the plan starts again from where the vehicle is."""
     mover_margin: NonNegativeFloat = 0.3
     """m that it keeps from objects that move, more than from those that stand: people turn and swing their arms. It is
     kept above them too."""
@@ -190,16 +190,16 @@ def best_way(seen: Surroundings, start: Array, goal: Array, config: GlobalPlanne
         wide = seen.grid(room)
         roomy = _roomy_way(wide, grid, start, goal, config)
         if roomy is not None and roomy.length <= config.detour * way.length + ROOMY_SLACK:
-            # from a place with less room nothing is in sight on the wide grid: it would creep to the next roomy cell
+            # from a position with less room nothing is in sight on the wide grid: it would creep to the next roomy cell
             return (wide if wide.is_free(start) else grid), roomy
     return grid, way
 
 
 def _roomy_way(wide: Grid, grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig) -> PlannedWay | None:
-    """On the grid `wide`; if the goal itself has less room, on the other one from the nearest roomy place on."""
+    """On the grid `wide`; if the goal itself has less room, on the other one from the nearest roomy position on."""
     beside = max(config.goal_snap, config.skip_nearer)
     if not wide.is_free(goal) and float(np.linalg.norm(goal - start)) < beside:
-        # a detour over a roomier place would lead away from it again
+        # a detour over a roomier position would lead away from it again
         return None
     way = find_way(wide, start, goal, config)
     if way.refusal or (way.snapped and not grid.sees(way.points[-1], goal)):
@@ -230,8 +230,8 @@ def _with_goal(memory: Memory, goal: ArrayLike | None, t_ns: int) -> Memory:
 def _on_track(memory: Memory, flight: FlightState, t_ns: int, config: NavigatorConfig) -> Memory:
     """Starts from where the vehicle is if there is no plan yet or the vehicle is not where the plan has it."""
     if memory.manoeuvre is not None:
-        place = _reference(memory, t_ns)[0]
-        if float(np.linalg.norm(place - flight.position)) <= config.lost_track:
+        position = _reference(memory, t_ns)[0]
+        if float(np.linalg.norm(position - flight.position)) <= config.lost_track:
             return memory
     start = np.vstack([flight.position, flight.velocity, np.zeros(3)])
     # without any obstacle, the backup plan is to come to rest
@@ -273,7 +273,7 @@ def _motion_along(
     """A motion to the sub-goal or, where that is not straight ahead, to a nearer point of the way.
 
     Before a narrow door the straight line to the sub-goal cuts a corner, and every motion beside it is short. So
-    without a motion that has room, it is sought along the middle of a narrow place first."""
+    without a motion that has room, it is sought along the middle of a narrow gap first."""
     straight = found = None
     for nearer in (None, *NEARER):
         end = aim if nearer is None else point_along(way.points, nearer)
@@ -287,7 +287,7 @@ def _motion_along(
     if straight is None or not straight.roomy:
         middle = through_the_middle(way.points, state[0], seen.cloud, config.motion.room)
         if middle is not None:
-            end = point_along(middle, IN_NARROW_PLACES)
+            end = point_along(middle, IN_NARROW_GAPS)
             manoeuvre = plan_motion(state[:3], end, seen.cloud, config.motion, seen.movers)
             if manoeuvre is not None and _leads_to(manoeuvre, end, state):
                 return manoeuvre
@@ -295,7 +295,7 @@ def _motion_along(
 
 
 def _leads_to(manoeuvre: Manoeuvre, end: Array, state: Array) -> bool:
-    """Whether a motion goes straight enough to a place."""
+    """Whether a motion goes straight enough to a position."""
     miss = float(np.linalg.norm(manoeuvre.motion.at(math.inf)[0] - end))
     return miss <= STRAIGHT * float(np.linalg.norm(end - state[0]))
 

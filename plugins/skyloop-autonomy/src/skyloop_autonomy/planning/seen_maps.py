@@ -18,7 +18,7 @@ FARTHEST = 200.0
 MARGIN = 3.0
 """m around the map, the vehicle and the goal within which a way may lead through what was never seen."""
 CLOSED = 0.3
-"""m around a place that was closed."""
+"""m around a position that was closed."""
 OLDEST_MOVERS = 1.0
 """s; movers that are older are left out."""
 
@@ -55,51 +55,51 @@ class SeenMaps:
         movers = self._movers
         if movers is None or not 0.0 <= (since := (t_ns - movers.t_ns) * 1e-9) <= OLDEST_MOVERS:
             return np.empty((0, MOVER_COLUMNS))
-        places = movers.positions + since * movers.velocities
-        return np.column_stack([places, movers.velocities, movers.sizes[:, 0], 0.5 * movers.sizes[:, 1]])
+        positions = movers.positions + since * movers.velocities
+        return np.column_stack([positions, movers.velocities, movers.sizes[:, 0], 0.5 * movers.sizes[:, 1]])
 
-    def close(self, place: Array) -> None:
-        """No way leads over this place until `open_all`: the map from above shows it free, but it was not passed."""
-        self._closed.append(place)
+    def close(self, position: Array) -> None:
+        """No way leads over this position until `open_all`: the map from above shows it free, but it was not passed."""
+        self._closed.append(position)
 
     def open_all(self) -> None:
         self._closed.clear()
 
-    def surroundings(self, places: Array, t_ns: int) -> Surroundings:
-        """places: (n, 3) m, world, for which the map is made large enough: the vehicle, then the goal. t_ns: now."""
-        places = places[(np.abs(places - places[0]) < FARTHEST).all(axis=1)]
+    def surroundings(self, positions: Array, t_ns: int) -> Surroundings:
+        """positions: (n, 3) m, world, for which the map is made large enough: the vehicle, then the goal. t_ns: now."""
+        positions = positions[(np.abs(positions - positions[0]) < FARTHEST).all(axis=1)]
         if self._ground is None:
             return Surroundings(np.zeros((1, 1), np.bool_), np.zeros(2), 0.2, self._cloud, self.movers(t_ns))
         cell = self._ground.resolution
-        if self._grown is None or not _holds(*self._grown, cell, places):
-            self._grown = _grown(self._ground, places)
+        if self._grown is None or not _holds(*self._grown, cell, positions):
+            self._grown = _grown(self._ground, positions)
         cells, origin = self._grown
         if self._closed:
             cells = cells.copy()
-            for place in self._closed:
-                _close(cells, (place[:2] - origin) / cell, CLOSED / cell)
+            for position in self._closed:
+                _close(cells, (position[:2] - origin) / cell, CLOSED / cell)
         return Surroundings(cells, origin, cell, self._cloud, self.movers(t_ns))
 
 
-def _close(cells: NDArray[np.bool_], place: Array, radius: float) -> None:
-    """Marks the cells whose middles are within a radius of a place as occupied; both in cells."""
-    low = np.maximum(np.floor(place - radius), 0).astype(int)
+def _close(cells: NDArray[np.bool_], position: Array, radius: float) -> None:
+    """Marks the cells whose middles are within a radius of a position as occupied; both in cells."""
+    low = np.maximum(np.floor(position - radius), 0).astype(int)
     part = cells[tuple(slice(first, first + math.ceil(2.0 * radius) + 2) for first in low)]
-    x, y = (low[axis] + 0.5 + np.arange(part.shape[axis]) - place[axis] for axis in (0, 1))
+    x, y = (low[axis] + 0.5 + np.arange(part.shape[axis]) - position[axis] for axis in (0, 1))
     part |= np.hypot(x[:, None], y[None]) < radius
 
 
-def _holds(cells: NDArray[np.bool_], origin: Array, cell: float, places: Array) -> bool:
+def _holds(cells: NDArray[np.bool_], origin: Array, cell: float, positions: Array) -> bool:
     upper = origin + cell * np.array(cells.shape)
-    return bool((places[:, :2] >= origin + 0.5 * MARGIN).all() and (places[:, :2] <= upper - 0.5 * MARGIN).all())
+    return bool((positions[:, :2] >= origin + 0.5 * MARGIN).all() and (positions[:, :2] <= upper - 0.5 * MARGIN).all())
 
 
-def _grown(ground: GridMap, places: Array) -> tuple[NDArray[np.bool_], Array]:
+def _grown(ground: GridMap, positions: Array) -> tuple[NDArray[np.bool_], Array]:
     """(nx, ny) cells that are occupied, and the lower corner of the first: the map with free cells around it."""
     occupied = np.ascontiguousarray((ground.cells >= OCCUPIED_FROM).T)
     cell, lower = ground.resolution, ground.origin[:2]
     upper = lower + cell * np.array(occupied.shape)
-    before = [math.ceil(max(lower[a] - places[:, a].min() + MARGIN, 0.0) / cell) for a in (0, 1)]
-    after = [math.ceil(max(places[:, a].max() + MARGIN - upper[a], 0.0) / cell) for a in (0, 1)]
+    before = [math.ceil(max(lower[a] - positions[:, a].min() + MARGIN, 0.0) / cell) for a in (0, 1)]
+    after = [math.ceil(max(positions[:, a].max() + MARGIN - upper[a], 0.0) / cell) for a in (0, 1)]
     cells = np.pad(occupied, [(before[0], after[0]), (before[1], after[1])])
     return cells, lower - cell * np.array(before)

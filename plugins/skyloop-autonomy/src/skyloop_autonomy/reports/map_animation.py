@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from skyloop.recording.flight_plot import COLOURS, INK
 from skyloop.recording.run_folder import writing_into
 from skyloop_autonomy.reports.map_growth import MapFrame, VehicleGrowth
 from skyloop_client.messages import Array
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from PIL.ImageDraw import ImageDraw
 
 WIDTH, HEIGHT = 640, 520
 """px, most of the map; below and above it are words."""
@@ -72,7 +76,7 @@ class Sheet:
         self._colours = Image.new("P", (1, 1))
         self._colours.putpalette(_palette().ravel().tolist())
 
-    def picture(self, frame: MapFrame, title: str) -> Any:
+    def picture(self, frame: MapFrame, title: str) -> Image:
         """One frame, as an image with a palette."""
         from PIL import Image, ImageDraw
 
@@ -94,11 +98,11 @@ class Sheet:
         x, y = (np.asarray(position, float) - self._low) * self._scale
         return FINER * float(x), FINER * float(self.shape[1] - FOOT - y)
 
-    def _line(self, draw: Any, positions: Array, colour: str, width: float) -> None:
+    def _line(self, draw: ImageDraw, positions: Array, colour: str, width: float) -> None:
         if len(positions) > 1:
             draw.line([self._px(position) for position in positions], colour, round(FINER * width), joint="curve")
 
-    def _marks(self, draw: Any, frame: MapFrame, so_far: Array) -> None:
+    def _marks(self, draw: ImageDraw, frame: MapFrame, so_far: Array) -> None:
         """Goals that have ended with their numbers, the present one, start and vehicle."""
         if frame.goal is not None:
             self._ring(draw, frame.goal, 7, outline=INK, width=2 * FINER)
@@ -111,23 +115,23 @@ class Sheet:
             x, y = self._px(goal)
             self._text(draw, (x + FINER * 9, y), f"{number}", END_COLOURS[state], "lm")
 
-    def _ring(self, draw: Any, position: Array, radius: float, **looks: Any) -> None:
+    def _ring(self, draw: ImageDraw, position: Array, radius: float, **looks: Any) -> None:
         x, y = self._px(position)
         reach = FINER * radius
         draw.ellipse((x - reach, y - reach, x + reach, y + reach), **looks)
 
-    def _cross(self, draw: Any, position: Array, colour: str) -> None:
+    def _cross(self, draw: ImageDraw, position: Array, colour: str) -> None:
         x, y = self._px(position)
         reach = 5 * FINER
         for way in (1, -1):
             draw.line((x - reach, y - way * reach, x + reach, y + way * reach), colour, 3 * FINER)
 
-    def _text(self, draw: Any, at: tuple[float, float], text: str, colour: str, anchor: str) -> float:
+    def _text(self, draw: ImageDraw, at: tuple[float, float], text: str, colour: str, anchor: str) -> float:
         """The x at which the text ends."""
         draw.text(at, text, colour, font=self._font, anchor=anchor)
         return at[0] + float(draw.textlength(text, font=self._font))
 
-    def _words(self, draw: Any, frame: MapFrame, title: str) -> None:
+    def _words(self, draw: ImageDraw, frame: MapFrame, title: str) -> None:
         """Title and time above; below what is what, and a scale in the map's corner."""
         width, height = (FINER * n for n in self.shape)
         draw.rectangle((0, 0, width, FINER * HEAD - 1), "white")
@@ -152,7 +156,7 @@ class Sheet:
             x = self._text(draw, (x + FINER * 12, line), state, INK, "lm") + FINER * 8
         self._bar(draw)
 
-    def _bar(self, draw: Any) -> None:
+    def _bar(self, draw: ImageDraw) -> None:
         """A length in m, about a sixth of the picture."""
         length = max((m for m in SCALES if m * self._scale <= WIDTH / 6), default=SCALES[0])
         x, y = FINER * 12.0, FINER * (self.shape[1] - FOOT - 10.0)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import Curve, ThinnedList
+from skyloop_autonomy.reports.navigation_log import ENDS
 from skyloop_client.messages import Array, GridMap, Message
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
@@ -21,7 +22,6 @@ MOST_CELLS = 400
 UNKNOWN, FREE, OCCUPIED = 0, 1, 2
 OCCUPIED_FROM = 50
 """The value of a cell from which it is drawn as occupied."""
-ENDS = ("reached", "refused", "given up")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

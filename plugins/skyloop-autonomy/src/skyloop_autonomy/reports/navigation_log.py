@@ -10,7 +10,7 @@ import numpy as np
 
 from skyloop.core.bus import Bus
 from skyloop.recording.flight_log import Curve, ThinnedList
-from skyloop_client.messages import Array, EventKind, GoalStatus, GridMap, Message, Movers, Path
+from skyloop_client.messages import Array, EventKind, GoalStatus, GridMap, Message, Path
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 ENDS = ("reached", "refused", "given up")
@@ -48,7 +48,7 @@ class VehicleNavigation:
     holds: list[tuple[float, str]] = field(default_factory=list)
     """s and why it did not fly to its goal, whenever the reason changed."""
     movers: list[tuple[float, Array]] = field(default_factory=list)
-    """s and (n, 3) m, world: the things that move, as the vehicle found them."""
+    """s and (n, 3) m, world: the objects that move, as the vehicle found them."""
     is_flying: bool = False
     goal: Array | None = None
     """m, where it flies to; None while it has no goal."""
@@ -68,17 +68,15 @@ class NavigationLog:
         self._bus = bus
         self.vehicles: dict[str, VehicleNavigation] = {}
         self._positions: dict[str, Array] = {}
-        self._grids: dict[str, GridMap] = {}
         bus.on_new(self._watch)
 
     def _watch(self, info: StreamInfo) -> None:
-        takers = {"GoalStatus": self._on_status, "GridMap": self._on_grid, "Event": self._on_event}
+        takers = {
+            "GoalStatus": self._on_status, "GridMap": self._on_grid, "Event": self._on_event,
+            "Movers": self._on_movers, "Path": self._on_path,
+        }  # fmt: skip
         if info.message in takers:
             self._bus.on(info.name, takers[info.message])
-        elif info.message == "Movers":
-            self._bus.on(info.name, self._on_movers)
-        elif info.message == "Path":
-            self._bus.on(info.name, self._on_path)
         elif info.name == f"truth/{info.vehicle}":
             self._bus.on(info.name, self._on_truth)
 
@@ -113,7 +111,6 @@ class NavigationLog:
 
     def _on_movers(self, message: Message) -> None:
         log, movers = self.vehicles.get(message.stream.split("/")[0]), message.data
-        assert isinstance(movers, Movers)
         if log is not None and len(movers.ids):
             log.movers.append((movers.t_ns / NS_PER_S, movers.positions))
 
@@ -131,7 +128,13 @@ class NavigationLog:
         """clearance: (n,) m, along the track, NaN where it was not measured."""
         log = self.vehicles[vehicle]
         flying = log.track.rows[:, 5] > 0.0
-        goals = [{**_plain(end), "goal": [round(float(x), 3) for x in end.goal]} for end in log.ends]
+        goals = [
+            {
+                "t": end.t, "state": end.state, "off_m": end.off, "reason": end.reason,
+                "goal": [round(float(x), 3) for x in end.goal],
+            }
+            for end in log.ends
+        ]  # fmt: skip
         reached = [end for end in log.ends if end.state == "reached"]
         out: dict[str, Any] = {
             "goals": goals,
@@ -145,7 +148,3 @@ class NavigationLog:
         if clearance is not None and flying.any() and np.isfinite(clearance[flying]).any():
             out["least_clearance_m"] = float(np.nanmin(clearance[flying]))
         return out
-
-
-def _plain(end: GoalEnd) -> dict[str, Any]:
-    return {"t": end.t, "state": end.state, "off_m": end.off, "reason": end.reason}

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skyloop import Scenario
 from skyloop.core.bus import Bus
-from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, STYLE
-from skyloop.recording.run_folder import writing_into
+from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, saved_figure
 from skyloop.sim.assembly import load_airframe
-from skyloop.sim.scenario import Scenario, Vehicle
+from skyloop.sim.scenario import Vehicle
 from skyloop.sim.world_view import WorldView
 from skyloop_autonomy.reports.map_animation import draw_growth
 from skyloop_autonomy.reports.map_growth import MapGrowth
 from skyloop_autonomy.reports.navigation_log import NavigationLog, VehicleNavigation
 from skyloop_client.messages import Array, GridMap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FREE, UNKNOWN, OCCUPIED = 0.97, 0.86, 0.35
 """Shades of grey of the map."""
@@ -28,25 +32,15 @@ MARGIN = 1.5
 
 def draw_navigation(path: Path, title: str, log: VehicleNavigation, clearance: Array | None, radius: float) -> None:
     """radius: m from the vehicle's middle to its blade tips."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    with plt.rc_context(STYLE):
-        figure = plt.figure(figsize=(13.0, 7.6), layout="constrained")
+    with saved_figure(path, title, (13.0, 7.6)) as figure:
         grid = figure.add_gridspec(2, 2, width_ratios=(1.25, 1))
         _draw_above(figure.add_subplot(grid[:, 0]), log)
         upper = figure.add_subplot(grid[0, 1])
         _draw_clearance(upper, log, clearance, radius)
         _draw_speed(figure.add_subplot(grid[1, 1], sharex=upper), log)
-        figure.suptitle(title, x=0.01, ha="left", fontweight="bold", color=INK)
-        with writing_into(path.parent):
-            figure.savefig(path, dpi=110)
-        plt.close(figure)
 
 
-def _draw_above(axis: Any, log: VehicleNavigation) -> None:
+def _draw_above(axis: Axes, log: VehicleNavigation) -> None:
     rows = log.track.rows
     axis.grid(False)
     if log.ground is not None:
@@ -60,7 +54,7 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
         colour = END_COLOURS.get(end.state, INK)
         axis.plot(end.goal[0], end.goal[1], "x", color=colour, ms=9, mew=2.2)
         text = f" {number}" if end.state == "reached" else f" {number} {end.state}"
-        axis.annotate(text, end.goal[:2], color=colour, fontweight="bold")
+        axis.annotate(text, (end.goal[0], end.goal[1]), color=colour, fontweight="bold")
     goals = [end.goal for end in log.ends]
     if log.goal is not None:
         goals.append(log.goal)
@@ -75,7 +69,7 @@ def _draw_above(axis: Any, log: VehicleNavigation) -> None:
     axis.legend(loc="upper left", bbox_to_anchor=(0.0, -0.08), ncols=3, fontsize=8, edgecolor="none")
 
 
-def _draw_map(axis: Any, ground: GridMap) -> None:
+def _draw_map(axis: Axes, ground: GridMap) -> None:
     shade = np.full(ground.cells.shape, UNKNOWN)
     shade[(ground.cells >= 0) & (ground.cells < 50)] = FREE
     shade[ground.cells >= 50] = OCCUPIED
@@ -85,7 +79,7 @@ def _draw_map(axis: Any, ground: GridMap) -> None:
     axis.imshow(shade, origin="lower", extent=extent, cmap="gray", vmin=0.0, vmax=1.0, interpolation="nearest")
 
 
-def _draw_clearance(axis: Any, log: VehicleNavigation, clearance: Array | None, radius: float) -> None:
+def _draw_clearance(axis: Axes, log: VehicleNavigation, clearance: Array | None, radius: float) -> None:
     rows = log.track.rows
     if clearance is not None:
         shown = np.where(rows[:, 5] > 0.0, clearance, np.nan)
@@ -98,7 +92,7 @@ def _draw_clearance(axis: Any, log: VehicleNavigation, clearance: Array | None, 
     axis.legend(loc="lower right", fontsize=8, framealpha=0.8, edgecolor="none")
 
 
-def _draw_speed(axis: Any, log: VehicleNavigation) -> None:
+def _draw_speed(axis: Axes, log: VehicleNavigation) -> None:
     rows = log.track.rows
     axis.plot(rows[:, 0], rows[:, 4], color=COLOURS[0], lw=1.0)
     shown: list[tuple[float, str]] = []
@@ -119,7 +113,7 @@ FINE, COARSE = (1.5, 0.05), (4.0, 0.1)
 where the box around the track would have more than MOST_FINE fine voxels, as between houses."""
 MOST_FINE = 3e7
 PEOPLE_EVERY = 0.1
-"""s between two places of the track at which the distance to people is measured."""
+"""s between two positions of the track at which the distance to people is measured."""
 
 
 class NavigationReport:
@@ -155,9 +149,9 @@ def people_met(world: WorldView, log: VehicleNavigation) -> dict[str, Any]:
     for t, x, y, z, _, flies in log.track.rows.tolist():
         if not flies or t < due:
             continue
-        due, place = t + PEOPLE_EVERY, np.array([x, y, z])
-        for points in world.bodies_near("person", t, place, 3.0).values():
-            away = float(np.linalg.norm(points - place, axis=1).min())
+        due, position = t + PEOPLE_EVERY, np.array([x, y, z])
+        for points in world.bodies_near("person", t, position, 3.0).values():
+            away = float(np.linalg.norm(points - position, axis=1).min())
             if away < nearest:
                 nearest, at, known = away, t, log.knew_of(t, points.mean(axis=0))
     if not math.isfinite(nearest):
@@ -171,8 +165,8 @@ def blade_radius(vehicle: Vehicle, folder: str | None) -> float:
     return max(math.hypot(*rotor.position[:2]) for rotor in airframe.rotors) + airframe.motor.radius
 
 
-def clearance_along(world: WorldView, track: Array, counts: Any) -> Array:
-    """(n,) m from each place of a track to the nearest surface of what stands in the world, up to a reach.
+def clearance_along(world: WorldView, track: Array, counts: NDArray[np.bool_]) -> Array:
+    """(n,) m from each position of a track to the nearest surface of what stands in the world, up to a reach.
 
     NaN where `counts` is false. What is below the track by more than 1 m, such as the floor, is left out."""
     from scipy.ndimage import binary_erosion
@@ -181,10 +175,10 @@ def clearance_along(world: WorldView, track: Array, counts: Any) -> Array:
     out = np.full(len(track), np.nan)
     if not counts.any():
         return out
-    places = track[counts]
+    positions = track[counts]
     for reach, voxel in (FINE, COARSE):
         margin = np.array([reach, reach, 1.0])
-        lower, upper = places.min(axis=0) - margin, places.max(axis=0) + margin
+        lower, upper = positions.min(axis=0) - margin, positions.max(axis=0) + margin
         if np.prod((upper - lower) / voxel) <= MOST_FINE:
             break
     lower = voxel * np.floor(lower / voxel)
@@ -193,5 +187,5 @@ def clearance_along(world: WorldView, track: Array, counts: Any) -> Array:
     middles = lower + voxel * (np.argwhere(taken & ~binary_erosion(taken)) + 0.5)
     out[counts] = reach
     if len(middles):
-        out[counts] = np.minimum(cKDTree(middles).query(places)[0], reach)
+        out[counts] = np.minimum(cKDTree(middles).query(positions)[0], reach)
     return out

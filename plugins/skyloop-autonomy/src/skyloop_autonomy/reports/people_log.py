@@ -24,7 +24,7 @@ from skyloop_client.streams import StreamInfo
 class Said:
     """The newest people of a tracker when an image was taken, moved on to that instant."""
 
-    places: Array
+    positions: Array
     """(n, 3) m, world, as if the vehicle knew its own position exactly."""
     velocities: Array
     """(n, 3) m/s, world."""
@@ -36,7 +36,7 @@ class PeopleInstant:
     """An image with labels, and what was known then."""
 
     t_ns: int
-    place: Array
+    position: Array
     """(3,) m, world, of the vehicle."""
     labels: tuple[Label, ...]
     said: dict[str, Said]
@@ -73,7 +73,7 @@ class PeopleLog:
         self._truth: dict[str, VehicleState] = {}
         self._estimate: dict[str, Estimate] = {}
         self._off: dict[str, Array] = {}
-        """By vehicle: m, what is added to a place to take the error of the vehicle's own position out of it."""
+        """By vehicle: m, what is added to a position to take the error of the vehicle's own position out of it."""
         self._said: dict[str, Movers] = {}
         bus.on_new(self._watch)
 
@@ -111,7 +111,7 @@ class PeopleLog:
 
     def _on_tracks(self, message: Message) -> None:
         movers: Movers = message.data
-        # things that move on a map have none, and are not judged as people
+        # objects that move on a map have none, and are not judged as people
         if movers.covariances is None:
             return
         there = self.vehicles[message.stream.partition("/")[0]]
@@ -132,5 +132,5 @@ class PeopleLog:
 
     @staticmethod
     def _now(movers: Movers, t_ns: int, off: Array) -> Said:
-        places = movers.positions + (t_ns - movers.t_ns) * 1e-9 * movers.velocities + off
-        return Said(places, movers.velocities, tuple(int(number) for number in movers.ids))
+        positions = movers.positions + (t_ns - movers.t_ns) * 1e-9 * movers.velocities + off
+        return Said(positions, movers.velocities, tuple(int(number) for number in movers.ids))

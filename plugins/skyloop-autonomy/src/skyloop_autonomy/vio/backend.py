@@ -1,4 +1,4 @@
-"""The back end: what the tracks of the corners tell the filter, and which poses and points it keeps."""
+"""The back end: what the tracks of the corners give the filter, and which poses and points it keeps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_DISPARITY_PX = 0.4
 _SURE_OF_DEPTH = 4.0
 """The sigmas by which the inverse depth of a corner that one camera alone has seen must differ from zero."""
 _GOOD_FIT = 9.0
-"""Squared error per row, in sigmas, up to which a triangulated point is taken as the place to linearise at."""
+"""Squared error per row, in sigmas, up to which a triangulated point is taken as the point to linearise at."""
 _DOUBT = (0.03, 0.3, 0.1)
 """rad, m/s and m that are added to the uncertainty when the window is thrown away."""
 _MOST_ROWS = 240
@@ -150,7 +150,7 @@ class Backend:
     # ---- tracks that are not in the state
 
     def _update_with(self, tracks: History, promote: int = 0, least: int = 3) -> list[int]:
-        """All that tracks tell of the poses; the first `promote` good ones become points. Returns their indices."""
+        """All that tracks say about the poses; the first `promote` usable ones become points. Returns their indices."""
         f = self.filter
         n_poses, width = f.n_poses, N_POSE * f.n_poses
         blocks: list[Array] = []
@@ -202,8 +202,8 @@ class Backend:
             return None
         most = 3 * len(known)
         by_poses, by_point, residuals = np.empty((most, N_POSE * len(known))), np.empty((most, 3)), np.empty(most)
-        n, good = stack_rows(f.poses, anchor, (seen, known), tuple(f.rig), point, (by_poses, by_point, residuals))
-        if not good or n <= 4:
+        n, usable = stack_rows(f.poses, anchor, (seen, known), tuple(f.rig), point, (by_poses, by_point, residuals))
+        if not usable or n <= 4:
             return None
         split_rows(by_poses, by_point, residuals, n)
         if min(abs(by_point[0, 0]), abs(by_point[1, 1])) < 1e-6:

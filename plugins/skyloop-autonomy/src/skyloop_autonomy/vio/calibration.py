@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform, quat_multiply
 from skyloop_client.errors import ScenarioError, nearest_name
-from skyloop_client.streams import NS_PER_S, StreamInfo
+from skyloop_client.streams import StreamInfo
 
 LENSES = ("pinhole", "brown-conrady", "fisheye")
 DEFAULT_GRAVITY = 9.80665
@@ -89,7 +88,6 @@ class StereoCalibration:
     """m/s², downwards."""
     rate_hz: float = 30.0
     """Pairs of images per second."""
-    camera_latency_ns: int = 0
     """ns from the instant a pair shows to its arrival."""
 
     @property
@@ -124,23 +122,22 @@ class StereoCalibration:
         Without a second camera a stream of depth images on the pixels of the left camera takes its place.
         """
         names = chosen_streams(infos, left=left, right=right, depth=depth, imu=imu)
-        eye, inertial = infos[names.left], infos[names.imu]
-        model = camera_model(eye)
-        right_model, body_from_right = None, _body_from_camera(eye)
+        camera, inertial = infos[names.left], infos[names.imu]
+        model = camera_model(camera)
+        right_model, body_from_right = None, _body_from_camera(camera)
         if names.right is not None:
             right_model, body_from_right = camera_model(infos[names.right]), _body_from_camera(infos[names.right])
         elif names.depth is not None:
-            _check_depth(infos[names.depth], eye)
+            _check_depth(infos[names.depth], camera)
         return StereoCalibration(
             left=model,
             right=right_model,
-            body_from_left=_body_from_camera(eye),
+            body_from_left=_body_from_camera(camera),
             body_from_right=body_from_right,
             body_from_imu=Transform(inertial.mount.position, inertial.mount.quat_wxyz),
             imu=imu_model(inertial),
             gravity=gravity,
-            rate_hz=eye.rate.hz if eye.rate else 30.0,
-            camera_latency_ns=eye.latency_ns,
+            rate_hz=camera.rate.hz if camera.rate else 30.0,
         )
 
 
@@ -152,6 +149,10 @@ class ChosenStreams:
     imu: str
     right: str | None = None
     depth: str | None = None
+
+    @property
+    def names(self) -> dict[str, str | None]:
+        return {"left": self.left, "right": self.right, "depth": self.depth, "imu": self.imu}
 
 
 def chosen_streams(
@@ -166,7 +167,7 @@ def chosen_streams(
     for name in (left, right, depth, imu):
         if name is not None and name not in infos:
             raise ScenarioError(f"no stream named '{name}' for odometry; {nearest_name(name, list(infos))}")
-    eyes = {name.rsplit("/", 1)[-1]: name for name, info in infos.items() if info.message == "CameraImage"}
+    cameras = {name.rsplit("/", 1)[-1]: name for name, info in infos.items() if info.message == "CameraImage"}
     depths = [name for name, info in infos.items() if info.message == "DepthImage"]
     inertial = [name for name, info in infos.items() if info.message == "ImuSample"]
     if imu is None:
@@ -175,10 +176,10 @@ def chosen_streams(
     if imu is None:
         raise ScenarioError("odometry needs an IMU; add one under sensors, such as imu: {kind: imu, preset: e2es}")
     if left is None and right is None and depth is None:
-        pair = next((pair for pair in _PAIRS if pair[0] in eyes and pair[1] in eyes), None)
+        pair = next((pair for pair in _PAIRS if pair[0] in cameras and pair[1] in cameras), None)
         if pair is not None:
-            return ChosenStreams(eyes[pair[0]], imu, right=eyes[pair[1]])
-    left = left or next((eyes[name] for name in ("left", "cam0", *eyes) if name in eyes), None)
+            return ChosenStreams(cameras[pair[0]], imu, right=cameras[pair[1]])
+    left = left or next((cameras[name] for name in ("left", "cam0", *cameras) if name in cameras), None)
     if right is None and depth is None:
         depth = depths[0] if depths else None
     if left is None or (right is None and depth is None):
@@ -197,7 +198,7 @@ def camera_model(info: StreamInfo) -> CameraModel:
         fx, fy, cx, cy = (float(details[name]) for name in ("fx", "fy", "cx", "cy"))
     except (KeyError, TypeError, ValueError) as error:
         raise ScenarioError(
-            f"stream '{info.name}' does not tell its lens ({error}); odometry needs fx, fy, cx, cy"
+            f"stream '{info.name}' does not state its lens ({error}); odometry needs fx, fy, cx, cy"
         ) from None
     model = str(details.get("model", "pinhole"))
     if model not in LENSES:
@@ -207,32 +208,30 @@ def camera_model(info: StreamInfo) -> CameraModel:
 
 def imu_model(info: StreamInfo) -> ImuModel:
     """The noise from the details of an IMU's stream; a recording without turn-on biases gets the usual ones."""
-    usual = ImuModel()
-
-    def value(name: str) -> float:
-        stated: Any = info.details.get(name)
-        return getattr(usual, name) if stated is None else float(stated)
-
-    numbers = {name: value(name) for name in usual.__dataclass_fields__ if name not in ("rate_hz", "latency_ns")}
+    usual = asdict(ImuModel())
+    rate_hz = usual.pop("rate_hz")
+    del usual["latency_ns"]
+    stated = {name: info.details.get(name) for name in usual}
+    numbers = {name: usual[name] if number is None else float(number) for name, number in stated.items()}
     if any(math.isnan(number) or number < 0.0 for number in numbers.values()):
         raise ScenarioError(f"stream '{info.name}' states a negative noise density; check its details")
-    return ImuModel(**numbers, rate_hz=info.rate.hz if info.rate else usual.rate_hz, latency_ns=info.latency_ns)
+    return ImuModel(**numbers, rate_hz=info.rate.hz if info.rate else rate_hz, latency_ns=info.latency_ns)
 
 
 def _body_from_camera(info: StreamInfo) -> Transform:
     return Transform(info.mount.position, quat_multiply(info.mount.quat_wxyz, SENSOR_FROM_CAMERA))
 
 
-def _check_depth(depth: StreamInfo, eye: StreamInfo) -> None:
+def _check_depth(depth: StreamInfo, camera: StreamInfo) -> None:
     """A depth image is looked up at the pixels of the left camera, so both need one pose and one size."""
-    same = (depth.details.get("width"), depth.details.get("height")) == (eye.details["width"], eye.details["height"])
-    apart = float(np.linalg.norm(depth.mount.position - eye.mount.position))
-    turned = 1.0 - abs(float(depth.mount.quat_wxyz @ eye.mount.quat_wxyz))
+    same = (depth.details.get("width"), depth.details.get("height")) == (
+        camera.details["width"],
+        camera.details["height"],
+    )
+    apart = float(np.linalg.norm(depth.mount.position - camera.mount.position))
+    turned = 1.0 - abs(float(depth.mount.quat_wxyz @ camera.mount.quat_wxyz))
     if not same or apart > 1e-3 or turned > 1e-6:
         raise ScenarioError(
-            f"depth image '{depth.name}' does not lie on the pixels of '{eye.name}'; give both one size and one mount"
+            f"depth image '{depth.name}' does not lie on the pixels of '{camera.name}'; "
+            "give both one size and one mount"
         )
-
-
-def period_ns(rate_hz: float) -> int:
-    return round(NS_PER_S / rate_hz)

@@ -87,8 +87,8 @@ def _nominal_step(state, first, second, dt, gravity, middle):
 
 
 @inlined
-def _transition(middle, velocity, place, dt, gravity, out):
-    """out (15, 15) of one step; `middle` the rotation half-way, velocity and place those half-way as well."""
+def _transition(middle, velocity, position, dt, gravity, out):
+    """out (15, 15) of one step; `middle` the rotation half-way, velocity and position those half-way as well."""
     for i in range(15):
         for j in range(15):
             out[i, j] = 1.0 if i == j else 0.0
@@ -98,7 +98,7 @@ def _transition(middle, velocity, place, dt, gravity, out):
     for i in range(3):
         out[6 + i, 3 + i] = dt
     cross_times(velocity, middle, -dt, out, 3, 9)
-    cross_times(place, middle, -dt, out, 6, 9)
+    cross_times(position, middle, -dt, out, 6, 9)
     for j in range(3):
         # the turn that a gyro bias has made by the middle of the step tilts gravity
         out[3, 9 + j] -= 0.5 * dt * dt * gravity * middle[1, j]
@@ -111,11 +111,11 @@ def _transition(middle, velocity, place, dt, gravity, out):
 
 
 @inlined
-def _add_noise(middle, velocity, place, dt, noise, q):
+def _add_noise(middle, velocity, position, dt, noise, q):
     """q += G·N·Gᵀ·dt; noise: variances of gyro, accel, gyro walk, accel walk per Hz."""
     g = np.zeros((9, 3))
     cross_times(velocity, middle, -1.0, g, 3, 0)
-    cross_times(place, middle, -1.0, g, 6, 0)
+    cross_times(position, middle, -1.0, g, 6, 0)
     for i in range(3):
         for j in range(3):
             g[i, j] = -middle[i, j]
@@ -134,12 +134,12 @@ def _add_noise(middle, velocity, place, dt, noise, q):
 
 @kernel(void(types.UniTuple(_M, 3), _M, float64, _V, types.UniTuple(_M, 2)), turn=WHEN_CALLED)
 def integrate(state, samples, gravity, noise, out):
-    """Moves state = (rotation, motion: velocity and place, biases) along `samples`, rows of s, gyro, accel; in place.
+    """Moves state = (rotation, motion: velocity and position, biases) along `samples` (s, gyro, accel), in place.
 
     out = (transition, q), both (15, 15), become those of the whole way."""
     motion = state[1]
     transition, q = out
-    middle, velocity, place = np.empty((3, 3)), np.empty(3), np.empty(3)
+    middle, velocity, position = np.empty((3, 3)), np.empty(3), np.empty(3)
     step, held = np.empty((15, 15)), np.empty((15, 15))
     for i in range(15):
         for j in range(15):
@@ -150,17 +150,17 @@ def integrate(state, samples, gravity, noise, out):
         if dt <= 0.0:
             continue
         for i in range(3):
-            velocity[i], place[i] = motion[0, i], motion[1, i]
+            velocity[i], position[i] = motion[0, i], motion[1, i]
         _nominal_step(state, samples[k, 1:], samples[k + 1, 1:], dt, gravity, middle)
         for i in range(3):
             velocity[i] = 0.5 * (velocity[i] + motion[0, i])
-            place[i] = 0.5 * (place[i] + motion[1, i])
-        _transition(middle, velocity, place, dt, gravity, step)
+            position[i] = 0.5 * (position[i] + motion[1, i])
+        _transition(middle, velocity, position, dt, gravity, step)
         multiply(step, transition, held)
         transition[:, :] = held
         multiply(step, q, held)
         multiply_transposed(held, step, q)
-        _add_noise(middle, velocity, place, dt, noise, q)
+        _add_noise(middle, velocity, position, dt, noise, q)
 
 
 @inlined
@@ -233,7 +233,7 @@ def carry_all(covariance, transition, q):
 def ordinary_covariance(covariance, rotation, motion, levers, out):
     """From the invariant error of the IMU to the ordinary one of the body: position, velocity, turn, biases (15, 15).
 
-    levers: rows are the place of the body's origin from the IMU and the velocity that turning gives it, world axes."""
+    levers: rows are the body's origin from the IMU and the velocity that turning gives it, world axes."""
     t = np.zeros((15, 15))
     for i in range(3):
         t[i, 6 + i] = t[3 + i, 3 + i] = t[6 + i, i] = t[9 + i, 9 + i] = t[12 + i, 12 + i] = 1.0

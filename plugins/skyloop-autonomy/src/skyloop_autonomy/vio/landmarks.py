@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ class MapPose:
 class _Seen:
     t_ns: int
     ids: NDArray[np.int64]
-    pixels: NDArray[Any]
+    pixels: NDArray[np.float32]
 
 
 class KeyPoses:
@@ -63,22 +62,22 @@ class KeyPoses:
             self._kept.append(before)
         self._on_trial = _Seen(stamps[-1], tracks.ids.copy(), tracks.pixels.copy())
 
-    def news(self, backend: Backend, place: MapPose) -> list[KeyPose]:
+    def news(self, backend: Backend, frame: MapPose) -> list[KeyPose]:
         """The key poses since the last call, as the filter sees them now."""
         f, found = backend.filter, []
         for seen in self._kept:
             if seen.t_ns in f.pose_t_ns:
                 slot = f.pose_t_ns.index(seen.t_ns)
-                body = f.pose_rotations[slot] @ place.body_from_imu.matrix()[:3, :3].T
-                position = f.pose_places[slot] - body @ place.body_from_imu.position + place.origin
+                body = f.pose_rotations[slot] @ frame.body_from_imu.matrix()[:3, :3].T
+                position = f.pose_positions[slot] - body @ frame.body_from_imu.position + frame.origin
                 if np.isfinite(position).all() and np.isfinite(body).all():
                     turn = quat_from_matrix(body)
-                    found.append(KeyPose(seen.t_ns, position, turn, seen.pixels, seen.ids, place.source))
+                    found.append(KeyPose(seen.t_ns, position, turn, seen.pixels, seen.ids, frame.source))
         self._kept.clear()
         return found
 
 
-def landmarks(backend: Backend, place: MapPose, sigma_scale: float) -> PointCloud:
+def landmarks(backend: Backend, frame: MapPose, sigma_scale: float) -> PointCloud:
     """The points of the filter's state in world axes, with their numbers and one sigma of each."""
     f, history = backend.filter, backend.history
     ids = np.full(f.n_points, -1, np.int64)
@@ -88,7 +87,7 @@ def landmarks(backend: Backend, place: MapPose, sigma_scale: float) -> PointClou
     positions, variances = _in_the_world(backend, shown)
     fine = np.isfinite(positions).all(axis=1) & np.isfinite(variances)
     sigmas = sigma_scale * np.sqrt(np.maximum(variances[fine], 0.0))
-    points = (positions[fine] + place.origin).astype(np.float32)
+    points = (positions[fine] + frame.origin).astype(np.float32)
     return PointCloud(f.t_ns, points, sigmas.astype(np.float32), ids=ids[shown[fine]])
 
 
@@ -103,7 +102,7 @@ def _in_the_world(backend: Backend, chosen: NDArray[np.int64]) -> tuple[Array, A
     seen = np.stack([alpha, beta, np.ones(n)], axis=1) / rho[:, None]
     rotations = f.pose_rotations[anchors]
     into_world = rotations @ f.rig.imu_from_left
-    positions = (into_world @ seen[:, :, None])[:, :, 0] + rotations @ f.rig.left_position + f.pose_places[anchors]
+    positions = (into_world @ seen[:, :, None])[:, :, 0] + rotations @ f.rig.left_position + f.pose_positions[anchors]
     by_point = np.zeros((n, 3, 3))
     by_point[:, 0, 0] = by_point[:, 1, 1] = 1.0 / rho
     by_point[:, :, 2] = -seen / rho[:, None]

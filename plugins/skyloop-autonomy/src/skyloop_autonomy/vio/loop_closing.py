@@ -30,7 +30,7 @@ class Edge:
     first: int
     last: int
     step: tuple[float, float, float, float]
-    place_sd: float
+    position_sd: float
     heading_sd: float
     recognised: bool = False
 
@@ -53,12 +53,12 @@ def fitted(nodes: Array, edges: list[Edge]) -> Array:
     x = nodes.copy()
     first, last = np.array([edge.first for edge in edges]), np.array([edge.last for edge in edges])
     steps = np.array([edge.step for edge in edges])
-    weights = np.array([[1.0 / edge.place_sd] * 3 + [1.0 / edge.heading_sd] for edge in edges])
+    weights = np.array([[1.0 / edge.position_sd] * 3 + [1.0 / edge.heading_sd] for edge in edges])
     recognised = np.array([edge.recognised for edge in edges])
     # the four rows of each edge have entries in the four columns of either of its nodes
     rows, entries = np.meshgrid(np.arange(4), np.arange(4), indexing="ij")
     row = 4 * np.arange(len(edges))[:, None, None] + rows
-    places = [(row, 4 * node[:, None, None] + entries) for node in (first, last)]
+    positions = [(row, 4 * node[:, None, None] + entries) for node in (first, last)]
     shape = (4 * len(edges), 4 * len(x))
     for _ in range(_ITERATIONS):
         error, blocks = _linearised(x[first], x[last], steps)
@@ -67,7 +67,7 @@ def fitted(nodes: Array, edges: list[Edge]) -> Array:
         weight = weights * doubt[:, None]
         parts = [
             coo_matrix(((weight[:, :, None] * block).ravel(), (r.ravel(), c.ravel())), shape=shape)
-            for block, (r, c) in zip(blocks, places, strict=True)
+            for block, (r, c) in zip(blocks, positions, strict=True)
         ]
         jacobian = (parts[0] + parts[1]).tocsc()[:, 4:]
         change = spsolve((jacobian.T @ jacobian).tocsc(), jacobian.T @ (weight * error).ravel())
@@ -124,7 +124,7 @@ class LoopCloser:
         s = self._settings
         if self.pictures:
             last = self.pictures[-1]
-            moved = float(np.linalg.norm(pose[1] - last.place))
+            moved = float(np.linalg.norm(pose[1] - last.position))
             turned = float(np.arccos(np.clip(0.5 * (np.trace(last.rotation.T @ pose[0]) - 1.0), -1.0, 1.0)))
             if moved < s.key_distance and turned < s.key_turn:
                 return False
@@ -174,10 +174,10 @@ class LoopCloser:
     def _edge_of(self, found: Recognition) -> Edge:
         """Only the heading of the measured turn is used: roll and pitch are the IMU's."""
         old, new = self.pictures[found.old], self.pictures[found.new]
-        rotation, place = old.rotation @ found.rotation, old.place + old.rotation @ found.place
+        rotation, position = old.rotation @ found.rotation, old.position + old.rotation @ found.position
         difference = _heading(rotation @ new.rotation.T)
         a, b = _node(old), _node(new)
-        seen = np.array([*place, a[3] + (b[3] - a[3]) + difference])
+        seen = np.array([*position, a[3] + (b[3] - a[3]) + difference])
         # the heading of the new camera as measured from the old one
         return Edge(found.old, found.new, step_between(a, seen), _SEEN_PLACE_SD, _SEEN_HEADING_SD, recognised=True)
 
@@ -212,7 +212,7 @@ def _heading(rotation: Array) -> float:
 def _node(picture: KeyPicture) -> Array:
     """x, y, z and the heading of the optical axis."""
     ahead = picture.rotation[:, 2]
-    return np.array([*picture.place, np.arctan2(ahead[1], ahead[0])])
+    return np.array([*picture.position, np.arctan2(ahead[1], ahead[0])])
 
 
 def _moved(frame: Array, node: Array) -> Array:

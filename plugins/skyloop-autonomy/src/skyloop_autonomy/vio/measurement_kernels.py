@@ -51,7 +51,7 @@ def _sight(pair, poses, point, rig, out):
     """out = (far, h, camera_from_world): the point in the world and in the observer's left camera, both times ρ.
 
     Everything is multiplied by ρ, so that a point at infinity is an ordinary one."""
-    rotations, places = poses
+    rotations, positions = poses
     anchor, observer = pair
     far, h, c = out
     into, arm, rho = rig.imu_from_left, rig.left_position, point[2]
@@ -59,7 +59,7 @@ def _sight(pair, poses, point, rig, out):
     for i in range(3):
         m[i] = into[i, 0] * point[0] + into[i, 1] * point[1] + into[i, 2] + rho * arm[i]
     for i in range(3):
-        far[i] = rho * places[anchor, i]
+        far[i] = rho * positions[anchor, i]
         for j in range(3):
             far[i] += rotations[anchor, i, j] * m[j]
             c[i, j] = 0.0
@@ -68,7 +68,7 @@ def _sight(pair, poses, point, rig, out):
     for i in range(3):
         h[i] = 0.0
         for j in range(3):
-            h[i] += c[i, j] * (far[j] - rho * places[observer, j]) - into[j, i] * rho * arm[j]
+            h[i] += c[i, j] * (far[j] - rho * positions[observer, j]) - into[j, i] * rho * arm[j]
 
 
 @inlined
@@ -96,7 +96,7 @@ def _rows_of(h, rho, rig, z, by_h):
 @inlined
 def _by_point(pair, poses, rig, d, by_h, out):
     """Derivatives of the rows by α, β and, but for the disparity's own part, ρ; d: by the scaled point in the world."""
-    rotations, places = poses
+    rotations, positions = poses
     anchor, observer = pair
     into, arm = rig.imu_from_left, rig.left_position
     ra = rotations[anchor]
@@ -107,7 +107,13 @@ def _by_point(pair, poses, rig, d, by_h, out):
                 out[i, j] += d[i, k] * (ra[k, 0] * into[0, j] + ra[k, 1] * into[1, j] + ra[k, 2] * into[2, j])
         total = 0.0
         for j in range(3):
-            s = ra[j, 0] * arm[0] + ra[j, 1] * arm[1] + ra[j, 2] * arm[2] + places[anchor, j] - places[observer, j]
+            s = (
+                ra[j, 0] * arm[0]
+                + ra[j, 1] * arm[1]
+                + ra[j, 2] * arm[2]
+                + positions[anchor, j]
+                - positions[observer, j]
+            )
             back = into[0, j] * arm[0] + into[1, j] * arm[1] + into[2, j] * arm[2]
             total += d[i, j] * s - by_h[i, j] * back
         out[i, 2] = total

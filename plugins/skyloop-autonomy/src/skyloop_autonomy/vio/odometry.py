@@ -6,10 +6,8 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw, yaw_from_quat
 from skyloop_autonomy.vio.backend import Backend, EstimateCheck
@@ -21,7 +19,7 @@ from skyloop_autonomy.vio.measurement_kernels import Rig
 from skyloop_autonomy.vio.samples import SampleBuffer
 from skyloop_autonomy.vio.settings import VioSettings
 from skyloop_autonomy.vio.starting import Start, Starting, Stillness
-from skyloop_autonomy.vio.stereo_frontend import FrontendImages, StereoFrontend
+from skyloop_autonomy.vio.stereo_frontend import FrontendImages, Image, StereoFrontend
 from skyloop_autonomy.vio.tracking import Grey, StereoTracker, Work
 from skyloop_autonomy.vio.window_filter import WindowFilter
 from skyloop_client.messages import Array, Estimate, KeyPose, PointCloud
@@ -40,9 +38,9 @@ class ImagePair:
     """Two images of one instant; each may be missing."""
 
     t_ns: int
-    left: Grey | None
-    right: Grey | None
-    depth: NDArray[Any] | None
+    left: Image | None
+    right: Image | None
+    depth: Image | None
 
 
 class VisualInertialOdometry:
@@ -79,7 +77,7 @@ class VisualInertialOdometry:
         """What was known before it had to start again."""
         self._body_from_imu = calibration.body_from_imu.matrix()[:3, :3]
         self._origin = np.zeros(3)
-        """Position of the IMU in the world when the filter's place is zero."""
+        """Position of the IMU in the world when the filter's position is zero."""
         self._samples = SampleBuffer(s)
         self._pending: list[ImagePair] = []
         self._seen_ns = 0
@@ -153,7 +151,7 @@ class VisualInertialOdometry:
         return self._estimate
 
     def images(
-        self, stamp_ns: int, left: Grey | None, right: Grey | None = None, *, depth: NDArray[Any] | None = None
+        self, stamp_ns: int, left: Image | None, right: Image | None = None, *, depth: Image | None = None
     ) -> None:
         """Takes one pair: two grey images, or the left one and its depth in metres (0 or NaN: none).
 
@@ -181,15 +179,15 @@ class VisualInertialOdometry:
         Both are in the frame of the odometry. `source` is the name of the left camera."""
         if not self._key_poses.unread:
             return None
-        place = MapPose(self._origin, self.calibration.body_from_imu, source)
-        poses = self._key_poses.news(self.backend, place)
-        return (poses, landmarks(self.backend, place, self.settings.sigma_scale)) if poses else None
+        frame = MapPose(self._origin, self.calibration.body_from_imu, source)
+        poses = self._key_poses.news(self.backend, frame)
+        return (poses, landmarks(self.backend, frame, self.settings.sigma_scale)) if poses else None
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> dict[str, object]:
         """All that it remembers; `restore` takes it back."""
         return copy.deepcopy({name: value for name, value in vars(self).items() if name not in _NOT_COPIED})
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: dict[str, object]) -> None:
         vars(self).update(copy.deepcopy(saved))
 
     def _go_without_sample(self, stamp_ns: int) -> None:
@@ -224,7 +222,7 @@ class VisualInertialOdometry:
         self._publish(stamp_ns)
 
     def _doubt_since_last_known(self, stamp_ns: int) -> None:
-        """After a new start: heading and place may have changed since they were known, as far as it may have flown."""
+        """After a new start: heading and position may have changed since, as far as it may have flown."""
         last, covariance = self._last_known, self.backend.filter.covariance
         if last is None or last.covariance is None:
             return
@@ -279,7 +277,7 @@ class VisualInertialOdometry:
             self.stage_seconds["track"].append(tracked - began)
             self.stage_seconds["filter"].append(self._clock() - tracked)
 
-    def _sorted(self, *images: Any) -> FrontendImages:
+    def _sorted(self, *images: object) -> FrontendImages:
         """The left, right and depth image by the parts they play now."""
         seen = self.frontend.sorted(*images)
         if not self.frontend.must_change(seen):
@@ -322,10 +320,10 @@ class VisualInertialOdometry:
         self._samples.forget_before(t_ns)
         self._ahead = f.rotation.copy(), f.motion.copy(), f.covariance[:N_IMU, :N_IMU].copy()
 
-    def _camera(self, rotation: Array, place: Array) -> tuple[Array, Array]:
+    def _camera(self, rotation: Array, position: Array) -> tuple[Array, Array]:
         """World from the leading camera."""
         rig = self.backend.filter.rig
-        return rotation @ rig.imu_from_left, place + rotation @ rig.left_position
+        return rotation @ rig.imu_from_left, position + rotation @ rig.left_position
 
     # ---- between two pairs
 

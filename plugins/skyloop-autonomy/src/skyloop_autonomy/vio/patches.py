@@ -5,7 +5,7 @@ what depends on the patch alone is computed once). Differences of brightness and
 
 Following a patch from image to image adds a small error each time, so that a corner slides over the surface like a
 random walk. A filter that takes these errors for independent ones is far too sure of itself. Comparison with the first
-patch ends that: the errors do not add up. The patch is cut anew only when it is seen much larger, smaller or more
+patch ends that: the errors do not add up. The patch is cut again only when it is seen much larger, smaller or more
 slanted than at first.
 """
 
@@ -14,7 +14,7 @@ slanted than at first.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numba import float32, float64, int64, types, uint8, void
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from skyloop.core.jit import WHEN_CALLED, inlined, kernel
 from skyloop_client.messages import Array
 
+Patches: TypeAlias = tuple[NDArray[np.floating], ...]
+"""See `cut_patches`."""
 _V = float64[::1]
 _M = float64[:, ::1]
 _CUBE = float64[:, :, ::1]
@@ -62,16 +64,16 @@ def _derivatives(gx, gy, x, y, out):
 
 
 @kernel(void(_IMAGE, _M, _PATCHES, uint8[::1]), turn=WHEN_CALLED)
-def cut_patches(image, places, patches, good):
-    """Cuts patches around `places` (n, 2) px. patches = (grey values less their mean (n, side, side), their slopes in x
-    and y (n, 2, side, side), inverse of the normal matrix (n, 6, 6)); good: whether each was cut."""
+def cut_patches(image, positions, patches, good):
+    """Cuts patches around `positions` (n, 2) px. patches = (grey values less their mean (n, side, side), their slopes
+    in x and y (n, 2, side, side), inverse of the normal matrix (n, 6, 6)); good: whether each was cut."""
     values, slopes, inverse = patches
     side = values.shape[1]
     half, count = side // 2, side * side
     wide, by_warp, sums = np.empty((side + 2, side + 2)), np.empty(6), np.empty(6)
-    for k in range(places.shape[0]):
+    for k in range(positions.shape[0]):
         good[k] = 0
-        if not _window(image, places[k, 0] - half - 1, places[k, 1] - half - 1, wide):
+        if not _window(image, positions[k, 0] - half - 1, positions[k, 1] - half - 1, wide):
             continue
         mean = 0.0
         for r in range(side):
@@ -154,7 +156,7 @@ def _step(patch, seen, gain, inverse, out):
 
 
 @inlined
-def _compose(warp, place, step):
+def _compose(warp, position, step):
     """The warp after the inverse of the step; returns the squared shift, negative if the step is no warp."""
     a, b, c, d = 1.0 + step[2], step[3], step[4], 1.0 + step[5]
     det = a * d - b * c
@@ -166,20 +168,20 @@ def _compose(warp, place, step):
         warp[i, 1] = (second * a - first * b) / det
     dx = warp[0, 0] * step[0] + warp[0, 1] * step[1]
     dy = warp[1, 0] * step[0] + warp[1, 1] * step[1]
-    place[0] -= dx
-    place[1] -= dy
+    position[0] -= dx
+    position[1] -= dy
     return dx * dx + dy * dy
 
 
 @kernel(void(_IMAGE, _PATCHES, _CUBE, _M, int64, _V), turn=WHEN_CALLED)
-def find_patches(image, patches, warps, places, most_steps, likeness):
-    """Finds patches again, from `warps` (n, 2, 2) and `places` (n, 2) on, which are moved.
+def find_patches(image, patches, warps, positions, most_steps, likeness):
+    """Finds patches again, from `warps` (n, 2, 2) and `positions` (n, 2) on, which are moved.
 
     likeness (n,): correlation of patch and image, -1 where the search failed."""
     values, slopes, inverse = patches
     side = values.shape[1]
     seen, step = np.empty((side, side)), np.empty(6)
-    for k in range(places.shape[0]):
+    for k in range(positions.shape[0]):
         likeness[k] = -1.0
         own = 0.0
         for r in range(side):
@@ -187,7 +189,7 @@ def find_patches(image, patches, warps, places, most_steps, likeness):
                 own += values[k, r, c] * values[k, r, c]
         settled = False
         for count in range(most_steps + 1):
-            energy = _sampled(image, warps[k], places[k, 0], places[k, 1], seen)
+            energy = _sampled(image, warps[k], positions[k, 0], positions[k, 1], seen)
             if energy < _LEAST_ENERGY or own < _LEAST_ENERGY:
                 likeness[k] = -1.0
                 break
@@ -200,7 +202,7 @@ def find_patches(image, patches, warps, places, most_steps, likeness):
                 break
             gain = min(max(math.sqrt(own / energy), 1.0 / _MOST_GAIN), _MOST_GAIN)
             _step((values[k], slopes[k]), seen, gain, inverse[k], step)
-            moved = _compose(warps[k], places[k], step)
+            moved = _compose(warps[k], positions[k], step)
             if moved < 0.0:
                 likeness[k] = -1.0
                 break
@@ -214,7 +216,7 @@ _LEAST_LIKENESS = 0.85
 _FARTHEST_PX = 1.5
 """px by which a corner may be put back; a corner that slid farther was on something else."""
 _LEAST_SCALE, _MOST_SCALE = 0.7, 1.5
-"""Of a patch's warp, beyond which it is cut anew."""
+"""Of a patch's warp, beyond which it is cut again."""
 
 
 class ReferencePatches:
@@ -226,18 +228,18 @@ class ReferencePatches:
         self._patches = self._empty(0)
         self._warps = np.zeros((0, 2, 2))
 
-    def _empty(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.float32], Array]:
+    def _empty(self, n: int) -> Patches:
         side = self._side
         return np.zeros((n, side, side), np.float32), np.zeros((n, 2, side, side), np.float32), np.zeros((n, 6, 6))
 
     def put_back(
         self, image: NDArray[np.uint8], ids: NDArray[np.int64], pixels: NDArray[np.float32]
-    ) -> tuple[Any, Any]:
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Pixels of the corners on their patches, and which of them are still there. New corners get a patch.
 
         ids rise."""
         n, image = len(ids), np.ascontiguousarray(image)
-        places = pixels.astype(np.float64)
+        positions = pixels.astype(np.float64)
         patches, warps = self._empty(n), np.tile(np.eye(2), (n, 1, 1))
         kept = np.ones(n, bool)
         _, mine, theirs = np.intersect1d(self._ids, ids, assume_unique=True, return_indices=True)
@@ -245,24 +247,30 @@ class ReferencePatches:
         fresh[theirs] = False
         if len(mine):
             old = tuple(part[mine] for part in self._patches)
-            warp, place, likeness = self._warps[mine], places[theirs], np.empty(len(mine))
-            find_patches(image, old, warp, place, _MOST_STEPS, likeness)
-            moved = np.linalg.norm(place - places[theirs], axis=1)
+            warp, position, likeness = self._warps[mine], positions[theirs], np.empty(len(mine))
+            find_patches(image, old, warp, position, _MOST_STEPS, likeness)
+            moved = np.linalg.norm(position - positions[theirs], axis=1)
             good = (likeness > _LEAST_LIKENESS) & (moved < _FARTHEST_PX)
             kept[theirs] = good
-            places[theirs[good]] = place[good]
+            positions[theirs[good]] = position[good]
             patches[0][theirs], patches[1][theirs], patches[2][theirs] = old
             warps[theirs] = warp
             fresh[theirs] = good & _is_strong(warp)
-        self._cut(image, places, np.flatnonzero(fresh), (patches, warps, kept))
+        self._cut(image, positions, np.flatnonzero(fresh), (patches, warps, kept))
         self._ids, self._warps = ids[kept].copy(), warps[kept]
-        self._patches = tuple(part[kept] for part in patches)  # type: ignore[assignment]
-        return places.astype(np.float32), kept
+        self._patches = tuple(part[kept] for part in patches)
+        return positions.astype(np.float32), kept
 
-    def _cut(self, image: NDArray[np.uint8], places: Array, fresh: NDArray[np.int64], into: Any) -> None:
+    def _cut(
+        self,
+        image: NDArray[np.uint8],
+        positions: Array,
+        fresh: NDArray[np.int64],
+        into: tuple[Patches, Array, NDArray[np.bool_]],
+    ) -> None:
         patches, warps, kept = into
         new, good = self._empty(len(fresh)), np.zeros(len(fresh), np.uint8)
-        cut_patches(image, np.ascontiguousarray(places[fresh]), new, good)
+        cut_patches(image, np.ascontiguousarray(positions[fresh]), new, good)
         for part, cut in zip(patches, new, strict=True):
             part[fresh] = cut
         warps[fresh] = np.eye(2)
@@ -270,8 +278,8 @@ class ReferencePatches:
         kept[fresh] &= good.astype(bool)
 
 
-def _is_strong(warps: Array) -> Any:
-    """Whether warps (n, 2, 2) stretch or shrink so much in any direction that the patch should be cut anew."""
+def _is_strong(warps: Array) -> NDArray[np.bool_]:
+    """Whether warps (n, 2, 2) stretch or shrink so much in any direction that the patch should be cut again."""
     a, b, c, d = warps[:, 0, 0], warps[:, 0, 1], warps[:, 1, 0], warps[:, 1, 1]
     mean, spread = 0.5 * np.hypot(a + d, c - b), 0.5 * np.hypot(a - d, c + b)
     return (mean + spread > _MOST_SCALE) | (np.abs(mean - spread) < _LEAST_SCALE)

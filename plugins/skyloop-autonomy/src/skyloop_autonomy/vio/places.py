@@ -9,7 +9,6 @@ the motion is fitted again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +40,7 @@ class KeyPicture:
     t_ns: int
     rotation: Array
     """(3, 3) odometry frame from left camera."""
-    place: Array
+    position: Array
     """(3,) m."""
     descriptors: NDArray[np.uint8]
     """(n, 32)."""
@@ -62,24 +61,24 @@ class Recognition:
     old: int
     new: int
     rotation: Array
-    place: Array
+    position: Array
     inliers: int
 
 
 Recognised = tuple[Array, Array, int]
-"""old_from_new as rotation and place, and the number of corners that agree."""
+"""old_from_new as rotation and position, and the number of corners that agree."""
 
 
 def key_picture(
     t_ns: int, image: Grey, tracks: CornerTracks, reach: float, pose: tuple[Array, Array], lens: PixelLens
 ) -> KeyPicture:
     """Of the tracks whose depth was seen; ORB leaves out corners at the image's rim."""
-    good = np.flatnonzero((tracks.known == STEREO) & (tracks.rows[:, 2] > reach / 25.0))
-    index, found = _described(image, tracks.pixels[good])
-    rows = tracks.rows[good[index]]
+    usable = np.flatnonzero((tracks.known == STEREO) & (tracks.rows[:, 2] > reach / 25.0))
+    index, found = _described(image, tracks.pixels[usable])
+    rows = tracks.rows[usable[index]]
     depth = reach / rows[:, 2:]
     points = np.concatenate([rows[:, :2] * depth, depth], axis=1)
-    pixels = tracks.pixels[good[index]].astype(np.float64)
+    pixels = tracks.pixels[usable[index]].astype(np.float64)
     return KeyPicture(t_ns, pose[0].copy(), pose[1].copy(), found, rows[:, :2].copy(), points, pixels, image, lens)
 
 
@@ -102,7 +101,9 @@ def all_corners(picture: KeyPicture) -> tuple[Array, NDArray[np.uint8]]:
     return pixels[index].astype(np.float64), descriptors
 
 
-def recognised(old: KeyPicture, new: KeyPicture, corners: tuple[Array, Any], least: int) -> Recognised | None:
+def recognised(
+    old: KeyPicture, new: KeyPicture, corners: tuple[Array, NDArray[np.uint8]], least: int
+) -> Recognised | None:
     """corners: all of the new picture. None if it is another place."""
     pixels, descriptors = corners
     if min(len(old.descriptors), len(descriptors)) < least:
@@ -130,16 +131,16 @@ def _refined(old: KeyPicture, new: KeyPicture, motion: tuple[Array, Array], leas
     seen = old.points @ cv2.Rodrigues(turn)[0].T + shift[:, 0]
     ahead = np.flatnonzero(seen[:, 2] > 0.2)
     seen, points, at = seen[ahead], old.points[ahead], old.pixels[ahead]
-    places = np.ascontiguousarray(new.lens.pixels(seen[:, :2] / seen[:, 2:]), np.float64)
+    pixels = np.ascontiguousarray(new.lens.pixels(seen[:, :2] / seen[:, 2:]), np.float64)
     n = len(ahead)
     patches = np.zeros((n, _SIDE, _SIDE), np.float32), np.zeros((n, 2, _SIDE, _SIDE), np.float32), np.zeros((n, 6, 6))
     cut = np.zeros(n, np.uint8)
     cut_patches(old.image, np.ascontiguousarray(at), patches, cut)
     warps = (points[:, 2] / seen[:, 2])[:, None, None] * np.eye(2)
-    guess, likeness = places.copy(), np.empty(n)
-    find_patches(new.image, patches, warps, places, 10, likeness)
-    good = (cut == 1) & (likeness > _LIKE) & (np.linalg.norm(places - guess, axis=1) < 6.0)
-    points, tangents = points[good], new.lens.tangents(places[good])
+    guess, likeness = pixels.copy(), np.empty(n)
+    find_patches(new.image, patches, warps, pixels, 10, likeness)
+    usable = (cut == 1) & (likeness > _LIKE) & (np.linalg.norm(pixels - guess, axis=1) < 6.0)
+    points, tangents = points[usable], new.lens.tangents(pixels[usable])
     for limit in (2.0 * _FINE_REPROJECTION, _FINE_REPROJECTION):
         if len(points) < least:
             return None

@@ -33,7 +33,7 @@ class VioSettings(BaseModel):
     """px, by how much a match in the right image may lie off its line."""
     # ---- noise of the images
     pixel_sd: Positive = 0.2
-    """px, one sigma of a corner's place in the left image."""
+    """px, one sigma of a corner's position in the left image."""
     disparity_sd: Positive = 0.25
     """px, one sigma of its shift to the right image."""
     pixel_walk: NonNegative = 0.03

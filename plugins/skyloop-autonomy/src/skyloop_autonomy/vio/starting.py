@@ -22,8 +22,8 @@ from skyloop_autonomy.vio.tracking import CornerTracks
 from skyloop_client.messages import Array
 
 _UP = np.array([0.0, 0.0, 1.0])
-_KNOWN_PLACE_SD = 1e-3
-"""m and rad: the start is where the frame begins, so place and heading are known by definition."""
+_KNOWN_POSITION_SD = 1e-3
+"""m and rad: the start is where the frame begins, so position and heading are known by definition."""
 _LEAST_GYRO_BIAS_SD, _LEAST_ACCEL_BIAS_SD = 2e-3, 0.02
 """rad/s and m/s², for an IMU that tells nothing of its turn-on bias."""
 _NOISE_SIGMAS = 3.0
@@ -98,8 +98,8 @@ def aligned(mean: Array, count: int, calibration: StereoCalibration, settings: V
     imu = calibration.imu
     rotation = _level(mean[3:], calibration)
     gyro_sd, accel_sd = _bias_sds(calibration)
-    tilt, speed, place = [0.5] * 2, [settings.rest_speed_sd] * 3, [_KNOWN_PLACE_SD] * 3
-    prior = np.array([*tilt, _KNOWN_PLACE_SD, *speed, *place, *[gyro_sd] * 3, *[accel_sd] * 3])
+    tilt, speed, position = [0.5] * 2, [settings.rest_speed_sd] * 3, [_KNOWN_POSITION_SD] * 3
+    prior = np.array([*tilt, _KNOWN_POSITION_SD, *speed, *position, *[gyro_sd] * 3, *[accel_sd] * 3])
     covariance = np.diag(np.square(prior))
     # at rest gyro = bias, and R (f - b) = g: with R = exp(θ) R̂ the error of the latter is θ × g - R̂ δb
     force = rotation @ mean[3:]
@@ -121,10 +121,10 @@ def aligned(mean: Array, count: int, calibration: StereoCalibration, settings: V
 
 
 def moving(samples: Array, calibration: StereoCalibration, settings: VioSettings) -> Start:
-    """From the samples of a vehicle that flies: roughly level by its mean force; the images soon tell the rest."""
+    """From the samples of a vehicle that flies: roughly level by its mean force; the images soon show the rest."""
     gyro_sd, accel_sd = _bias_sds(calibration)
     tilt, speed = [settings.moving_tilt_sd] * 2, [settings.moving_speed_sd] * 3
-    prior = [*tilt, _KNOWN_PLACE_SD, *speed, *[_KNOWN_PLACE_SD] * 3, *[gyro_sd] * 3, *[accel_sd] * 3]
+    prior = [*tilt, _KNOWN_POSITION_SD, *speed, *[_KNOWN_POSITION_SD] * 3, *[gyro_sd] * 3, *[accel_sd] * 3]
     rotation = _level(samples[:, 3:].mean(axis=0), calibration)
     return Start(rotation, np.zeros((2, 3)), np.diag(np.square(prior)), False)
 

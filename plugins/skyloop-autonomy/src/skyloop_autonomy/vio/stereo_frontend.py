@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from skyloop_autonomy.vio.calibration import CameraModel, StereoCalibration
 
 log = logging.getLogger(__name__)
 
+Image: TypeAlias = NDArray[np.generic]
+"""As it comes: of any shape and type."""
 SILENT_PAIRS = 4
 """Pairs in a row without an image of the leading camera after which the other one leads. Images are lost one at a time
 now and then, and a change costs the window of past poses."""
@@ -28,7 +30,7 @@ class FrontendImages:
 
     leading: NDArray[np.uint8] | None
     second: NDArray[np.uint8] | None
-    depth: NDArray[Any] | None
+    depth: Image | None
 
 
 class StereoFrontend:
@@ -42,7 +44,7 @@ class StereoFrontend:
         self._silent = 0
         self._warned: set[str] = set()
 
-    def sorted(self, left: Any, right: Any, depth: Any) -> FrontendImages:
+    def sorted(self, left: object, right: object, depth: object) -> FrontendImages:
         """Images that do not fit are left out."""
         lens, other = self.calibration.left, self.calibration.right
         leading, second = (right, left) if self.swapped else (left, right)
@@ -67,24 +69,24 @@ class StereoFrontend:
         self.swapped = not self.swapped
         self._silent = 0
 
-    def _fitting(self, name: str, image: Any, lens: CameraModel) -> NDArray[np.uint8] | None:
+    def _fitting(self, name: str, image: object, lens: CameraModel) -> NDArray[np.uint8] | None:
         if image is None:
             return None
         shape = (lens.height, lens.width)
         if isinstance(image, np.ndarray) and image.shape == shape and image.dtype == np.uint8:
             return np.ascontiguousarray(image)
-        self._tell(name, image, f"{lens.width}×{lens.height} px of type uint8")
+        self._report(name, image, f"{lens.width}×{lens.height} px of type uint8")
         return None
 
-    def _fitting_depth(self, depth: Any, lens: CameraModel) -> NDArray[Any] | None:
+    def _fitting_depth(self, depth: object, lens: CameraModel) -> Image | None:
         if depth is None:
             return None
         if isinstance(depth, np.ndarray) and depth.shape == (lens.height, lens.width) and depth.dtype.kind in "fiu":
             return depth
-        self._tell("depth", depth, f"{lens.width}×{lens.height} px of numbers")
+        self._report("depth", depth, f"{lens.width}×{lens.height} px of numbers")
         return None
 
-    def _tell(self, name: str, image: Any, wanted: str) -> None:
+    def _report(self, name: str, image: object, wanted: str) -> None:
         """Once per camera: a stream of wrong images must not fill the log."""
         if name in self._warned:
             return

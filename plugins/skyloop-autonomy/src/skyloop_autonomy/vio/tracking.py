@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Flag, auto
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +40,7 @@ class CornerTracks:
     ages: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     """Pairs of images since it was found."""
 
-    def kept(self, mask: Any) -> CornerTracks:
+    def kept(self, mask: NDArray[np.bool_]) -> CornerTracks:
         return CornerTracks(
             self.ids[mask], self.pixels[mask], self.rows[mask], self.known[mask], self.inverse_depths[mask],
             self.ages[mask],
@@ -84,7 +83,7 @@ class StereoTracker:
         self.size = (calibration.left.width, calibration.left.height)
 
     def follow(
-        self, left: Grey, right: Grey | None, depth: NDArray[Any] | None, turn: Array, shift: Array, work: Work
+        self, left: Grey, right: Grey | None, depth: NDArray[np.generic] | None, turn: Array, shift: Array, work: Work
     ) -> NDArray[np.int64]:
         """Finds the tracks in the next pair; returns the ids of those that were lost.
 
@@ -106,7 +105,9 @@ class StereoTracker:
         self._match(right, depth, work != Work.FOLLOW)
         return before.ids[~np.isin(before.ids, self.tracks.ids)]
 
-    def _search(self, before: CornerTracks, left: Grey, turn: Array, shift: Array) -> tuple[Any, Any]:
+    def _search(
+        self, before: CornerTracks, left: Grey, turn: Array, shift: Array
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         s = self.settings
         predicted = self._predicted(before, turn, shift)
         options = {
@@ -130,7 +131,7 @@ class StereoTracker:
         wild = ~ahead | ~self._inside(pixels, -30)
         return np.where(wild[:, None], tracks.pixels, pixels)
 
-    def _inside(self, pixels: Any, edge: float = _EDGE) -> Any:
+    def _inside(self, pixels: NDArray[np.float32], edge: float = _EDGE) -> NDArray[np.bool_]:
         x, y = pixels[:, 0], pixels[:, 1]
         return (x >= edge) & (y >= edge) & (x < self.size[0] - edge) & (y < self.size[1] - edge)
 
@@ -181,7 +182,7 @@ class StereoTracker:
             np.concatenate([old.inverse_depths, np.full(n, -1.0)]), np.concatenate([old.ages, np.zeros(n, np.int64)]),
         )  # fmt: skip
 
-    def _match(self, right: Grey | None, depth: NDArray[Any] | None, is_wanted: bool) -> None:
+    def _match(self, right: Grey | None, depth: NDArray[np.generic] | None, is_wanted: bool) -> None:
         """The tangents of all tracks, and, if it is wanted, their disparity where the second image shows them."""
         tracks = self.tracks
         tangents = self.left_lens.tangents(tracks.pixels.astype(np.float64))
@@ -190,19 +191,19 @@ class StereoTracker:
         if not len(tracks) or not is_wanted:
             return
         if right is not None:
-            disparity, good = self._disparity(right, tangents)
+            disparity, measured = self._disparity(right, tangents)
         elif depth is not None:
-            disparity, good = self._disparity_of_depth(depth)
+            disparity, measured = self._disparity_of_depth(depth)
         else:
             return
         tracks.rows[:, 2] = disparity
-        tracks.known[good] = STEREO
+        tracks.known[measured] = STEREO
         seen = np.clip(disparity / self.reach, 0.005, 10.0)
         held = np.where(tracks.inverse_depths < 0.0, seen, 0.7 * tracks.inverse_depths + 0.3 * seen)
         unknown = np.where(tracks.inverse_depths < 0.0, 0.2, tracks.inverse_depths)
-        tracks.inverse_depths = np.where(good, held, unknown)
+        tracks.inverse_depths = np.where(measured, held, unknown)
 
-    def _disparity(self, right: Grey, tangents: Array) -> tuple[Array, Any]:
+    def _disparity(self, right: Grey, tangents: Array) -> tuple[Array, NDArray[np.bool_]]:
         s, tracks = self.settings, self.tracks
         window = (s.window_px, s.window_px)
         depths = np.where(tracks.inverse_depths < 0.0, 0.2, tracks.inverse_depths)
@@ -220,15 +221,15 @@ class StereoTracker:
         raw = seen - tangents
         along = shift @ self.along
         off = np.abs(shift @ np.array([-self.along[1], self.along[0]])) * self.left_lens.model.fx
-        good = (ok[:, 0] == 1) & (off < s.epipolar_px) & self._inside(pixels, 1)
-        good &= (along > -1.0 / self.left_lens.model.fx) & (along < 0.5)
-        return np.where(good, raw @ self.along, 0.0), good
+        measured = (ok[:, 0] == 1) & (off < s.epipolar_px) & self._inside(pixels, 1)
+        measured &= (along > -1.0 / self.left_lens.model.fx) & (along < 0.5)
+        return np.where(measured, raw @ self.along, 0.0), measured
 
-    def _disparity_of_depth(self, depth: NDArray[Any]) -> tuple[Array, Any]:
+    def _disparity_of_depth(self, depth: NDArray[np.generic]) -> tuple[Array, NDArray[np.bool_]]:
         x, y = self.tracks.pixels.round().astype(int).T
         values = depth[np.clip(y, 0, self.size[1] - 1), np.clip(x, 0, self.size[0] - 1)].astype(np.float64)
-        good = np.isfinite(values) & (values > 0.05)
-        return np.where(good, VIRTUAL_BASELINE / np.where(good, values, 1.0), 0.0), good
+        measured = np.isfinite(values) & (values > 0.05)
+        return np.where(measured, VIRTUAL_BASELINE / np.where(measured, values, 1.0), 0.0), measured
 
 
 def corner_strength(image: Grey) -> NDArray[np.float32]:

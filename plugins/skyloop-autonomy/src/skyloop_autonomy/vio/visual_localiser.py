@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from skyloop.core.jit import prepare
 from skyloop.core.validation import validated
 from skyloop_autonomy.vio import StereoCalibration, VioSettings, VisualInertialOdometry
 from skyloop_autonomy.vio.calibration import chosen_streams
+from skyloop_autonomy.vio.stereo_frontend import Image
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, DepthImage, Estimate, ImuSample, Message
 
+Snapshot: TypeAlias = tuple[dict[str, object], tuple[int, int, int, tuple[dict[int, Image], dict[int, Image]]]]
 MOST_WAITING = 2
 """Images of one camera that wait for their partner. A partner that is later than that counts as missing."""
 
@@ -37,14 +39,11 @@ class VisualLocaliser:
     ) -> None:
         """left, right, depth, imu: inputs by their names, where these are not the usual ones. calibration: in place of
         what the streams say. stage_clock: see `VisualInertialOdometry`."""
-        chosen = chosen_streams(setup.infos, left=left, right=right, depth=depth, imu=imu)
-        names = {key: getattr(chosen, key) for key in ("left", "right", "depth", "imu")}
-        given: dict[str, Any] | VioSettings = settings or {}
-        made = given if isinstance(given, VioSettings) else validated(VioSettings, given, f"settings of '{setup.name}'")
+        names = chosen_streams(setup.infos, left=left, right=right, depth=depth, imu=imu).names
         start = setup.start
         self.odometry = VisualInertialOdometry(
             calibration or StereoCalibration.from_streams(setup.infos, **names, gravity=start.gravity),
-            made,
+            validated(VioSettings, settings or {}, f"settings of '{setup.name}'"),
             start_position=start.position,
             start_yaw=start.yaw,
             stage_clock=stage_clock,
@@ -55,7 +54,7 @@ class VisualLocaliser:
         # outside, the time to load compiled code would count as execution time of the first images
         prepare("skyloop_autonomy.vio", when_called=True)
         self._camera = str(self.streams["left"]).removeprefix(f"{setup.vehicle}/")
-        self._waiting: tuple[dict[int, Any], dict[int, Any]] = {}, {}
+        self._waiting: tuple[dict[int, Image], dict[int, Image]] = {}, {}
 
     def on_message(self, message: Message) -> Answer:
         """An estimate for every IMU sample, and what else there is to publish beside it.
@@ -63,7 +62,7 @@ class VisualLocaliser:
         The controller flies on the estimate, which never jumps. With loop closing there is another one in the map
         frame, on `<name>_map`, at the rate of the images. When a key pose is kept it comes on `<name>_key_poses`, and
         the points of the filter come on `<name>_landmarks`, both in the frame of the odometry."""
-        answers: list[Any] = [self.estimate_of(message)]
+        answers: list[Estimate | tuple[str, object] | None] = [self.estimate_of(message)]
         if answers[0] is not None and self.odometry.closer is not None and self.pairs != self._sent_pairs:
             self._sent_pairs = self.pairs
             answers.append((f"{self._name}_map", self.odometry.map_estimate))
@@ -111,7 +110,7 @@ class VisualLocaliser:
         elif self.streams["depth"] is None:
             self._see(oldest, None, image)
 
-    def _see(self, t_ns: int, left: Any, second: Any) -> None:
+    def _see(self, t_ns: int, left: Image | None, second: Image | None) -> None:
         self.pairs += 1
         if self.streams["depth"] is None:
             self.odometry.images(t_ns, left, second)
@@ -124,9 +123,9 @@ class VisualLocaliser:
         tracks = self.odometry.tracker.tracks
         return dict(zip(tracks.ids.tolist(), tracks.pixels, strict=True))
 
-    def snapshot(self) -> Any:
+    def snapshot(self) -> Snapshot:
         return self.odometry.snapshot(), copy.deepcopy((self.pairs, self.imu_samples, self._sent_pairs, self._waiting))
 
-    def restore(self, saved: Any) -> None:
+    def restore(self, saved: Snapshot) -> None:
         self.odometry.restore(saved[0])
         self.pairs, self.imu_samples, self._sent_pairs, self._waiting = copy.deepcopy(saved[1])

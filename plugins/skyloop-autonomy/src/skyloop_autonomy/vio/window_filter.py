@@ -44,13 +44,13 @@ class WindowFilter:
     rotation: Array = field(default_factory=lambda: np.eye(3))
     """(3, 3) world from IMU."""
     motion: Array = field(default_factory=lambda: np.zeros((2, 3)))
-    """Velocity and place of the IMU, world."""
+    """Velocity and position of the IMU, world."""
     biases: Array = field(default_factory=lambda: np.zeros((2, 3)))
     """Of gyro and accelerometer, IMU axes."""
     t_ns: int = 0
     covariance: Array = field(default_factory=lambda: np.eye(N_IMU))
     pose_rotations: Array = field(default_factory=lambda: np.zeros((0, 3, 3)))
-    pose_places: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    pose_positions: Array = field(default_factory=lambda: np.zeros((0, 3)))
     pose_t_ns: list[int] = field(default_factory=list)
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     """(n, 3) α, β, ρ in the left camera of the anchor."""
@@ -59,7 +59,7 @@ class WindowFilter:
 
     @property
     def poses(self) -> tuple[Array, Array]:
-        return self.pose_rotations, self.pose_places
+        return self.pose_rotations, self.pose_positions
 
     @property
     def n_poses(self) -> int:
@@ -103,10 +103,10 @@ class WindowFilter:
         self.correct(columns, values, residuals)
 
     def forget_window(self, doubt: tuple[float, float, float]) -> None:
-        """Drops all poses and points and adds variance to turn, velocity and place."""
+        """Drops all poses and points and adds variance to turn, velocity and position."""
         self.covariance = self.covariance[:N_IMU, :N_IMU].copy()
         self.covariance[np.diag_indices(9)] += np.repeat(np.square(doubt), 3)
-        self.pose_rotations, self.pose_places = np.zeros((0, 3, 3)), np.zeros((0, 3))
+        self.pose_rotations, self.pose_positions = np.zeros((0, 3, 3)), np.zeros((0, 3))
         self.pose_t_ns, self.points, self.anchors = [], np.zeros((0, 3)), []
 
     def add_pose(self) -> None:
@@ -116,7 +116,7 @@ class WindowFilter:
         chosen = [*range(n), *copy, *range(n, len(self.covariance))]
         self.covariance = gathered(self.covariance, np.array(chosen))
         self.pose_rotations = np.concatenate([self.pose_rotations, self.rotation[None]])
-        self.pose_places = np.concatenate([self.pose_places, self.motion[1][None]])
+        self.pose_positions = np.concatenate([self.pose_positions, self.motion[1][None]])
         self.pose_t_ns.append(self.t_ns)
 
     def let_points_slide(self, tangent_sd: float) -> None:
@@ -135,7 +135,7 @@ class WindowFilter:
         kept = [*range(first), *range(first + N_POSE, len(self.covariance))]
         self.covariance = gathered(self.covariance, np.array(kept))
         self.pose_rotations = np.delete(self.pose_rotations, slot, axis=0)
-        self.pose_places = np.delete(self.pose_places, slot, axis=0)
+        self.pose_positions = np.delete(self.pose_positions, slot, axis=0)
         del self.pose_t_ns[slot]
         self.anchors = [a - (a > slot) for a in self.anchors]
         return lost
@@ -166,7 +166,7 @@ class WindowFilter:
         self.anchors = [self.anchors[k] for k in keep]
 
     def add_point(self, point: Array, anchor: int, rows: tuple[Array, Array, Array]) -> None:
-        """A point with the three rows that tell it: by the poses (3, 6·poses), by the point (triangular), residuals."""
+        """A point with the three rows that fix it: by the poses (3, 6·poses), by the point (triangular), residuals."""
         by_poses, by_point, residuals = rows
         columns = np.arange(N_IMU, N_IMU + N_POSE * self.n_poses)
         change = np.empty(3)
@@ -193,7 +193,7 @@ class WindowFilter:
             first = self.first_of_pose(slot)
             turn, jacobian = turned(change[first : first + 3])
             self.pose_rotations[slot] = turn @ self.pose_rotations[slot]
-            self.pose_places[slot] = turn @ self.pose_places[slot] + jacobian @ change[first + 3 : first + 6]
+            self.pose_positions[slot] = turn @ self.pose_positions[slot] + jacobian @ change[first + 3 : first + 6]
         if self.n_points:
             self.points += change[self.first_of_point(0) :].reshape(-1, 3)
 

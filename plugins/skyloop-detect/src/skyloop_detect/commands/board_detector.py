@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from skyloop import Scenario
 from skyloop.core.files import CACHE_FOLDER, write_whole
 from skyloop.core.validation import validated
 from skyloop.sensors.camera import PRESETS, CameraConfig
 from skyloop.sensors.sensor import numbers_of
-from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, SetupError
 from skyloop_detect.detector import LEAST_SCORE, model_file
 from skyloop_detect.image_detector import NETWORK, ImageDetectorConfig
@@ -23,16 +23,16 @@ def board_command(scenario: Scenario, vehicle: str, name: str) -> list[str]:
     """The command for an `EmulatedBoard` that looks for the estimator `name`. Options of the scenario are kept."""
     flown = next(each for each in scenario.vehicles if each.name == vehicle)
     estimator = flown.estimators[name]
-    place = f"{vehicle}.estimators.{name}.options"
-    config: ImageDetectorConfig = validated(ImageDetectorConfig, estimator.options, place)
+    where = f"{vehicle}.estimators.{name}.options"
+    config: ImageDetectorConfig = validated(ImageDetectorConfig, estimator.options, where)
     if config.detector not in ("network", NETWORK):
-        advice = f"add --set vehicles.{place}.detector=network"
+        advice = f"add --set vehicles.{where}.detector=network"
         raise LinkError(f"the board runs the network, not the detector '{config.detector}'; {advice}")
     if config.window:
-        raise LinkError(f"the board has no screen; leave out {place}.window")
+        raise LinkError(f"the board has no screen; leave out {where}.window")
     unknown = sorted(set(config.options) - {"model", "least_score"})
     if unknown:
-        raise LinkError(f"{place}.options: the board takes model and least_score, not {unknown[0]}")
+        raise LinkError(f"{where}.options: the board takes model and least_score, not {unknown[0]}")
     found = [(key, flown.sensors.get(key)) for key in estimator.inputs]
     cameras = [(key, sensor) for key, sensor in found if isinstance(sensor, CameraConfig)]
     if len(cameras) != 1:

@@ -76,8 +76,6 @@ def images_of(source: Path) -> list[Path]:
         if not paths:
             raise DatasetError(f"'{source}' holds no images ({', '.join(SUFFIXES)}) and no dataset in COCO or VOC")
         return paths
-    if not source.exists():
-        raise DatasetError(f"'{source}' does not exist; give an image, a folder of images, or a dataset")
     return [source]
 
 

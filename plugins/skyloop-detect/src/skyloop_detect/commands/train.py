@@ -16,12 +16,14 @@ from skyloop_detect.dataset_reader import read_samples
 from skyloop_detect.samples import Sample, classes_of
 
 if TYPE_CHECKING:
+    import torch
+
     from skyloop_detect.training import TrainingOptions, TrainingProgress
 
 PARTS = {"ap50_person": "", "ap50_new_world": "new-world", "ap50_bad_weather": "bad-weather"}
 """Figures of the people dataset, and the folders whose test split they are of."""
 MOST_VALIDATED = 1000
-"""Images on which a training is scored while it runs; more would take longer than they tell."""
+"""Images on which a training is scored while it runs; more would take longer than they are worth."""
 LEAST_SCORE = 0.02
 """Detections that are scored; fainter ones change the average precision by less than a thousandth."""
 
@@ -34,7 +36,7 @@ def train_detector(
     device: str = "auto",
     classes: Sequence[str] = (),
     loading: Callable[[int, int], None] = lambda done, of: None,
-    tell: Callable[[TrainingProgress], None] = lambda progress: None,
+    progress: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> dict[str, Any]:
     """Leaves weights and models in the folder, which may hold a training to be continued. Returns the summary."""
     _check(options)
@@ -55,7 +57,7 @@ def train_detector(
         loaded[name] = (of, load_images(of, names, chosen, count))
         shown[1] += len(of)
     folder.mkdir(parents=True, exist_ok=True)
-    summary = train(folder, loaded, names, chosen, options, tell, time.perf_counter)
+    summary = train(folder, loaded, names, chosen, options, progress, time.perf_counter)
     paths = export(folder / WEIGHTS, folder, samples["train"])
     summary |= {"folder": str(folder), "data": str(data), "files": {k: path.name for k, path in paths.items()}}
     summary["test"] = score_weights(folder / WEIGHTS, data, chosen)
@@ -65,7 +67,7 @@ def train_detector(
     return summary
 
 
-def score_weights(weights: Path, data: Path, device: Any) -> dict[str, dict[str, float]]:
+def score_weights(weights: Path, data: Path, device: torch.device) -> dict[str, dict[str, float]]:
     """Average precision of each class in the test splits that the dataset has, with torch on the training's device."""
     from skyloop_detect.image_store import load_images
     from skyloop_detect.network import placed
@@ -92,7 +94,7 @@ def score_weights(weights: Path, data: Path, device: Any) -> dict[str, dict[str,
     return out
 
 
-def score_model(model: Path, data: Path, runtime: str = "auto", most: int | None = None) -> dict[str, float]:
+def score_model(model: Path, data: Path, runtime: str = "auto") -> dict[str, float]:
     """Average precision of the persons, or of the first class, in the test splits that a dataset has."""
     from skyloop_detect.detector import load_detector
     from skyloop_detect.samples import read_image
@@ -104,20 +106,20 @@ def score_model(model: Path, data: Path, runtime: str = "auto", most: int | None
     for key, part in PARTS.items():
         if part and not (data / part).is_dir():
             continue
-        samples = spread(read_samples(data / part, "test"), most)
+        samples = read_samples(data / part, "test")
         found = [detector.find_numbers(read_image(sample.path), LEAST_SCORE) for sample in samples]
         out[key] = scored(samples, found, detector.classes)[first].ap50
     return out
 
 
-def spread(samples: list[Sample], most: int | None) -> list[Sample]:
+def spread(samples: list[Sample], most: int) -> list[Sample]:
     """At most so many samples, evenly out of all."""
-    if most is None or len(samples) <= most:
+    if len(samples) <= most:
         return samples
     return [samples[k * len(samples) // most] for k in range(most)]
 
 
-def torch_device(name: str) -> Any:
+def torch_device(name: str) -> torch.device:
     """`auto` is a GPU if there is one."""
     try:
         import torch

@@ -1,4 +1,4 @@
-"""The places of the people dataset: a world of one seed, with more people and things in it than it has by itself.
+"""The places of the people dataset: a world of one seed, with more people and objects in it than it has by itself.
 
 Forest and house have nobody by themselves, and a detector of five classes must see all five against all kinds of
 backgrounds. So each place gets groups of people who stand or walk a few steps to and fro, and some cars, forklifts,
@@ -77,7 +77,7 @@ SURROUNDINGS: dict[str, PeopleArea] = {
 }  # fmt: skip
 """By the name of the world. Corridor and blocks are only tested in."""
 NEEDED = {"car": 2.9, "forklift": 1.9, "bench": 1.1, "marker": 1.5}
-"""m that a thing needs around its middle."""
+"""m that an object needs around its middle."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class PopulatedWorld:
     model: Model
     ground: Ground
     obstacles: RayTracer
-    """The world without the people and things that were added, to find free views."""
+    """The world without the people and objects that were added, to find free views."""
     at_start: MoverStates
     """Of what moves by itself in the world; rays meet it where it is at first."""
     surroundings: PeopleArea

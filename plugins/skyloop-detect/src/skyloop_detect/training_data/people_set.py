@@ -21,7 +21,7 @@ from typing import Any
 from skyloop.core.files import write_whole
 from skyloop.core.interrupts import Interruption
 from skyloop.core.jit import prepare
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.datasets.seed_set import JOINED, write_joined
 from skyloop.datasets.worker_processes import WorkerJob, Workers
 from skyloop_client.errors import DatasetError
@@ -47,11 +47,11 @@ KERNELS = ("skyloop.sensors.camera", "skyloop.sensors.labels", "skyloop.world.vi
 Progress = Callable[[int, float], None]
 
 
-def plan_people(folder: Path, images: int = IMAGES, parts: tuple[str, ...] = tuple(PARTS)) -> dict[str, Any]:
+def plan_people(folder: Path, images: int = IMAGES) -> dict[str, Any]:
     """The plan of a folder: the one that is there, if it is the same, or a new one."""
     if not LEAST_IMAGES <= images <= MOST_IMAGES:
         raise DatasetError(f"--images {images}: give {LEAST_IMAGES} to {MOST_IMAGES}")
-    return _keep(folder, images, [entry for part in parts for entry in places_of(part, images)])
+    return _keep(folder, images, [entry for part in PARTS for entry in places_of(part, images)])
 
 
 def plan_tests(folder: Path, per_part: int, per_place: int = PER_PLACE) -> dict[str, Any]:

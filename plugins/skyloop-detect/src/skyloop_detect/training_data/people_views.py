@@ -1,4 +1,4 @@
-"""Where the cameras of the people dataset are: around one person or thing of a place at a time.
+"""Where the cameras of the people dataset are: around one person or object of a place at a time.
 
 Each image has a subject whose height in pixels, position in the image and direction are drawn; the camera follows from
 them. So sizes are spread evenly from far to near, and two images of a place are never nearly the same. The air and the
@@ -78,10 +78,10 @@ def draw_shots(
 
 
 def _subjects(place: PopulatedWorld) -> dict[str, list[int]]:
-    """Numbers of the things of each class that is trained."""
+    """Numbers of the objects of each class that is trained."""
     found: dict[str, list[int]] = {}
     for name in TALL:
-        numbers = [n for n, thing in enumerate(place.model.things) if thing.class_id == CLASS_ID[name] and thing.rows]
+        numbers = [n for n, thing in enumerate(place.model.objects) if thing.class_id == CLASS_ID[name] and thing.rows]
         inside = [n for n in numbers if _is_inside(place, _where(place, n, 0))]
         if inside:
             found[name] = inside
@@ -89,8 +89,8 @@ def _subjects(place: PopulatedWorld) -> dict[str, list[int]]:
 
 
 def _where(place: PopulatedWorld, number: int, t_ns: int) -> Array:
-    """(3,) m, the origin of the thing's first part."""
-    model, row = place.model, place.model.things[number].rows[0]
+    """(3,) m, the origin of the object's first part."""
+    model, row = place.model, place.model.objects[number].rows[0]
     moving = row - model.n_standing
     pose: Array = model.standing_poses[row] if moving < 0 else model.motion(t_ns).poses[moving]
     return pose[:, 3]
@@ -131,7 +131,7 @@ def _view(
     for attempt in range(TRIES):
         px = np.exp(chance.uniform(np.log(SMALLEST_PX), np.log(LARGEST_SHARE * height)))
         distance = tall * focal / px
-        # steep views are of near things: a camera is at most `top` above the ground
+        # steep views are of near objects: a camera is at most `top` above the ground
         highest = min(place.surroundings.top, distance * np.sin(np.radians(STEEPEST_DEG)))
         rise = chance.uniform(LOWEST - 0.5 * tall, max(highest, LOWEST)) if attempt < TRIES // 2 else 0.5 * tall
         level = np.sqrt(max(distance**2 - rise**2, 0.04))

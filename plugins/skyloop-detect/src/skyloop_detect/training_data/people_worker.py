@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from skyloop.core.child_process import tell
 from skyloop.core.files import PARTIAL
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.core.stream_key import stream_key
+from skyloop.core.random_key import stream_key
 from skyloop.recording.formats.coco import CocoWriter
 from skyloop.recording.formats.label_images import LabelImage
 from skyloop.recording.formats.voc import VocWriter
@@ -40,12 +40,12 @@ from skyloop_detect.training_data.people_views import LATITUDE_DEG, ImagePlan, d
 log = logging.getLogger(__name__)
 STREAM = "rgb0"
 LEAST_PX = 10
-"""Visible pixels below which a thing gets no label: a person 8 px high has about 20."""
+"""Visible pixels below which an object gets no label: a person 8 px high has about 20."""
 LEAST_CONTRAST = 5.0
-"""Levels of 255 by which a thing must differ from what is around it, or within itself: the 2 % at which visibility
-ends. Fog and darkness hide things from every eye; a box around nothing would teach and score wrongly."""
+"""Levels of 255 by which an object must differ from what is around it, or within itself: the 2 % at which visibility
+ends. Fog and darkness hide objects from everybody; a box around nothing would teach and score wrongly."""
 RIM_PX = 2
-"""px around a thing's box that count as its surroundings."""
+"""px around an object's box that count as its surroundings."""
 TEXTURES = {"train": (1, 24), "val": (25, 4), "test": (29, 8)}
 """The first texture seed of each split, and how many it has. Painting a set takes two seconds and it is kept on disk
 with 50 MB, so places of one split share sets; no set is in two splits."""
@@ -121,7 +121,7 @@ def take(scene: WorldScene, shot: ImagePlan, seed: int) -> LabelImage:
 
 
 def contrast(colour: NDArray[np.uint8], instances: NDArray[np.int32], label: Label) -> float:
-    """Levels: how far a thing's mean is from its surroundings', or its pixels spread, in the best of the colours."""
+    """Levels: how far an object's mean is from its surroundings', or its pixels spread, in the best of the colours."""
     left, top, right, bottom = label.box_px
     part = np.s_[max(top - RIM_PX, 0) : bottom + RIM_PX + 1, max(left - RIM_PX, 0) : right + RIM_PX + 1]
     own = instances[part] == label.instance

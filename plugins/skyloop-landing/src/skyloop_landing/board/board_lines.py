@@ -13,7 +13,6 @@ import termios
 import tty
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from skyloop_client.errors import LinkEnded, LinkError
 from skyloop_landing.board.board_turns import MIN_AREA, ObjectWords
@@ -137,8 +136,7 @@ def open_socket(address: str) -> BoardLine:
     try:
         connection = socket.create_connection((host, int(number)), timeout=CONNECT_S)
     except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise LinkError(f"no landing board answers on tcp:{address}: {why}; start it first") from None
+        raise LinkError(f"no landing board answers on tcp:{address}: {error}; start it first") from None
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return BoardLine(connection.detach(), f"tcp:{address}")
 
@@ -163,7 +161,7 @@ class SerialBoard:
         self._heard += len(data)
         return [StampedBytes(t_ns, data)] if data else []
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         return {"board": self.name, "bytes_heard": self._heard, "bytes_dropped": self._line.dropped}
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ class BoardProgram(Protocol):
 
 
 class LandingBoard(Protocol):
-    """A board on the serial line, with the logic's object lists as its eyes."""
+    """A board on the serial line, that sees by the logic's object lists."""
 
     @property
     def name(self) -> str: ...
@@ -95,7 +95,7 @@ class TurnTimes:
         self.total_ns += execution_ns
         self.count += 1
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, float]:
         mean = self.total_ns / self.count if self.count else 0.0
         return {
             "images": self.count, "images_missed": self.missed, "execution_us_least": self.least_ns / 1e3,
@@ -110,6 +110,10 @@ class TurningBoard:
     program: BoardProgram
     transfer_ns: int = TRANSFER_NS
     """From the image's instant to its list: the way over the video cable through the logic."""
+    slower: float = 1.0
+    """A slower computer: every turn takes so many times as long."""
+    latency_ns: int = 0
+    """By which answers come later, without keeping the board from the next image: more latency, the same rate."""
     times: TurnTimes = field(default_factory=TurnTimes)
     _lists: deque[tuple[int, ObjectWords]] = field(default_factory=deque)
     _received: deque[StampedBytes] = field(default_factory=deque)
@@ -117,9 +121,16 @@ class TurningBoard:
     _last_start_ns: int = 0
     has_own_line: bool = False
 
+    def __post_init__(self) -> None:
+        if not self.slower >= 1.0:
+            raise LinkError(f"a board throttled by {self.slower:g}: give 1 or more")
+        if self.latency_ns < 0:
+            raise LinkError(f"a latency of {self.latency_ns} ns: give 0 or more")
+
     @property
     def name(self) -> str:
-        return self.program.name
+        slower = f", {self.slower:g} times slower" if self.slower > 1.0 else ""
+        return self.program.name + slower + (f", {self.latency_ns / 1e6:g} ms late" if self.latency_ns else "")
 
     @property
     def least_area(self) -> int:
@@ -135,11 +146,12 @@ class TurningBoard:
         while (start_ns := self._next_start_ns()) <= t_ns:
             newest = self._newest(start_ns)
             turn = self.program.turn(start_ns, self._arrived(start_ns), newest)
+            execution_ns = round(turn.execution_ns * self.slower)
             if newest is not None:
-                self.times.add(turn.execution_ns)
-            self._last_start_ns, self._busy_until_ns = start_ns, start_ns + turn.execution_ns
+                self.times.add(execution_ns)
+            self._last_start_ns, self._busy_until_ns = start_ns, start_ns + execution_ns
             if turn.sent:
-                sent.append(StampedBytes(self._busy_until_ns, turn.sent))
+                sent.append(StampedBytes(self._busy_until_ns + self.latency_ns, turn.sent))
         return sent
 
     def _next_start_ns(self) -> int:
@@ -162,59 +174,8 @@ class TurningBoard:
         return newest
 
     def summary(self) -> dict[str, Any]:
-        return {"board": self.name, **self.times.summary()}
+        late = {"latency_ms": self.latency_ns / 1e6} if self.latency_ns else {}
+        return {"board": self.name, **self.times.summary(), **late}
 
     def close(self) -> None:
         self.program.close()
-
-
-class ThrottledProgram:
-    """A program on a slower computer: every turn takes `factor` times as long."""
-
-    def __init__(self, program: BoardProgram, factor: float, least_execution_ns: int = 0) -> None:
-        """least_execution_ns: what a turn of the program takes at least before it is slowed down."""
-        if not factor >= 1.0:
-            raise LinkError(f"a board throttled by {factor:g}: give 1 or more")
-        self.name = f"{program.name}, {factor:g} times slower"
-        self._program, self._factor, self._least_ns = program, factor, least_execution_ns
-
-    @property
-    def least_area(self) -> int:
-        return self._program.least_area
-
-    def turn(self, t_ns: int, received: bytes, words: ObjectWords | None) -> Turn:
-        turn = self._program.turn(t_ns, received, words)
-        return Turn(turn.sent, round(max(turn.execution_ns, self._least_ns) * self._factor))
-
-    def close(self) -> None:
-        self._program.close()
-
-
-class LateBoard:
-    """A board whose answers come later, without keeping it from the next image: more latency, the same rate."""
-
-    def __init__(self, board: LandingBoard, latency_ns: int) -> None:
-        if latency_ns < 0:
-            raise LinkError(f"a latency of {latency_ns} ns: give 0 or more")
-        self.name = f"{board.name}, {latency_ns / 1e6:g} ms late"
-        self._board, self._latency_ns = board, latency_ns
-
-    @property
-    def has_own_line(self) -> bool:
-        return self._board.has_own_line
-
-    @property
-    def least_area(self) -> int:
-        return self._board.least_area
-
-    def advance(
-        self, t_ns: int, received: Sequence[StampedBytes], words: ObjectWords | None = None
-    ) -> list[StampedBytes]:
-        sent = self._board.advance(t_ns, received, words)
-        return [StampedBytes(part.t_ns + self._latency_ns, part.data) for part in sent]
-
-    def summary(self) -> dict[str, Any]:
-        return {**self._board.summary(), "board": self.name, "latency_ms": self._latency_ns / 1e6}
-
-    def close(self) -> None:
-        self._board.close()

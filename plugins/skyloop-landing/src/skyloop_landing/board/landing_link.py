@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -25,12 +25,11 @@ from skyloop_landing.board.board_turns import LandingBoard, ObjectWords
 from skyloop_landing.board.pc_procedure import PcProcedure, PcProcedureConfig, PcStep
 from skyloop_landing.board.simulated_uart import SimulatedUart, StampedBytes, joined
 from skyloop_landing.board.video_out import RATE_HZ, Image, VideoOut
+from skyloop_landing.pilot import hovers_at
 
 COMMANDER = "landing board"
 POLLS_PER_IMAGE = 4
 """The PC reads its line 240 times a second."""
-NEAR_M, SLOW_M_S, ALIGNED_RAD = 0.4, 0.3, 0.1
-"""At the start: within this distance, below this speed and within this angle."""
 HOVER_NS = 1_000_000_000
 """It has hovered at the start for so long before the landing begins."""
 JOURNAL = "serial.csv"
@@ -54,7 +53,6 @@ class LandingOptions:
     takeoff_altitude: float = 2.0
     """m."""
     procedure: PcProcedureConfig = field(default_factory=PcProcedureConfig)
-    baud: int = 57_600
 
 
 class LandingLink(Link):
@@ -69,25 +67,25 @@ class LandingLink(Link):
         fabric: Fabric | None,
         options: LandingOptions,
         video: VideoOut | None = None,
-        tell: Callable[[str], None] = lambda text: None,
+        report: Callable[[str], None] = lambda text: None,
     ) -> None:
         """fabric: None if the board has logic of its own, which sees the video."""
         self.board, self.options = board, options
         self._fabric, self._video = fabric, video
-        self.procedure = PcProcedure(options.procedure, self._tell)
-        self._report = tell
+        self.procedure = PcProcedure(options.procedure, self._report)
+        self._show = report
         self.news: list[str] = []
-        """What was told, with its time."""
-        self._to_board, self._to_pc = (SimulatedUart(options.baud) for _ in range(2))
+        """What was reported, with its time."""
+        self._to_board, self._to_pc = (SimulatedUart() for _ in range(2))
         self._phase = "ground"
         self._ready_ns: int | None = None
         self._polls = 0
         self._altitude = math.nan
         self.images = 0
         """Images sent to the board."""
-        self._journal: Any = None
+        self._journal: TextIO | None = None
         self._finished = False
-        self._end: dict[str, Any] = {}
+        self._end: dict[str, object] = {}
         """Where the vehicle was in truth when the flight ended."""
         self._port: SimulationPort | None = None
 
@@ -149,9 +147,9 @@ class LandingLink(Link):
         began_ns = self.procedure.started_ns
         return None if t_ns is None or began_ns is None else (t_ns - began_ns) / 1e9
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         self.news.append(f"{self._vehicle.now_ns / 1e9:.2f} s {text}")
-        self._report(text)
+        self._show(text)
 
     # ---- one poll
 
@@ -243,11 +241,7 @@ class LandingLink(Link):
             self._phase = "land"
 
     def _is_ready(self, t_ns: int) -> bool:
-        state = self._vehicle.belief
-        askew = math.remainder(float(yaw_from_quat(state.quat_wxyz)) - self.options.start_yaw, 2.0 * math.pi)
-        away = float(np.linalg.norm(state.position - np.array(self.options.start)))
-        moves = float(np.linalg.norm(state.velocity_world))
-        if away > NEAR_M or moves > SLOW_M_S or abs(askew) > ALIGNED_RAD:
+        if not hovers_at(self._vehicle.belief, np.array(self.options.start), self.options.start_yaw):
             self._ready_ns = None
             return False
         if self._ready_ns is None:

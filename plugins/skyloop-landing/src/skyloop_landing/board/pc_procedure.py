@@ -87,13 +87,12 @@ class PcProcedure:
     """A state machine: settle, start, fly, land, stop, done. Call `step` as often as the line is to be read."""
 
     def __init__(
-        self, config: PcProcedureConfig | None = None, tell: Callable[[str], None] = lambda text: None
+        self, config: PcProcedureConfig | None = None, report: Callable[[str], None] = lambda text: None
     ) -> None:
         self._config = config or PcProcedureConfig()
-        self._tell = tell
+        self._report = report
         self._reader = LineReader()
         self.phase = "settle"
-        self._began_ns: int | None = None
         self._settled = 0
         self._phase_ns = 0
         """When the phase began."""
@@ -170,7 +169,7 @@ class PcProcedure:
                     f"the landing board did not answer {frame.decode()} within {patience:g} s; "
                     "is it the right device, and is the landing firmware running on it?"
                 )
-            self._tell(f"the landing board did not answer {frame.decode()} within {patience:g} s")
+            self._report(f"the landing board did not answer {frame.decode()} within {patience:g} s")
             self._enter("done", t_ns)
             return PcStep()
         return PcStep(frame) if self._is_due(t_ns, self._config.trigger_every) else PcStep()
@@ -182,7 +181,9 @@ class PcProcedure:
             return PcStep(lands=True)
         assert self.started_ns is not None
         if t_ns - self.started_ns > self._config.give_up_after * NS_PER_S:
-            self._tell(f"no landing within {self._config.give_up_after:g} s; the board is stopped, the vehicle hovers")
+            self._report(
+                f"no landing within {self._config.give_up_after:g} s; the board is stopped, the vehicle hovers"
+            )
             self.gave_up = True
             self._enter("stop", t_ns)
             return PcStep(hovers=True)
@@ -207,7 +208,7 @@ class PcProcedure:
             return PcStep(send, HeadingVelocity(ahead, -math.radians(self._yaw_rate_deg)))
         if t_ns - self._moved_ns >= silence_ns and not self._hovers:
             self._hovers = True
-            self._tell(f"no command of the landing board for {self._config.silence:g} s; the vehicle hovers")
+            self._report(f"no command of the landing board for {self._config.silence:g} s; the vehicle hovers")
             return PcStep(send, hovers=True)
         return PcStep(send)
 

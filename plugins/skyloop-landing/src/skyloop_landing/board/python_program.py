@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+import math
+from dataclasses import astuple, dataclass
 
 from skyloop_landing.board.board_turns import ObjectWords, Turn
 from skyloop_landing.board.serial_frames import (
@@ -20,6 +20,11 @@ from skyloop_landing.board.serial_frames import (
     velocity_line,
     yaw_rate_line,
 )
+from skyloop_landing.vision.control import LAND as LAND_STAGE
+from skyloop_landing.vision.control import LandingControlConfig, LandingMemory, advance, measured
+from skyloop_landing.vision.detector import MarkerSighting
+from skyloop_landing.vision.figures import Rules, find_marker, min_area
+from skyloop_landing.vision.object_list import MIN_AREA, ObjectList
 
 BLIND_AFTER_US = 250_000
 """Without an image for longer than this the marker counts as not seen; until then the last command holds."""
@@ -36,29 +41,47 @@ class Decision:
     """Degrees per second to the right."""
 
 
-class LandingMind(Protocol):
-    """Detector and controller. Links know neither, so whoever makes a board brings them."""
+class ReferenceMind:
+    """The Python reference on a board. The firmware is the same in C, to the last bit."""
 
-    @property
-    def least_area(self) -> int:
+    def __init__(self, config: LandingControlConfig | None = None, rules: Rules = "touchdown") -> None:
+        self._config, self._rules = config or LandingControlConfig(), rules
+        self._memory, self._sighting = LandingMemory(), MarkerSighting()
+        self.least_area = MIN_AREA
         """px: smaller objects need not be listed by the logic."""
 
     def begin(self) -> None:
-        """Forget all landings before."""
+        """Forgets all landings before."""
+        self._memory, self._sighting = LandingMemory(), MarkerSighting()
 
     def measured(self, altitude_cm: int, t: float) -> None:
-        """A reading of the rangefinder."""
+        """Takes a reading of the rangefinder."""
+        self._memory = measured(self._memory, altitude_cm / 100.0, t, self._config)
 
     def decide(self, words: ObjectWords | None, sizes: tuple[int, int], t: float) -> Decision:
         """words: the list of an image; None: there is no image. sizes: ring and square, px, as heard; 0: not heard."""
+        marker = None
+        altitude = self._memory.altitude
+        if words is not None and not math.isnan(altitude):
+            known_sizes = sizes if all(sizes) else None
+            listed, altitude_cm = ObjectList.from_words(words), int(100.0 * altitude + 0.5)
+            detection = find_marker(listed, altitude_cm, self._sighting.marker, self._rules, known_sizes)
+            self._sighting = self._sighting.after(detection)
+            marker = detection.marker
+        self._memory, command = advance(self._memory, marker, t, self._config)
+        *velocity, yaw_rate_deg, stage = astuple(command)
+        if stage != LAND_STAGE and not math.isnan(altitude):
+            self.least_area = min_area(int(100.0 * altitude + 0.5), self._rules)
+        forward, right, down = velocity
+        return Decision(stage == LAND_STAGE, (forward, right, down), yaw_rate_deg)
 
 
 class PythonProgram:
     """A board program with detector and controller in this process."""
 
-    def __init__(self, mind: LandingMind, execution_ns: int = 0, name: str = "Python in process") -> None:
+    def __init__(self, mind: ReferenceMind, execution_ns: int = 0) -> None:
         """execution_ns: simulated time that each turn with an image takes."""
-        self.name = name
+        self.name = "Python in process"
         self._mind, self._execution_ns = mind, execution_ns
         self._scanner = FrameScanner()
         self._running = False

@@ -20,7 +20,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from skyloop.core.system_packages import find_program
 from skyloop.links.autopilots.launching import AutopilotProcess
@@ -85,10 +84,8 @@ class QemuProgram:
         cycles_per_instruction: float = 1.0,
         rules: str = "touchdown",
         config: Sequence[float] = (),
-        folder: Path | None = None,
     ) -> None:
-        """config: numbers of the controller in the order of `struct control_config`; without them the firmware's own.
-        folder: gets the emulator's output; a temporary one if None."""
+        """config: the controller's numbers in the order of `struct control_config`; without them the firmware's own."""
         if not clock_hz > 0.0 or not cycles_per_instruction > 0.0:
             raise LinkError(
                 f"a board of {clock_hz:g} Hz and {cycles_per_instruction:g} cycles per instruction: give more than 0"
@@ -103,19 +100,19 @@ class QemuProgram:
         self._ns_per_instruction = 1e9 * cycles_per_instruction / clock_hz
         self._rules, self._number = RULES.index(rules), 0
         self._folder = tempfile.TemporaryDirectory(prefix="skyloop-board-")
-        place = Path(self._folder.name)
-        memory = place / "memory"
+        folder = Path(self._folder.name)
+        memory = folder / "memory"
         with memory.open("w+b") as file:
             file.truncate(MEMORY)
             self._memory = mmap.mmap(file.fileno(), MEMORY)
         self._has_config = bool(config)
         struct.pack_into(f"<{len(config)}d", self._memory, CONFIG_AT, *config)
         self._process = AutopilotProcess(
-            _command(emulator, program.resolve(), place), name="landing-board", signals=(signal.SIGKILL,)
+            _command(emulator, program.resolve(), folder), name="landing-board", signals=(signal.SIGKILL,)
         )
         self._sockets: list[socket.socket] = []
         try:
-            self._line, self._doorbell = self._connect(place, folder)
+            self._line, self._doorbell = self._connect(folder)
             self._wait("R", "did not start")
             if struct.unpack_from("<I", self._memory, DONE_AT)[0] != MARK:
                 raise LinkError(f"the firmware {program} has another memory layout; run `make firmware` again")
@@ -123,17 +120,17 @@ class QemuProgram:
             self.close()
             raise
 
-    def _connect(self, place: Path, folder: Path | None) -> tuple[socket.socket, socket.socket]:
+    def _connect(self, folder: Path) -> tuple[socket.socket, socket.socket]:
         """QEMU connects to our sockets, so there is no moment at which it does not listen yet."""
         listeners = []
         try:
             for name in ("line", "doorbell"):
                 listener = socket.socket(socket.AF_UNIX)
                 listeners.append(listener)
-                listener.bind(str(place / name))
+                listener.bind(str(folder / name))
                 listener.listen(1)
                 listener.settimeout(0.1)
-            self._process.start("", folder or place)
+            self._process.start("", folder)
             for listener in listeners:
                 self._sockets.append(self._accepted(listener))
         finally:
@@ -229,14 +226,14 @@ class QemuProgram:
         self._folder.cleanup()
 
 
-def _command(emulator: str, firmware: Path, place: Path) -> list[str]:
-    serial: list[Any] = []
+def _command(emulator: str, firmware: Path, folder: Path) -> list[str]:
+    serial: list[str] = []
     for name in ("line", "doorbell"):
-        serial += ["-chardev", f"socket,id={name},path={place / name}", "-serial", f"chardev:{name}"]
+        serial += ["-chardev", f"socket,id={name},path={folder / name}", "-serial", f"chardev:{name}"]
     return [
         emulator,
         *("-machine", "xilinx-zynq-a9,memory-backend=ddr", "-m", str(MEMORY >> 20)),
-        *("-object", f"memory-backend-file,id=ddr,size={MEMORY >> 20}M,mem-path={place / 'memory'},share=on"),
+        *("-object", f"memory-backend-file,id=ddr,size={MEMORY >> 20}M,mem-path={folder / 'memory'},share=on"),
         *("-icount", f"shift={SHIFT},sleep=on"),
         *("-nodefaults", "-display", "none", "-monitor", "none"),
         *serial,

@@ -62,16 +62,6 @@ class SimulatedUart:
             taken.append(StampedBytes(arrival_ns, bytes((value,))))
         return taken
 
-    @property
-    def next_ns(self) -> int | None:
-        """When the next byte arrives; None while nothing is under way."""
-        return self._arriving[0][0] if self._arriving else None
-
-    @property
-    def waiting(self) -> int:
-        """Bytes handed over and not yet taken."""
-        return len(self._arriving)
-
 
 def joined(parts: list[StampedBytes]) -> bytes:
     return b"".join(part.data for part in parts)

@@ -18,7 +18,7 @@ from __future__ import annotations
 import mmap
 import struct
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,10 @@ from skyloop_client.errors import LinkEnded, LinkError
 WIDTH, HEIGHT, RATE_HZ = 1280, 720, 60
 MARK = b"SKYVIDEO"
 HEADER = 64
-COUNTER_AT, TIME_AT = 24, 32
+COUNTER_AT = 24
 SHARED = Path("/dev/shm")
+READS = 10
+"""Times that a reader tries to get one whole image."""
 Image = NDArray[np.uint8]
 
 
@@ -124,19 +126,19 @@ class SharedVideo:
         self._path.unlink(missing_ok=True)
 
 
-def read_shared(name: str, tries: int = 10) -> tuple[int, int, Image]:
+def read_shared(name: str) -> tuple[int, int, Image]:
     """Number, simulated time in ns and pixels of the newest image, for readers in Python."""
     path = SHARED / name
     try:
         with path.open("rb") as file:
             memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     except (OSError, ValueError) as error:
-        raise LinkError(f"cannot read shared memory {path}: {getattr(error, 'strerror', error)}") from None
+        raise LinkError(f"cannot read shared memory {path}: {error}") from None
     mark, width, height, depth, _ = struct.unpack_from("<8s4I", memory, 0)
     if mark != MARK:
         raise LinkError(f"{path} is no video of skyloop")
-    numbers: Any = np.frombuffer(memory, np.uint64, 2, COUNTER_AT)
-    for _ in range(tries):
+    numbers = np.frombuffer(memory, np.uint64, 2, COUNTER_AT)
+    for _ in range(READS):
         number = int(numbers[0])
         t_ns, at = int(numbers[1]), HEADER + number % 2 * width * height * depth
         pixels = np.frombuffer(memory, np.uint8, width * height * depth, at).reshape(height, width, depth).copy()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.image_window import ImageWindow
+from skyloop.core.image_viewer import ImageWindow
 from skyloop_client.errors import LinkError
 from skyloop_landing.board.video_out import HEIGHT, RATE_HZ, WIDTH, Image, SharedVideo, StreamVideo, VideoOut, checked
 
@@ -48,7 +48,7 @@ class WindowVideo:
         self._window.close()
 
 
-def _text(name: Any) -> str:
+def _text(name: str | bytes) -> str:
     return name.decode(errors="replace") if isinstance(name, bytes) else str(name)
 
 

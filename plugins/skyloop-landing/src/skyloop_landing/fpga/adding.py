@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.config import FabricConfig, memory_depth
 from skyloop_landing.fpga.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, Value, bits_for
 from skyloop_landing.fpga.records import link_layout, object_layout, run_layout
@@ -39,13 +37,13 @@ class RowAdder(Elaboratable):
         self._of_run, self._of_link = Signal(), Signal()
         self._y = Signal(range(config.height))
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         self._follow(m)
         self._add(m)
         return m
 
-    def _follow(self, m: Any) -> None:
+    def _follow(self, m: Module) -> None:
         count_above, number = Signal.like(self.count), Signal.like(self.count)
         wait = Signal(range(_LATENCY + 1))
         m.d.comb += [self.busy.eq(1), self._number.eq(number)]
@@ -71,7 +69,7 @@ class RowAdder(Elaboratable):
                     m.d.sync += [count_above.eq(self.count), self._y.eq(Mux(self.final, 0, self._y + 1))]
                     m.next = "IDLE"
 
-    def _add(self, m: Any) -> None:
+    def _add(self, m: Module) -> None:
         """Clock by clock: the label or link; its root; the object so far; the sum, which may be read at once."""
         bank = self.row[0]
         of_run, of_link, number = [self._of_run], [self._of_link], [self._number]
@@ -98,7 +96,7 @@ class RowAdder(Elaboratable):
         m.d.comb += self._written.eq(added)
         m.d.sync += [self.complete.eq(above), self.complete.valid.eq(of_link[3] & ~later_goes_on & above.valid)]
 
-    def _of_one_run(self, m: Any) -> Any:
+    def _of_one_run(self, m: Module) -> Value:
         """The figures of a run, three clocks after its number."""
         layout = object_layout(self._config)
         length, ends = Signal(layout["area"].width), Signal(len(self.run.first) + 1)
@@ -114,7 +112,7 @@ class RowAdder(Elaboratable):
         ]  # fmt: skip
         return own
 
-    def _tables(self, m: Any, root: Any, number: list[Any], add: Any, clear: Any) -> tuple[Any, Any]:
+    def _tables(self, m: Module, root: Value, number: list[Value], add: Value, clear: Value) -> tuple[Value, Value]:
         """Two tables of objects: of this row, added to, and of the row above, read and cleared."""
         layout = object_layout(self._config)
         so_far, above, self._written = Signal(layout), Signal(layout), Signal(layout)
@@ -138,7 +136,7 @@ class RowAdder(Elaboratable):
             m.d.comb += [write.data.eq(self._written), write.data.valid.eq(self.row[0] == bank)]
         return so_far, above
 
-    def _sum(self, m: Any, total: Any, more: Any, so_far: Any, *, fresh: Any) -> None:
+    def _sum(self, m: Module, total: Value, more: Value, so_far: Value, *, fresh: Value) -> None:
         layout = object_layout(self._config)
         one = Signal(layout)
         m.d.comb += [Value.cast(one).eq(Value.cast(more)), total.valid.eq(1)]

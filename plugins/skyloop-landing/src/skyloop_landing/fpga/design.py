@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.config import FabricConfig
-from skyloop_landing.fpga.hdl import Cat, ClockDomain, Elaboratable, Module, Signal
+from skyloop_landing.fpga.hdl import Cat, ClockDomain, Elaboratable, Module, Signal, Value
 from skyloop_landing.fpga.labelling import Labelling
 from skyloop_landing.fpga.object_list import AxiPort, ObjectListWriter, Registers
 from skyloop_landing.fpga.smoothing import Gauss, Grey, RowScan
@@ -32,13 +30,13 @@ class LandingFabric(Elaboratable):
         self.threshold = Threshold(config)
 
     @property
-    def ports(self) -> list[Any]:
+    def ports(self) -> list[Value]:
         return [
             self.domain.clk, self.red, self.green, self.blue, self.data_enable, self.vsync,
             *self.axi.signals, self.published, self.overrun, self.lost_sync,
         ]  # fmt: skip
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         m.domains.sync = self.domain
         m.submodules.grey, m.submodules.scan = grey, scan = Grey(), RowScan(self.config)

@@ -8,7 +8,7 @@ try:
     from amaranth.back import rtlil
     from amaranth.hdl import Array, Cat, ClockDomain, Const, Elaboratable, Module, Mux, Signal, Value, signed
     from amaranth.lib import data
-    from amaranth.lib.memory import Memory
+    from amaranth.lib.memory import Memory, ReadPort, WritePort
     from amaranth.utils import bits_for
 except ImportError:
     raise MissingExtra(
@@ -16,6 +16,6 @@ except ImportError:
     ) from None
 
 __all__ = [
-    "Array", "Cat", "ClockDomain", "Const", "Elaboratable", "Memory", "Module", "Mux", "Signal", "Value", "bits_for",
-    "data", "rtlil", "signed",
+    "Array", "Cat", "ClockDomain", "Const", "Elaboratable", "Memory", "Module", "Mux", "ReadPort", "Signal", "Value",
+    "WritePort", "bits_for", "data", "rtlil", "signed",
 ]  # fmt: skip

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.config import FabricConfig, memory_depth
-from skyloop_landing.fpga.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for
+from skyloop_landing.fpga.hdl import (
+    Cat,
+    Elaboratable,
+    Memory,
+    Module,
+    Mux,
+    ReadPort,
+    Signal,
+    Value,
+    WritePort,
+    bits_for,
+)
 from skyloop_landing.fpga.records import link_layout, run_layout
 
 _LATENCY = 4
@@ -47,7 +56,7 @@ class RowJoiner(Elaboratable):
         self._number_above, self._number_here = Signal(range(runs + 1)), Signal(range(runs + 1))
         self._height, self._pairs = Signal(range(config.most_joins + 1)), Signal(range(config.most_joins + 1))
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         depth = 2 << self._bits
         m.submodules.labels = labels = Memory(shape=self._bits, depth=depth, init=[])
@@ -68,8 +77,8 @@ class RowJoiner(Elaboratable):
         self._resolve(m, label_read, root_read, root_write, stack.read_port())
         return m
 
-    def _follow(self, m: Any) -> None:
-        """The order of things within a row."""
+    def _follow(self, m: Module) -> None:
+        """The order of steps within a row."""
         wait = Signal(range(_LATENCY + 1))
         m.d.comb += self.busy.eq(1)
         with m.FSM():
@@ -99,7 +108,7 @@ class RowJoiner(Elaboratable):
                     m.d.comb += self.done.eq(1)
                     m.next = "IDLE"
 
-    def _sweep(self, m: Any) -> None:
+    def _sweep(self, m: Module) -> None:
         above, here = self.above, self.here
         k, j = self._number_above, self._number_here
         next_k, next_j = Signal.like(k), Signal.like(j)
@@ -116,7 +125,7 @@ class RowJoiner(Elaboratable):
             m.d.comb += [next_k.eq(k + above_ends), next_j.eq(j + self._here_ends)]
         m.d.sync += [k.eq(next_k), j.eq(next_j)]
 
-    def _label(self, m: Any, label_write: Any, root_write: Any, push: Any) -> None:
+    def _label(self, m: Module, label_write: WritePort, root_write: WritePort, push: WritePort) -> None:
         """Four clocks after two runs were compared, what the object above is called in this row is known."""
         sweeping = self._sweeping
         touching, ends, number = self._delayed(
@@ -148,12 +157,14 @@ class RowJoiner(Elaboratable):
         with m.If(fresh):  # a label of its own, and a root until it is joined
             m.d.comb += [root_write.addr.eq(Cat(number, self.row[0])), root_write.data.eq(number), root_write.en.eq(1)]
 
-    def _delayed(self, m: Any, event: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _delayed(self, m: Module, event: tuple[Value, ...]) -> tuple[Value, ...]:
         m.d.sync += (pipe := Signal(_LATENCY * (self._bits + 2))).eq(Cat(*event, pipe))
         last = pipe[-(self._bits + 2) :]
         return last[0], last[1], last[2:]
 
-    def _resolve(self, m: Any, label_read: Any, root_read: Any, root_write: Any, pop: Any) -> None:
+    def _resolve(
+        self, m: Module, label_read: ReadPort, root_read: ReadPort, root_write: WritePort, pop: ReadPort
+    ) -> None:
         """From the last join to the first: the other label's root is final by then. One join per clock."""
         popped, found, label = Signal(), Signal(), Signal(self._bits)
         other = pop.data[self._bits :]

@@ -5,8 +5,6 @@ There is at most one run for two pixels, so that what follows the runs has two c
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.adding import RowAdder
 from skyloop_landing.fpga.config import FabricConfig, memory_depth
 from skyloop_landing.fpga.hdl import Array, Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for
@@ -35,7 +33,7 @@ class RunRows(Elaboratable):
         self.addresses = [Signal(run_bits + 2, name=f"{who}_run_address") for who in ("above", "here", "added")]
         self.runs = [Signal(run_layout(config), name=f"{who}_run") for who in ("above", "here", "added")]
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self._config
         layout = run_layout(c)
@@ -86,7 +84,7 @@ class Labelling(Elaboratable):
         """One clock, after the last object of an image."""
         self.overrun = Signal()
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         rows, joiner, adder = self.rows, self.joiner, self.adder
         m.submodules.rows, m.submodules.joiner, m.submodules.adder = rows, joiner, adder
@@ -103,7 +101,7 @@ class Labelling(Elaboratable):
         self._links(m)
         return m
 
-    def _take_turns(self, m: Any) -> None:
+    def _take_turns(self, m: Module) -> None:
         """The joiner may be one row ahead of the adder, because tables exist twice."""
         rows, joiner, adder = self.rows, self.joiner, self.adder
         joined, ahead = Signal(3), Signal(3)
@@ -123,7 +121,7 @@ class Labelling(Elaboratable):
         with m.If(adder.done):
             m.d.sync += rows.added.eq(rows.added + 1)
 
-    def _links(self, m: Any) -> None:
+    def _links(self, m: Module) -> None:
         """Two tables: one is written by the joiner while the other is read and cleared by the adder."""
         joiner, adder = self.joiner, self.adder
         for bank in range(2):

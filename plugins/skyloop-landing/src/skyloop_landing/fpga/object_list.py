@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.config import (
     ADDRESS_BITS,
     AREA_BITS,
@@ -14,7 +12,19 @@ from skyloop_landing.fpga.config import (
     STATE_ADDRESS,
     FabricConfig,
 )
-from skyloop_landing.fpga.hdl import Array, Cat, Const, Elaboratable, Memory, Module, Mux, Signal, Value
+from skyloop_landing.fpga.hdl import (
+    Array,
+    Cat,
+    Const,
+    Elaboratable,
+    Memory,
+    Module,
+    Mux,
+    ReadPort,
+    Signal,
+    Value,
+    WritePort,
+)
 from skyloop_landing.fpga.records import object_layout
 
 
@@ -32,7 +42,7 @@ class AxiPort:
         self.bvalid, self.bready = Signal(name="bvalid"), Signal(name="bready")
 
     @property
-    def signals(self) -> list[Any]:
+    def signals(self) -> list[Value]:
         return list(vars(self).values())
 
 
@@ -47,7 +57,7 @@ class Registers(Elaboratable):
         self.min_area = Signal(AREA_BITS, init=config.min_area)
         self.min_contrast = Signal(CONTRAST_BITS, init=config.min_contrast)
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         axi = self._axi
         with m.If(self.image_begins):
@@ -88,7 +98,7 @@ class ObjectListWriter(Elaboratable):
         self._listed, self._dropped = Signal(range(config.capacity + 1)), Signal(16)
         """Of the list that can be read."""
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self._config
         m.submodules.objects = memory = Memory(shape=object_layout(c), depth=2 * c.capacity, init=[])
@@ -96,7 +106,7 @@ class ObjectListWriter(Elaboratable):
         self._answer(m, memory.read_port())
         return m
 
-    def _fill(self, m: Any, write: Any) -> None:
+    def _fill(self, m: Module, write: WritePort) -> None:
         c = self._config
         number, dropped = Signal.like(self._listed), Signal(16)
         large = self.object.valid & (self.object.area >= self._registers.min_area)
@@ -116,7 +126,7 @@ class ObjectListWriter(Elaboratable):
                 number.eq(0), dropped.eq(0), self._bank.eq(~self._bank),
             ]  # fmt: skip
 
-    def _answer(self, m: Any, read: Any) -> None:
+    def _answer(self, m: Module, read: ReadPort) -> None:
         """One word in four clocks or more: address, memory, choice of the word, hand-over."""
         axi = self._axi
         word, place = Signal(ADDRESS_BITS - 2), Signal(ADDRESS_BITS - 2)
@@ -138,7 +148,7 @@ class ObjectListWriter(Elaboratable):
                 with m.If(axi.rready):
                     m.next = "ADDRESS"
 
-    def _choose(self, m: Any, word: Any, place: Any, o: Any) -> None:
+    def _choose(self, m: Module, word: Value, place: Value, o: Value) -> None:
         header = Array((self._frame, self._listed, Cat(self._dropped != 0, Const(0, 15), self._dropped), Const(0, 32)))
         fields = Array((
             o.area, o.sum_x, o.sum_y, self._pair(o.x_min, o.x_max), self._pair(o.y_min, o.y_max), 0, 0, 0
@@ -156,5 +166,5 @@ class ObjectListWriter(Elaboratable):
                 m.d.sync += chosen.eq(value)
 
     @staticmethod
-    def _pair(low: Any, high: Any) -> Any:
+    def _pair(low: Value, high: Value) -> Value:
         return Cat(Value.cast(low), Const(0, 16 - len(low)), Value.cast(high))

@@ -15,7 +15,7 @@ import tempfile
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ def library(config: FabricConfig) -> Path:
     """The compiled logic of these sizes, built if this machine does not have it yet."""
     path = CACHE_FOLDER / "fabric" / f"{_key(config)}.so"
     if not path.exists():
-        # a program that never set up logging is told all the same: a minute of silence looks like a hang
+        # a program that never set up logging is warned all the same: a minute of silence looks like a hang
         level = logging.INFO if log.hasHandlers() else logging.WARNING
         log.log(level, "compiling the landing fabric, once per installation; this may take minutes ...")
         _build(config, path)
@@ -112,10 +112,10 @@ class SimulatedFabric:
 
     def __init__(self, config: FabricConfig | None = None, *, min_contrast: int | None = None) -> None:
         """min_contrast: Steps of grey, the register's value from the first image on; 0 is as published."""
+        self._handle: int | None = None
         self.config = config or FabricConfig()
         self._min_contrast = min_contrast
         self._library = _loaded(str(library(self.config)))
-        self._handle: int | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -190,8 +190,7 @@ class SimulatedFabric:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_handle", None) is not None:
-            self.close()
+        self.close()
 
     def _open(self) -> int:
         if self._handle is None:
@@ -199,11 +198,11 @@ class SimulatedFabric:
         return self._handle
 
 
-def _loaded(path: str) -> Any:
+def _loaded(path: str) -> ctypes.CDLL:
     loaded = ctypes.CDLL(path)
     loaded.fabric_open.restype = ctypes.c_void_p
     for name in ("close", "clocks", "latency"):
-        getattr(loaded, f"fabric_{name}").argtypes = [ctypes.c_void_p]
+        loaded[f"fabric_{name}"].argtypes = [ctypes.c_void_p]
     loaded.fabric_clocks.restype = loaded.fabric_latency.restype = ctypes.c_uint64
     loaded.fabric_read.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
     loaded.fabric_read.restype = ctypes.c_uint32

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.config import FabricConfig, memory_depth
-from skyloop_landing.fpga.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal
+from skyloop_landing.fpga.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, Value
 
 WEIGHTS = (1, 48, 158)
 """Of the taps 2, 1 and 0 px from the middle; both sides together 256."""
@@ -24,7 +22,7 @@ class Grey(Elaboratable):
         self.start = Signal()
         """One clock at the beginning of the synchronisation."""
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         red, green, blue = Signal(16), Signal(16), Signal(16)
         valid, synchronising, before = Signal(), Signal(), Signal()
@@ -52,7 +50,7 @@ class RowScan(Elaboratable):
         self.lost_sync = Signal()
         """Stays up once an image had too few or too many pixels."""
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self._config
         gap = Signal(range(c.line_blanking + 1))
@@ -103,13 +101,13 @@ class Gauss(Elaboratable):
         self.x = Signal(range(config.width))
         self.y = Signal(range(config.height))
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         column_sum, x, y, valid = self._columns(m)
         self._rows(m, column_sum, x, y, valid)
         return m
 
-    def _columns(self, m: Any) -> tuple[Any, Any, Any, Any]:
+    def _columns(self, m: Module) -> tuple[Value, Value, Value, Value]:
         """The sum down each column, four clocks after its newest pixel."""
         c = self._config
         m.submodules.rows = memory = Memory(shape=32, depth=memory_depth(c.width), init=[])
@@ -129,7 +127,7 @@ class Gauss(Elaboratable):
         m.d.sync += [pixel.eq(self.grey), step.eq(self.step), below.eq(self.below), x.eq(self.x_in), y.eq(self.y_in)]
         return self._weighted(m, [*kept, newest], 8, (x, y, step))
 
-    def _weighted(self, m: Any, taps: list[Any], bits: int, tags: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _weighted(self, m: Module, taps: list[Value], bits: int, tags: tuple[Value, ...]) -> tuple[Value, ...]:
         """The weighted sum of five taps, three clocks later, and the tags that belong to them."""
         outer, inner, middle = Signal(bits + 1), Signal(bits + 1), Signal(bits)
         of_sides, of_middle, total = Signal(bits + 8), Signal(bits + 8), Signal(bits + 8)
@@ -144,7 +142,7 @@ class Gauss(Elaboratable):
             tags = later
         return total, *tags
 
-    def _rows(self, m: Any, column_sum: Any, x: Any, y: Any, valid: Any) -> None:
+    def _rows(self, m: Module, column_sum: Module, x: Value, y: Value, valid: Value) -> None:
         c = self._config
         taps = [Signal(16, name=f"tap{k}") for k in range(5)]  # the leftmost first
         beyond = Signal(2)  # steps right of the image still to go

@@ -94,11 +94,11 @@ class Synthesis:
     """An estimate; see skyloop_landing.fpga.timing."""
 
 
-def synthesise(config: FabricConfig | None = None) -> Synthesis:
+def synthesise() -> Synthesis:
     """Takes about a minute."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_rtlil(config or FabricConfig(), folder)
+        write_rtlil(FabricConfig(), folder)
         synthesis = f"synth_xilinx -family xc7 -flatten -noiopad -top {TOP}"
         run_yosys(f"{synthesis}; write_json netlist.json", folder)
         netlist = json.loads((folder / "netlist.json").read_text(encoding="utf-8"))

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skyloop_landing.fpga.config import CONTRAST_BITS, FabricConfig, memory_depth
-from skyloop_landing.fpga.hdl import Cat, Elaboratable, Memory, Module, Mux, Signal, bits_for, signed
+from skyloop_landing.fpga.hdl import (
+    Cat,
+    Elaboratable,
+    Memory,
+    Module,
+    Mux,
+    ReadPort,
+    Signal,
+    Value,
+    WritePort,
+    bits_for,
+    signed,
+)
 
 _T_BITS = 9
 """Of min + max."""
@@ -31,7 +41,7 @@ class TileStatistics(Elaboratable):
         self.read_value = Signal(_T_BITS)
         """One clock after row and column."""
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self._config
         bits = bits_for(c.tile - 1)
@@ -60,7 +70,9 @@ class TileStatistics(Elaboratable):
         self._tables(m, ended & last, (row, column), (lowest, highest))
         return m
 
-    def _over_rows(self, m: Any, column: Any, ended: Any, first: Any, of_row: tuple[Any, Any]) -> tuple[Any, Any]:
+    def _over_rows(
+        self, m: Module, column: Value, ended: Value, first: Value, of_row: tuple[Value, Value]
+    ) -> tuple[Value, Value]:
         """Of the tile so far, with the row that has just ended."""
         c = self._config
         m.submodules.columns = memory = Memory(shape=16, depth=memory_depth(c.tile_columns), init=[])
@@ -78,7 +90,7 @@ class TileStatistics(Elaboratable):
         ]
         return lowest, highest
 
-    def _tables(self, m: Any, enable: Any, tile: tuple[Any, Any], extremes: tuple[Any, Any]) -> None:
+    def _tables(self, m: Module, enable: Value, tile: tuple[Value, Value], extremes: tuple[Value, Value]) -> None:
         row, column = tile
         low, high = extremes
         darkest, brightest, of_image = Signal(8), Signal(8), Signal(_T_BITS)
@@ -116,7 +128,7 @@ class Threshold(Elaboratable):
         self.dark, self.valid = Signal(), Signal()
         self.x, self.y = Signal(range(config.width)), Signal(range(config.height))
 
-    def elaborate(self, platform: Any) -> Any:
+    def elaborate(self, platform: object) -> Module:
         m = Module()
         c = self._config
         m.submodules.tiles = tiles = self.tiles
@@ -133,7 +145,7 @@ class Threshold(Elaboratable):
         self._along_line(m, steps.read_port(), at_left, shift)
         return m
 
-    def _along_line(self, m: Any, read: Any, at_left: Any, shift: int) -> None:
+    def _along_line(self, m: Module, read: ReadPort, at_left: Value, shift: int) -> None:
         c = self._config
         step, column = Signal.like(read.data), Signal.like(read.addr)
         level, kept = Signal(_T_BITS + 2 * shift), Signal(_T_BITS + 2 * shift)
@@ -158,7 +170,7 @@ class Threshold(Elaboratable):
                 m.d.sync += column.eq(column + 1)
         m.d.sync += self.valid.eq(self.valid_in)
 
-    def _next_line(self, m: Any, write: Any, at_left: Any, shift: int) -> None:
+    def _next_line(self, m: Module, write: WritePort, at_left: Value, shift: int) -> None:
         """For each tile column: read the tile above and the one below, weigh them, subtract the column before."""
         c, tiles = self._config, self.tiles
         moved = Signal(range(c.height + c.tile))

@@ -1,4 +1,4 @@
-"""From the marker's place in the image to commands: equations (1) to (4) of the paper, and what to do in trouble.
+"""From the marker's position in the image to commands: equations (1) to (4) of the paper, and what to do in trouble.
 
 `measured` and `advance` are a state machine of plain numbers, so that firmware in C can copy them line by line.
 Commands are as on the serial line: body axes forward, right, down in m/s, and a yaw rate in degrees per second,
@@ -28,8 +28,6 @@ controller lands; it will not land."""
 
 NEVER = -1e9
 """s: a time long ago."""
-READINGS = 7
-"""The most readings that a median is taken of."""
 
 
 class LandingControlConfig(BaseModel):
@@ -90,7 +88,7 @@ class LandingControlConfig(BaseModel):
     time_limit: PositiveFloat = 90.0
     """s after the beginning of the landing after which it gives up, for instance in too strong a wind."""
     camera_ahead: float = 0.5
-    """m, the camera's place ahead of the vehicle's middle. 0: the camera is put over the marker."""
+    """m, the camera's position ahead of the vehicle's middle. 0: the camera is put over the marker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +169,7 @@ def measured(memory: LandingMemory, reading: float, t: float, config: LandingCon
     readings = (*memory.readings, reading)[-config.median_of :]
     median = sorted(readings)[len(readings) // 2]
     dt = t - memory.altitude_t
-    # it has been told to sink meanwhile; without this the filter would lag behind
+    # it was commanded to sink meanwhile; without this the filter would lag behind
     expected = memory.altitude - memory.vz * dt
     share = min(dt / config.altitude_lag, 1.0)
     altitude = max(expected + share * (median - expected), 0.0)
@@ -224,7 +222,7 @@ def _without_marker(
     if lost <= config.lost_after and memory.stage != SEEK:
         return _told(memory, memory.vx, memory.vy, 0.0, 0.0)
     climbs = not blind and memory.altitude < config.ceiling
-    # what the integral has learnt of the wind keeps it over the place
+    # what the integral has learnt of the wind keeps it over the position
     vx, vy = (0.0, 0.0) if blind else (memory.wind_x, memory.wind_y)
     return _told(replace(memory, stage=SEEK), vx, vy, -config.climb_speed if climbs else 0.0, 0.0)
 

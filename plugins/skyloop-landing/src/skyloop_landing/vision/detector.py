@@ -34,11 +34,6 @@ class LandingDetector:
         self.listed: ObjectList | None = None
         """Of the last image."""
 
-    @property
-    def binary(self) -> Pixels:
-        """Of the last image: 1 where it is dark."""
-        return self._finder.binary
-
     def look(self, image: Pixels, altitude: float) -> MarkerDetection:
         """altitude: m, of the camera above the marker. Firmware is given whole centimetres, so these are used."""
         altitude_cm = round(100.0 * altitude)

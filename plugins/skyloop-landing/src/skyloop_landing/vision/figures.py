@@ -166,7 +166,7 @@ def find_marker(
 ) -> MarkerDetection:
     """prior: the marker in one of the last images, if there was one; the published rules do not look at it.
 
-    sizes: px, ring and square expected by the published rules where a board was told them; else of the altitude.
+    sizes: px, ring and square expected by the published rules where a board has them; else of the altitude.
     """
     figures = _figures(listed, altitude_cm, rules, sizes or expected_sizes(altitude_cm))
     kinds = tuple(figure.kind for figure in figures)
@@ -230,7 +230,7 @@ def _are_a_pair(square: Figure, rectangle: Figure) -> bool:
 
 
 def _is_inside(x: int, y: int, reach: int) -> bool:
-    """Whether all within `reach` of a place is in the image; all in 1/16 px."""
+    """Whether all within `reach` of a position is in the image; all in 1/16 px."""
     return reach <= x <= 16 * (WIDTH - 1) - reach and reach <= y <= 16 * (HEIGHT - 1) - reach
 
 

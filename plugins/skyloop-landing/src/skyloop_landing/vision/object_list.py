@@ -8,10 +8,10 @@ This is the reference. Logic and firmware must give the same bits; docs/explanat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from skyloop.core.jit import prepare
 from skyloop_client.errors import StreamError
@@ -56,12 +56,12 @@ class ObjectList:
         return words
 
     @staticmethod
-    def from_words(words: Any) -> ObjectList:
-        words = np.asarray(words, "<u4").astype(np.int64)
-        count = int(words[1])
-        area, sum_x, sum_y, x, y = words[HEADER_WORDS:].reshape(-1, OBJECT_WORDS)[:count, :5].T
+    def from_words(words: ArrayLike) -> ObjectList:
+        given = np.asarray(words, "<u4").astype(np.int64)
+        count = int(given[1])
+        area, sum_x, sum_y, x, y = given[HEADER_WORDS:].reshape(-1, OBJECT_WORDS)[:count, :5].T
         objects = np.stack([area, sum_x, sum_y, x & 0xFFFF, x >> 16, y & 0xFFFF, y >> 16], axis=1)
-        return ObjectList(int(words[0]), objects, int(words[2]) >> 16)
+        return ObjectList(int(given[0]), objects, int(given[2]) >> 16)
 
 
 def grey(image: Pixels) -> Pixels:

@@ -181,7 +181,7 @@ class ReliableWriter:
 class Pieces:
     """A sample of which not every fragment came."""
 
-    whole: bytearray
+    data: bytearray
     size: int
     left: set[int]
     sample: wire.DataFragment
@@ -228,10 +228,10 @@ class ReliableReader:
         if writer is None or sample.number < writer.next or sample.number in writer.held:
             return []
         if isinstance(sample, wire.DataFragment):
-            whole = self._joined(writer, sample)
-            if whole is None:
+            joined = self._joined(writer, sample)
+            if joined is None:
                 return []
-            sample = whole
+            sample = joined
         if sample.number != writer.next and len(writer.held) >= MOST_HELD:
             return []  # it will be asked for again
         writer.held[sample.number] = sample
@@ -239,23 +239,23 @@ class ReliableReader:
 
     def _joined(self, writer: RemoteWriter, sample: wire.DataFragment) -> wire.Data | None:
         pieces = writer.pieces.get(sample.number)
-        if pieces is None or (pieces.size, len(pieces.whole)) != (sample.size, sample.whole):
+        if pieces is None or (pieces.size, len(pieces.data)) != (sample.size, sample.total):
             writer.pieces.pop(sample.number, None)
-            waiting = sum(len(one.whole) for one in writer.pieces.values())
-            if sample.whole + waiting > MOST_BYTES or len(writer.pieces) >= MOST_HELD:
+            waiting = sum(len(one.data) for one in writer.pieces.values())
+            if sample.total + waiting > MOST_BYTES or len(writer.pieces) >= MOST_HELD:
                 return None
-            count = (sample.whole + sample.size - 1) // sample.size
-            pieces = Pieces(bytearray(sample.whole), sample.size, set(range(1, count + 1)), sample)
+            count = (sample.total + sample.size - 1) // sample.size
+            pieces = Pieces(bytearray(sample.total), sample.size, set(range(1, count + 1)), sample)
             writer.pieces[sample.number] = pieces
         at = (sample.first - 1) * sample.size
-        piece = sample.payload[: min(sample.count * sample.size, sample.whole - at)]
-        pieces.whole[at : at + len(piece)] = piece
+        piece = sample.payload[: min(sample.count * sample.size, sample.total - at)]
+        pieces.data[at : at + len(piece)] = piece
         pieces.left -= set(range(sample.first, sample.first + sample.count))
         if pieces.left:
             return None
         del writer.pieces[sample.number]
         return wire.Data(
-            sample.reader, sample.writer, sample.number, pieces.sample.inline, pieces.sample.order, bytes(pieces.whole)
+            sample.reader, sample.writer, sample.number, pieces.sample.inline, pieces.sample.order, bytes(pieces.data)
         )
 
     def _turn(self, writer: RemoteWriter) -> list[wire.Data]:

@@ -45,12 +45,12 @@ class Graph:
     def tell(self, owner: bytes, readers: Sequence[bytes], writers: Sequence[bytes]) -> None:
         """`owner`: the participant of the node, by which others find it for an endpoint."""
         built = {}
-        for size, (gid, node, whole) in FORMATS.items():
+        for size, (gid, node, participant) in FORMATS.items():
             mine, heard, said = (
                 [gid(np.frombuffer(one.ljust(size, b"\0"), np.uint8)) for one in ids]
                 for ids in ((owner,), readers, writers)
             )
-            built[size] = bytes(encode(whole(mine[0], [node(NAMESPACE, NODE, heard, said)])))
+            built[size] = bytes(encode(participant(mine[0], [node(NAMESPACE, NODE, heard, said)])))
         if built != self._told:
             self._told = built
             for reader in list(self._readers):

@@ -18,7 +18,6 @@ LITTLE = 1
 FINAL = 2
 """Of ACKNACK and HEARTBEAT: no answer is needed."""
 HAS_QOS, HAS_DATA, HAS_KEY = 2, 4, 8
-FRAG_HAS_KEY = 4
 MOST_BITS = 256
 """Of a set of numbers; the standard's limit."""
 FRAGMENT = 32_000
@@ -46,7 +45,7 @@ class DataFragment(Data):
     count: int
     size: int
     """Bytes of one fragment."""
-    whole: int
+    total: int
     """Bytes of the sample."""
 
 
@@ -168,14 +167,14 @@ def _data(body: bytes, flags: int, order: str) -> Data:
 def _fragment(body: bytes, flags: int, order: str) -> DataFragment:
     (to_qos,) = struct.unpack_from(order + "2xH", body, 0)
     number = _number(body, 12, order)
-    first, count, size, whole = struct.unpack_from(order + "IHHI", body, 20)
-    if not first or not count or not size or (first - 1 + count - 1) * size >= whole:
+    first, count, size, total = struct.unpack_from(order + "IHHI", body, 20)
+    if not first or not count or not size or (first - 1 + count - 1) * size >= total:
         raise ValueError("fragments that are none")
     inline, at = _inline(body, 4 + to_qos, order) if flags & HAS_QOS else (b"", 4 + to_qos)
     payload = body[at:]
-    if len(payload) < min(count * size, whole - (first - 1) * size):
+    if len(payload) < min(count * size, total - (first - 1) * size):
         raise ValueError("a fragment is cut off")
-    return DataFragment(body[4:8], body[8:12], number, inline, order, payload, first, count, size, whole)
+    return DataFragment(body[4:8], body[8:12], number, inline, order, payload, first, count, size, total)
 
 
 def _inline(body: bytes, at: int, order: str) -> tuple[bytes, int]:

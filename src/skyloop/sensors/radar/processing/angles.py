@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skyloop.core.fmcw import LIGHT_SPEED
+from skyloop.core.radar_waveform import LIGHT_SPEED
 from skyloop.sensors.radar.processing.spectra import Complex
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array

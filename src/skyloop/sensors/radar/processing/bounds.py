@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.processing.angles import Antennas
 from skyloop_client.messages import Array
 

@@ -63,18 +63,6 @@ def training_cells(guard: Cells, training: Cells) -> int:
     return whole - (2 * guard[0] + 1) * (2 * guard[1] + 1)
 
 
-def averaging_threshold_db(false_alarm_rate: float, n_rx: int, independent_cells: float) -> float:
-    """dB over `averaged_noise` that gives this false-alarm rate per cell of white noise.
-
-    Powers averaged over antennas are gamma-distributed, so the ratio of cell to noise follows F(2 n_rx, 2 n_rx cells).
-    Windows and padding correlate the cells; then count `training_cells` over `windows.correlation` times padding of
-    each axis.
-    """
-    from scipy.special import fdtri
-
-    return float(10.0 * np.log10(fdtri(2 * n_rx, 2 * n_rx * independent_cells, 1.0 - false_alarm_rate)))
-
-
 def false_alarm_rate(kind: str, threshold_db: float, n_rx: int, independent_cells: float, rank: float = 0.75) -> float:
     """The false-alarm rate per cell of white noise, at this threshold."""
     from scipy.special import betaincinv, fdtrc, gammaincc, gammaincinv

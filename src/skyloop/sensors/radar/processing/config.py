@@ -60,7 +60,7 @@ class ProcessingConfig(BaseModel):
     speed_padding: Annotated[int, Field(ge=1, le=8)] = 1
     """How many times longer than its data the Doppler FFT is."""
     mti: Literal["none", "mean", "running"] = "mean"
-    """How echoes of things that stand still are removed: `none` keeps them, `mean` subtracts the mean over the chirps
+    """How echoes of objects that stand still are removed: `none` keeps them, `mean` subtracts the mean over the chirps
     of a burst, `running` an average over bursts. `mean` also removes targets slower than about two speed cells, or
     splits them into two."""
     clutter_bursts: Annotated[float, Field(ge=1.0)] = 20.0

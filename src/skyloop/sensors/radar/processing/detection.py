@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.radar.processing.angles import Antennas, azimuth_elevation, capon, monopulse
 from skyloop.sensors.radar.processing.cfar import Indices, averaged_noise, ordered_noise, peaks, unmasked
 from skyloop.sensors.radar.processing.config import ProcessingConfig

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.radar.processing.spectra import (
     beat_ranges,
     mean_power,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.radar.processing.angles import Antennas
 from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.radar.processing.detection import points_of

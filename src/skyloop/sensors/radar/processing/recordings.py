@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import RadarScan
 from skyloop_client.streams import Rate

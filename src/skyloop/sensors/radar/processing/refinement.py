@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from skyloop.core.fmcw import Waveform
+from skyloop.core.radar_waveform import Waveform
 from skyloop.sensors.radar.processing.spectra import Complex, Volts
 from skyloop.sensors.radar.processing.windows import WindowName, window
 from skyloop_client.messages import Array

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop.core.fmcw import LIGHT_SPEED, Waveform
+from skyloop.core.radar_waveform import LIGHT_SPEED, Waveform
 from skyloop.sensors.radar.processing.windows import WindowName, window
 from skyloop_client.messages import Array, RadarScan, RangeDopplerImage
 

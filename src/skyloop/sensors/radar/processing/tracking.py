@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skyloop.core.tracking import assigned, constant_velocity, kalman_gain
 from skyloop.sensors.radar.processing.config import TrackingConfig
 from skyloop_client.messages import Array, RadarDetections
 from skyloop_client.streams import NS_PER_S
@@ -44,7 +46,7 @@ class Tracker:
         """Predicts all tracks to the burst's time, updates them with its points, and returns the confirmed ones."""
         dt = 0.0 if self.t_ns is None else (detections.t_ns - self.t_ns) / NS_PER_S
         self.t_ns = detections.t_ns
-        measured = clusters(detections, self.config.cluster_distance)
+        measured = np.array([row for _, row in clusters(detections, self.config.cluster_distance)]).reshape(-1, 4)
         if self.tracks:
             states = np.stack([track.state for track in self.tracks])
             covariances = np.stack([track.covariance for track in self.tracks])
@@ -70,16 +72,15 @@ class Tracker:
         weighted = np.linalg.solve(spreads, residuals.transpose(0, 2, 1)).transpose(0, 2, 1)
         distances = np.sqrt(np.sum(residuals * weighted, axis=2))
         pairs = [(float(distances[t, m]), int(t), int(m)) for t, m in np.argwhere(distances <= c.gate)]
-        fed: dict[int, int] = {}
         # Confirmed tracks choose first, so that a new track does not take the point of an old one.
-        for _, t, m in sorted(pairs, key=lambda pair: (not self.tracks[pair[1]].confirmed, *pair)):
-            if t not in fed and m not in fed.values():
-                fed[t] = m
-                gain = np.linalg.solve(spreads[t], slopes[t] @ covariances[t]).T
-                keep = np.eye(6) - gain @ slopes[t]
-                self.tracks[t].state = states[t] + gain @ residuals[t, m]
-                # Joseph's form keeps the covariance symmetric and positive.
-                self.tracks[t].covariance = keep @ covariances[t] @ keep.T + gain @ noise @ gain.T
+        pairs.sort(key=lambda pair: (not self.tracks[pair[1]].confirmed, *pair))
+        fed = assigned((t, m) for _, t, m in pairs)
+        for t, m in fed.items():
+            gain = kalman_gain(spreads[t], slopes[t], covariances[t])
+            keep = np.eye(6) - gain @ slopes[t]
+            self.tracks[t].state = states[t] + gain @ residuals[t, m]
+            # Joseph's form keeps the covariance symmetric and positive.
+            self.tracks[t].covariance = keep @ covariances[t] @ keep.T + gain @ noise @ gain.T
         return fed
 
     def _residuals(self, difference: Array) -> Array:
@@ -121,8 +122,7 @@ class Tracker:
 
 def predicted(states: Array, covariances: Array, dt: float, acceleration_sd: float) -> tuple[Array, Array]:
     """(n, 6) and (n, 6, 6) `dt` s later, with an acceleration that is random but constant over `dt`."""
-    step = np.eye(6)
-    step[:3, 3:] = dt * np.eye(3)
+    step = constant_velocity(dt)
     push = np.concatenate([0.5 * dt * dt * np.eye(3), dt * np.eye(3)])
     return states @ step.T, step @ covariances @ step.T + acceleration_sd**2 * push @ push.T
 
@@ -143,16 +143,20 @@ def measurement_of(states: Array) -> tuple[Array, Array]:
     return np.column_stack([distance, speed, azimuth, elevation]), slopes
 
 
-def clusters(detections: RadarDetections, distance: float) -> Array:
-    """(n, 4) range, speed, azimuth, elevation: each strongest point with all within `distance` m, weighted by power."""
+def clusters(
+    detections: RadarDetections, distance: float, chosen: NDArray[np.intp] | None = None
+) -> list[tuple[int, Array]]:
+    """Each strongest point with all within `distance` m of it: its index, and the mean range, speed, azimuth and
+    elevation (4,), weighted by power. Points that are not `chosen` are left out."""
     columns = (detections.ranges, detections.speeds, detections.azimuths, detections.elevations)
     values = np.column_stack(columns)
     weight = 10.0 ** (detections.snr_db / 10.0)
-    left = list(np.argsort(-weight, kind="stable"))
+    left = np.arange(len(weight)) if chosen is None else chosen
+    left = left[np.argsort(-weight[left], kind="stable")]
     merged = []
-    while left:
-        apart = np.linalg.norm(detections.points[left] - detections.points[left[0]], axis=1)
-        members = [i for i, d in zip(left, apart, strict=True) if d <= distance]
-        merged.append(weight[members] @ values[members] / weight[members].sum())
-        left = [i for i in left if i not in members]
-    return np.array(merged).reshape(-1, 4)
+    while len(left):
+        near = np.linalg.norm(detections.points[left] - detections.points[left[0]], axis=1) <= distance
+        members = left[near]
+        merged.append((int(left[0]), weight[members] @ values[members] / weight[members].sum()))
+        left = left[~near]
+    return merged

@@ -14,12 +14,7 @@ from skyloop_client.messages import Array
 
 WindowName = Literal["rectangular", "hann", "hamming", "blackman", "chebyshev"]
 
-COSINES = {
-    "rectangular": (1.0,),
-    "hann": (0.5, 0.5),
-    "hamming": (0.54, 0.46),
-    "blackman": (0.42, 0.5, 0.08),
-}
+COSINES = {"rectangular": (1.0,), "hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
 CHEBYSHEV_DB = 60.0
 """dB by which the even sidelobes of "chebyshev" are below its main lobe."""
 

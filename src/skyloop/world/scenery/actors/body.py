@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.world.mesh import Mesh, merged, mesh_of
 from skyloop.world.scenery.actors.body_tables import SOLE, Build
-from skyloop.world.scenery.actors.skins import SkinLook, eased, fewer, of_girth, section, skin, tube
+from skyloop.world.scenery.actors.skins import Bulge, SkinLook, eased, fewer, of_girth, section, skin, tube
 from skyloop_client.messages import Array
 
 SKIN, HAIR, TOP, BOTTOM, SHOES, ACCENT = range(1, 7)
@@ -75,7 +74,7 @@ def _lifted(rows: list[list[float]], dz: float, dx: float = 0.0) -> list[list[fl
     return [[row[0] + dz, row[1] + dx, *row[2:]] for row in rows]
 
 
-def _lobes(axis: float, height: float, out: float, spread: float, tall: float, depth: float) -> Any:
+def _lobes(axis: float, height: float, out: float, spread: float, tall: float, depth: float) -> Bulge:
     """A pair of soft bumps left and right of the middle: `axis` 1 on the front, -1 on the back."""
 
     def bulge(points: Array) -> Array:
@@ -149,7 +148,7 @@ def chest(build: Build, top: str, lod: int) -> Mesh:
     return merged(parts)
 
 
-def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
+def _top(rows: list[list[float]], top: str, lod: int, bust: Bulge | None) -> Mesh:
     cloth = SkinLook("cloth", TOP)
     if top == "jacket" and lod == 1:
         return merged([tube(rows, cloth, lod=lod, n=14, bulge=bust), _front_strip(rows, bust)])
@@ -174,7 +173,7 @@ def _top(rows: list[list[float]], top: str, lod: int, bust: Any) -> Mesh:
     return tube(rows, cloth, n=14, bulge=opened, paint=shown)
 
 
-def _front_strip(rows: list[list[float]], bust: Any) -> Mesh:
+def _front_strip(rows: list[list[float]], bust: Bulge | None) -> Mesh:
     """The strip between a jacket's edges, for the middle level of detail; it lies 1 cm in front of the jacket."""
     kept = fewer(np.array(rows), 1)
     front = np.stack([kept[:, 1] + kept[:, 3], 0.0 * kept[:, 0], kept[:, 0]], -1)
@@ -224,12 +223,7 @@ def upper_arm(build: Build, top: str, side: int, lod: int) -> Mesh:
         sleeve.append(section(-0.58 * length, 1.02 * r + 0.016, 1.02 * r + 0.014, 0.94 * r + 0.013))
         if lod == 0:
             sleeve.append(section(-0.575 * length, r - 0.004, r - 0.004, 0.9 * r - 0.004))
-        return merged(
-            [
-                tube(sleeve, cloth, lod=lod, n=8, top=0.022),
-                tube(rows[2:], BARE, lod=lod, n=8, bottom=elbow),
-            ]
-        )
+        return merged([tube(sleeve, cloth, lod=lod, n=8, top=0.022), tube(rows[2:], BARE, lod=lod, n=8, bottom=elbow)])
     return tube(eased(rows, 0.75 * ease), cloth, lod=lod, n=8, top=0.022 + 0.3 * ease, bottom=elbow + 0.75 * ease)
 
 
@@ -308,12 +302,7 @@ def thigh(build: Build, bottom: str, side: int, lod: int) -> Mesh:
         leg.append(section(-0.80 * length, 0.90 * r + 0.012, 0.88 * r + 0.012, 0.82 * r + 0.012, x=0.005))
         if lod == 0:
             leg.append(section(-0.79 * length, 0.75 * r, 0.75 * r, 0.70 * r))
-        return merged(
-            [
-                tube(leg, cloth, lod=lod, n=10),
-                tube(rows[2:], BARE, lod=lod, n=10, bottom=knee),
-            ]
-        )
+        return merged([tube(leg, cloth, lod=lod, n=10), tube(rows[2:], BARE, lod=lod, n=10, bottom=knee)])
     loose = 0.007 if bottom == "jeans" else 0.011
     extra = [0.0, 0.0, 0.001, 0.003, 0.0]
     leg = [eased([row], loose + e)[0] for row, e in zip(rows, extra, strict=True)]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import float64, void
@@ -89,7 +89,7 @@ chassis_type = record_type(
 
 
 @kernel(void(float64, chassis_type, path_type, height_field_type, float64[:, :, ::1]))
-def drive_poses(s: Any, chassis: Any, way: Any, ground: Any, out: Any) -> None:
+def drive_poses(s, chassis, way, ground, out):
     """Writes the poses of body and four wheels at s metres along the path to out (5, 3, 4)."""
     car, path, g = Chassis(*chassis), PathArrays(*way), HeightField(*ground)
     hubs, rolled = car.hubs, car.rolled

@@ -11,7 +11,6 @@ Everything is a function of the phase, which is the arc length walked divided by
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import float64, from_dtype, void
@@ -77,11 +76,11 @@ class _Rolling:
         walked = np.concatenate([[0.0], np.cumsum(0.5 * (height[1:] + height[:-1]) * np.diff(pitch))])
         self._advance = np.interp(0.0, pitch, walked) - walked
 
-    def height(self, pitch: Any) -> Any:
-        return np.interp(pitch, self._pitch, self._height)
+    def height(self, pitch: float | Array) -> Array:
+        return np.asarray(np.interp(pitch, self._pitch, self._height))
 
-    def advance(self, pitch: Any) -> Any:
-        return np.interp(pitch, self._pitch, self._advance)
+    def advance(self, pitch: float | Array) -> Array:
+        return np.asarray(np.interp(pitch, self._pitch, self._advance))
 
 
 def foot_cycle(speed: float, stride: float, duty: float, outline: Array) -> Array:
@@ -134,7 +133,7 @@ def _spline(cycle: Array, stride: float) -> Array:
     )
 
 
-def _ride(cycle: Array, walk: Any) -> tuple[float, float, float]:
+def _ride(cycle: Array, walk: NDArray[np.void]) -> tuple[float, float, float]:
     """(m, m, share): the mean height of the hips, their bobbing and its phase, as high as the legs allow."""
     phase = np.arange(SAMPLES) / SAMPLES
     longest = np.sqrt(
@@ -315,7 +314,7 @@ def _arm(w, chest, arm, side, heading, swing):
         float64, from_dtype(WALK)[::1], float64[:, :, ::1], path_type, height_field_type, float64[:, :, ::1],
     )
 )  # fmt: skip
-def walk_poses(t: Any, walk: Any, foot: Any, path: Any, ground: Any, out: Any) -> None:
+def walk_poses(t, walk, foot, path, ground, out):
     """Writes the poses of all parts of one walker at t seconds to out (15, 3, 4)."""
     w, way = walk[0], (PathArrays(*path), HeightField(*ground))
     s = w.start + w.speed * t

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +46,7 @@ def _extents(build: Build, level: Array) -> tuple[Array, Array, Array]:
     return front, back, half * jowl * slim
 
 
-def _surface(build: Build, level: Array, angle: Array, out: Any = 0.0) -> Array:
+def _surface(build: Build, level: Array, angle: Array, out: float | Array = 0.0) -> Array:
     """(..., 3) m from the ears' line at the height of the chin; the crown closes as an ellipse."""
     height = build.length("head")
     front, back, half = _extents(build, level)

@@ -105,11 +105,11 @@ APART = 1.1
 HOME_FREE = 1.8
 """m around the origin, where vehicles take off."""
 FEET, HEAD = 0.12, 1.95
-"""m above the floor between which things are in the way of a person; a rug is not."""
+"""m above the floor between which objects are in the way of a person; a rug is not."""
 CELL = 0.1
 TRIES = 600
 MOVERS_SEEN = 240.0
-"""s of the motion of other things from which a way keeps away."""
+"""s of the motion of other objects from which a way keeps away."""
 
 
 class Area(NamedTuple):
@@ -132,7 +132,7 @@ class FreeFloor:
         taken = occupancy(model, None, (*self._low, FEET), (area.east, area.north, HEAD), CELL).any(axis=2)
         # outside of the area nothing is known
         walled = np.pad(taken, 1, constant_values=True)
-        # the thing may begin anywhere within its cell, the person be anywhere within another
+        # the object may begin anywhere within its cell, the person be anywhere within another
         self._standing: Array = np.maximum(distance_transform_edt(~walled)[1:-1, 1:-1] - 1.0, 0.0) * CELL
         self._ways: NDArray[np.bool_] = np.zeros(taken.shape, np.bool_)
         self._apart: Array = np.full(taken.shape, np.inf)
@@ -140,7 +140,7 @@ class FreeFloor:
             self.take(np.concatenate([mover.poses(t)[:, :2, 3] for t in np.arange(0.0, MOVERS_SEEN, 0.5)]))
 
     def room(self, points: Array) -> float:
-        """m from (n, 2) points to the nearest thing that stands."""
+        """m from (n, 2) points to the nearest object that stands."""
         return float(self._at(self._standing, points).min())
 
     def apart(self, points: Array) -> float:
@@ -172,7 +172,7 @@ class FreeFloor:
 def add_walkers(
     model: Model, ground: Ground, count: int, area: Area, *, seed: int, world: str, randomise: frozenset[str]
 ) -> None:
-    """Adds `count` people who walk to and fro; the seed chooses the ways. To be called when all things stand."""
+    """Adds `count` people who walk to and fro; the seed chooses the ways. To be called when all objects stand."""
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST_WALKERS:
         raise ScenarioError(f"world '{world}': walkers is {count!r}; give 0 to {MOST_WALKERS}")
     if count == 0:

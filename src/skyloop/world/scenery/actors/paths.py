@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, void
@@ -68,7 +68,7 @@ def path_at(path, s):
 
 
 @kernel(void(path_type, float64[::1], float64[:, ::1]))
-def _path_at_many(arrays: Any, s: Any, out: Any) -> None:
+def _path_at_many(arrays, s, out):
     path = PathArrays(*arrays)
     for i in range(s.shape[0]):
         out[i, 0], out[i, 1], out[i, 2] = path_at(path, s[i])

@@ -136,7 +136,7 @@ def _rotation(forwards: float, outwards: float, turned: float) -> NDArray[np.flo
     rx = np.array([[1, 0, 0], [0, np.cos(b), -np.sin(b)], [0, np.sin(b), np.cos(b)]])
     ry = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
     rz = np.array([[np.cos(c), -np.sin(c), 0], [np.sin(c), np.cos(c), 0], [0, 0, 1]])
-    return rx @ ry @ rz  # type: ignore[no-any-return]
+    return np.asarray(rx @ ry @ rz)
 
 
 def standing_poses(build: Build, stance: str) -> NDArray[np.float64]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +26,10 @@ def section(
 ) -> list[float]:
     """One level of a skin: m in front of, behind and beside the axis at (x, y); `p` 2 is an ellipse, more is boxier."""
     return [z, x, y, front, back, half, p]
+
+
+Bulge = Callable[[Array], Array]
+"""Moves the (k, n, 3) points of the rings of a skin."""
 
 
 def of_girth(row: list[float], girth: float) -> list[float]:
@@ -65,8 +68,8 @@ def tube(
     n: int = 10,
     top: float = 0.0,
     bottom: float = 0.0,
-    bulge: Any = None,
-    paint: Any = None,
+    bulge: Bulge | None = None,
+    paint: tuple[SkinLook, Callable[[Array], Array]] | None = None,
 ) -> Mesh:
     """A skin through sections from top to bottom or back; `top` and `bottom` are m of rounding beyond open ends.
 

@@ -1,1 +1,0 @@
-"""One file per thing a user starts: run, loop, autopilot, serve, mavlink, fly, look, size, doctor."""
