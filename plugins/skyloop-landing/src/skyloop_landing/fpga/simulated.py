@@ -201,8 +201,9 @@ class SimulatedFabric:
 def _loaded(path: str) -> ctypes.CDLL:
     loaded = ctypes.CDLL(path)
     loaded.fabric_open.restype = ctypes.c_void_p
-    for name in ("close", "clocks", "latency"):
-        loaded[f"fabric_{name}"].argtypes = [ctypes.c_void_p]
+    # by attribute: an index would give a new function each time, without the types
+    for call in (loaded.fabric_close, loaded.fabric_clocks, loaded.fabric_latency):
+        call.argtypes = [ctypes.c_void_p]
     loaded.fabric_clocks.restype = loaded.fabric_latency.restype = ctypes.c_uint64
     loaded.fabric_read.argtypes = [ctypes.c_void_p, ctypes.c_uint32]
     loaded.fabric_read.restype = ctypes.c_uint32
