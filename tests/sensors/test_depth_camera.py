@@ -278,7 +278,8 @@ def test_a_scenario_changes_the_noise_of_a_material_and_of_an_object() -> None:
     def noise() -> float:
         """Of the first object, which is of brick."""
         changed.enter(model)
-        return sd(changed.measure(STILL, flat(3.0, material="brick"), (), KeyedRandom(KEY, 0))[0].depth)
+        scene: Any = flat(3.0, material="brick")
+        return sd(changed.measure(STILL, scene, (), KeyedRandom(KEY, 0))[0].depth)
 
     model.change_surfaces({"brick": 0.8})
     assert noise() == pytest.approx(0.005 * np.exp(0.8 * 3.0), rel=0.03)

@@ -48,16 +48,9 @@ def test_a_map_too_large_for_a_record_is_sent_as_the_part_around_the_body() -> N
     states[390, 10, 30] = OCCUPIED
     body = np.array([77.0, 3.0, 6.0])
     ground = GroundGrid(states.max(axis=2), np.zeros(2), 0.2)
+    levels = states.astype(np.float32)
     snapshot = MapSnapshot(
-        1,
-        body,
-        states,
-        np.zeros(3),
-        0.2,
-        ground,
-        states.astype(np.float32),
-        ground.states,
-        body[None].astype(np.float32),
+        1, body, states, np.zeros(3), 0.2, ground, levels, levels.max(axis=2), body[None].astype(np.float32)
     )
     sent = taken(snapshot.voxels_message(), 2)
     assert sent.voxels.shape == (258, 258, 60)
