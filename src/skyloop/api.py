@@ -11,10 +11,11 @@ PUBLIC: dict[str, dict[str, str]] = {
     "Scenarios and simulations": {
         "skyloop": "Scenario Simulation build campaign load_scenario make_scenario",
         "skyloop.run": "Progress run_scenario",
-        "skyloop.sim.assembly": "load_airframe survey_of",
+        "skyloop.sim.assembly": "load_airframe",
         "skyloop.sim.parts": "PilotPart",
         "skyloop.sim.scenario": "Vehicle",
         "skyloop.sim.simulation_port": "FlightMemory SimulationPort",
+        "skyloop.sim.survey": "survey_of",
         "skyloop.sim.world_view": "WorldView",
     },
     "Messages, streams and errors": {

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from skyloop.sim.scenario import Scenario, Vehicle
 
 FILES = {
-    "scenario": ("Scenario", "PacingConfig", "EarthConfig", "UserPilot", "UserSensor"),
+    "scenario": ("Scenario", "PacingConfig", "EarthConfig", "UserPilot", "UserSensor", "SurfaceChoice"),
     "world": ("WorldConfig",),
     "weather": ("WeatherConfig",),
     "observer": ("ObserverConfig",),
@@ -20,6 +20,7 @@ FILES = {
     "landing": ("LandingPilotConfig", "LandingStart", "LandingControlConfig"),
     "navigate": ("NavigatePilotConfig", "NavigatorConfig", "GlobalPlannerConfig", "LocalPlannerConfig"),
     "failsafe": ("Failsafes",),
+    "drawn": ("ExploreConfig", "FreeSpaceConfig", "DrawnGoals"),
     "px4": ("Px4Choice",),
     "state": ("EkfConfig", "EstimatorConfig"),
     "sensor": ("SensorConfig", "MountConfig"),

@@ -9,6 +9,7 @@ import pytest
 from option_flights import ALOFT, DRONE, Case, Flight, Script, at, check, end, fields_of, fly, joined, most, repeated
 
 from skyloop.vehicle.failsafes import Failsafes
+from skyloop.world.worlds.room import BOXES
 from skyloop_client.messages import Arm, Goal, Hover, Land, TakeOff, Velocity
 
 EAST = Velocity(np.array([2.0, 0.0, 0.0]))
@@ -44,6 +45,9 @@ def time_of_lost_estimate(flight: Flight) -> float:
     return flight.event_time("failsafe", "estimate lost")
 
 
+x, y = BOXES[4]
+ROOM = {**ALOFT, "world": "room", DRONE + "position": [x + 0.2, y, 4.0]}
+OVER_A_BOX = Script(((0.0, Arm()), (0.0, Hover()), (0.5, Land())), 14.0, ROOM)
 HOME = LOW_BATTERY.but({DRONE + "failsafes.battery_action": "home"})
 FAILSAFES = {
     "battery_low": Case(0.1, LOW_BATTERY, time_of_low_battery, 50.0),
@@ -52,6 +56,7 @@ FAILSAFES = {
     "setpoint_land_after": Case(2.0, SILENCE, time_of_landing_after_loss, -2.9),
     "estimate_timeout": Case(1.0, BLIND, time_of_lost_estimate, 0.6),
     "descent_speed": Case(1.4, LANDING, at(3.0, "velocity", 2), -0.5),
+    "landing_search": Case(0.0, OVER_A_BOX, end("position", 2), 0.3),
     "home_altitude": Case(8.0, HOME.but({DRONE + "position": [0.0, 0.0, 2.0]}), most("position", 2), 2.5),
 }
 

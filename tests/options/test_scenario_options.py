@@ -12,7 +12,7 @@ from option_flights import ALOFT, DRONE, HOVER, STEP, Case, Flight, Script, chec
 import skyloop
 from skyloop.core.clock import FreeRunning, RealTime
 from skyloop.run import run_scenario
-from skyloop.sim.scenario import PacingConfig, Scenario, UserPilot, UserSensor, make_scenario
+from skyloop.sim.scenario import PacingConfig, Scenario, SurfaceChoice, UserPilot, UserSensor, make_scenario
 from skyloop.world.earth import EarthConfig
 from skyloop_client.messages import Arm, Velocity
 
@@ -125,7 +125,7 @@ def test_a_run_lasts_its_duration(tmp_path: Path) -> None:
 
 
 def test_every_option_of_a_scenario_is_covered() -> None:
-    here = {"seed", "duration", "physics_rate_hz", "truth_rate_hz", "pacing", "earth"}
+    here = {"seed", "duration", "physics_rate_hz", "truth_rate_hz", "pacing", "earth", "materials"}
     labels = {"name", "description", "folder"}
     assert fields_of(Scenario) == here | labels | {"world", "weather", "observers", "wind", "vehicles"}
 
@@ -181,3 +181,14 @@ def test_own_sensor_options_reach_it() -> None:
     far = fly(script, {DRONE + "sensors": {"mocap": {**sensor, "options": {"offset": 7.0}}}})
     assert far.records("mocap")[-1].position[0] == pytest.approx(7.0, abs=1e-3)
     assert fly(script).records("mocap")[-1].position[0] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.renders
+def test_materials() -> None:
+    """`SurfaceChoice`: the noise of a depth camera on grass, by `depth_m`."""
+    assert fields_of(SurfaceChoice) == {"depth_m"}
+    down = {"mount": {"rotation_deg": [0, 90, 0]}}
+    camera = {"kind": "depth_camera", "width": 64, "height": 48, "zero_share": 0.0, **down}
+    high, noisy = Script((), 0.1, {**ALOFT, DRONE + "sensors": {"depth": camera}}), {"grass": {"depth_m": 0.9}}
+    plain, changed = (fly(high, {"materials": more}).records("depth")[0].depth for more in ({}, noisy))
+    assert changed.std() > 2.0 * plain.std()

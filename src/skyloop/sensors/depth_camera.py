@@ -203,7 +203,7 @@ def add_noise(depth, materials, disturbance, table, limits, counter, out):
     chances = 4 * ((w + 3) // 4)
     words = np.zeros((4, (w + 3) // 4 + (w + 7) // 8), np.uint32)
     flat, normals = words.reshape(words.size), np.zeros(w, np.float32)
-    random = table[0, 0] > 0.0 or lost.max() > 0.0
+    random = table[0, table.shape[1] - 1] > 0.0 or lost.max() > 0.0
     for i in range(h):
         if random:
             _draw_row(i, key, index, words, normals)

@@ -46,7 +46,7 @@ from skyloop.sim.sensing import ObserverPart, SensorPart
 from skyloop.sim.simulation import Simulation
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.spawning import join
-from skyloop.sim.survey import WorldSurvey
+from skyloop.sim.survey import WorldSurvey, survey_of
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop.sim.watchful_people import people_parts
 from skyloop.sim.world_editor import WorldEditor
@@ -58,7 +58,7 @@ from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, Flyi
 from skyloop.vehicle.pilots.pilots import build_pilot
 from skyloop.world.atmosphere import ConstantWind, DrydenWind, wind_field
 from skyloop.world.earth import Earth
-from skyloop.world.model import Model, basic_shapes
+from skyloop.world.model import basic_shapes
 from skyloop.world.scene import WorldScene
 from skyloop.world.solids import Solids
 from skyloop.world.weather import randomised, weather_at
@@ -129,20 +129,6 @@ def build(
     simulation = Simulation(clock, fleet, bus, schedule, autopilots, parts, port)
     simulation.editor.join = partial(join, simulation, context, scenario.seed)
     return simulation
-
-
-def survey_of(scenario: Scenario, vehicle: Vehicle, model: Model | None = None) -> WorldSurvey:
-    """For what the vehicle's pilot leaves to the seed. Without `model`, the world is built if anything is drawn."""
-
-    def built() -> Model:
-        if model is not None:
-            return model
-        folder = None if scenario.folder is None else Path(scenario.folder)
-        made = build_world(scenario.world, scenario.seed, folder).model
-        made.freeze()
-        return made
-
-    return WorldSurvey(scenario.seed, scenario.world.file or scenario.world.name, vehicle.position, built)
 
 
 def needed_rooms(scenario: Scenario) -> list[str]:
@@ -305,15 +291,8 @@ def _sensor_parts(vehicle: Vehicle, i: int, scenario: Scenario, folder: Path | N
         stream = "/".join(filter(None, (vehicle.name, name, sensor.stream)))
         latency = config.latency if config.latency is not None else sensor.latency
         check_faults(config.faults, sensor, stream)
-        info = StreamInfo(
-            stream,
-            sensor.message,
-            rate,
-            vehicle.name,
-            round(latency * NS_PER_S),
-            config.mount.mount(),
-            sensor.details(),
-        )
+        delay_ns, mount = round(latency * NS_PER_S), config.mount.mount()
+        info = StreamInfo(stream, sensor.message, rate, vehicle.name, delay_ns, mount, sensor.details())
         part = SensorPart(sensor, info, i, config.faults, scenario.seed, context)
         processing = _processing_parts(vehicle, name, info, context)
         # trackers, and pilots, estimators or controllers of the user's own, may remember what they saw

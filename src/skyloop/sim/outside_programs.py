@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skyloop.sim.assembly import survey_of
 from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, EstimatorConfig
 from skyloop.sim.scenario import Scenario, UserPilot
+from skyloop.sim.survey import survey_of
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
 from skyloop_client.user_code import is_plugin, load_plugin
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.vehicle.trajectories.drawn import DrawnGoals, FreeSpaceConfig, LevelPoint
 from skyloop.world.free_space import FreeSpace, draw_goals, draw_tour
 from skyloop.world.generation import generator
 from skyloop.world.model import Model
+from skyloop.world.world import build_world
 from skyloop_client.messages import Array
 
 
@@ -35,3 +38,17 @@ class WorldSurvey:
 def _rounded(points: Array) -> list[LevelPoint]:
     """To cm, so that a point reads well where it is shown."""
     return [(round(float(x), 2), round(float(y), 2)) for x, y in points]
+
+
+def survey_of(scenario: Scenario, vehicle: Vehicle, model: Model | None = None) -> WorldSurvey:
+    """For what the vehicle's pilot leaves to the seed. Without `model`, the world is built if anything is drawn."""
+
+    def built() -> Model:
+        if model is not None:
+            return model
+        folder = None if scenario.folder is None else Path(scenario.folder)
+        made = build_world(scenario.world, scenario.seed, folder).model
+        made.freeze()
+        return made
+
+    return WorldSurvey(scenario.seed, scenario.world.file or scenario.world.name, vehicle.position, built)

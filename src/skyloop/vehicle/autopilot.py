@@ -17,8 +17,8 @@ from skyloop.vehicle.autopilot_memory import AutopilotMemory
 from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_records import SET_DESCEND, SET_IDLE, SET_POSITION
-from skyloop.vehicle.landing_site import move_over
-from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, write_setpoint
+from skyloop.vehicle.landing_site import MOVE_OVER_SPEED, MOVED_WITHIN, STILL, landing_site
+from skyloop.vehicle.setpoints import check_setpoint, needs_refreshing, setpoint_in, write_setpoint
 from skyloop_client.errors import SetpointError
 from skyloop_client.messages import (
     Arm,
@@ -38,14 +38,8 @@ from skyloop_client.messages import (
     VehicleState,
     VehicleStatus,
     Velocity,
-)
+)  # fmt: skip
 from skyloop_client.streams import NS_PER_S
-
-MOVE_OVER_SPEED = 1.0
-"""m/s, on the way to a clear place to land."""
-MOVED_WITHIN = 0.2
-"""m from it."""
-AT_REST_NS = 2 * NS_PER_S
 
 
 class Autopilot:
@@ -147,7 +141,7 @@ class Autopilot:
             if memory.mode == "takeoff" and memory.hold is not None:
                 if abs(state.position[2] - memory.hold[2]) < 0.2 and abs(state.velocity_world[2]) < 0.4:
                     memory.mode = "hover"
-                    self._event(t_ns, EventKind.TOOK_OFF, f"{self._above_home(memory.hold):.1f} m above home")
+                    self._event(t_ns, EventKind.TOOK_OFF, f"{memory.above_home(memory.hold):.1f} m above home")
             elif memory.mode in ("goal", "home"):
                 self._watch_arrival(state, t_ns)
             elif memory.mode == "land":
@@ -160,12 +154,7 @@ class Autopilot:
         memory = self.memory
         if not memory.armed or memory.mode == "idle":
             return None
-        if memory.setpoint is not None:
-            return memory.setpoint
-        row = self._row
-        if row["kind"] == SET_DESCEND:
-            return Velocity(row["velocity"].copy())
-        return Position(row["position"].copy(), float(row["yaw"]), velocity=row["velocity"].copy())
+        return setpoint_in(self._row) if memory.setpoint is None else memory.setpoint
 
     def status(self, t_ns: int) -> VehicleStatus:
         memory = self.memory
@@ -225,15 +214,12 @@ class Autopilot:
             return
         state = self.state(t_ns)
         place = memory.landing_place(state.position + 0.5 * state.velocity_world)
-        aside = move_over(self.fleet, self.index, (place - state.position)[:2], self.failsafes.landing_search)
-        if aside is None:
-            self._event(t_ns, EventKind.BLOCKED, "no clear place to land is near, landing here")
-        elif aside.any():
-            self._event(t_ns, EventKind.BLOCKED, f"something is below, landing {np.hypot(*aside):.1f} m beside it")
-            place = place + np.append(aside, 0.0)
-        self._hold(place, float(yaw_from_quat(state.quat_wxyz)), t_ns)
-        memory.mode, memory.moves_over = "land", aside is not None and bool(aside.any())
-        if memory.moves_over:
+        site = landing_site(self.fleet, self.index, place, state.position, self.failsafes.landing_search)
+        if site.why:
+            self._event(t_ns, EventKind.BLOCKED, site.why)
+        self._hold(site.position, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        memory.mode, memory.moves_over = "land", site.moved
+        if site.moved:
             self._row["speed_limit"] = MOVE_OVER_SPEED
         else:
             self._descend(t_ns)
@@ -242,7 +228,7 @@ class Autopilot:
         memory = self.memory
         assert memory.hold is not None
         memory.land_start_ns, memory.land_from, memory.moves_over = t_ns, float(memory.hold[2]), False
-        memory.quiet_since_ns = memory.at_rest_since_ns = -1
+        memory.since_ns.clear()
         self._row["velocity"] = (0.0, 0.0, -self.failsafes.descent_speed)
 
     def _go_home(self, t_ns: int) -> None:
@@ -279,15 +265,10 @@ class Autopilot:
         memory = self.memory
         row = self.fleet.states[self.index]
         up = rotate(row["motion"][6:10], np.array([0.0, 0.0, 1.0]))[2]
-        if up < 0.4 and row["body_down"]:
-            if memory.tipped_since_ns < 0:
-                memory.tipped_since_ns = t_ns
-            elif t_ns - memory.tipped_since_ns > 0.2 * NS_PER_S:
-                memory.landed = True
-                self._event(t_ns, EventKind.CRASH, "lies on its side, motors off")
-                self._disarm(t_ns, "tipped over")
-        else:
-            memory.tipped_since_ns = -1
+        if memory.held_ns("tipped over", up < 0.4 and bool(row["body_down"]), t_ns) > 0.2 * NS_PER_S:
+            memory.landed = True
+            self._event(t_ns, EventKind.CRASH, "lies on its side, motors off")
+            self._disarm(t_ns, "tipped over")
 
     def _watch_estimate(self, t_ns: int) -> None:
         memory = self.memory
@@ -297,7 +278,8 @@ class Autopilot:
         if lost and memory.failsafe != "estimate lost":
             self._enter_failsafe(t_ns, "estimate lost", f"descending level{doubt(self.estimate)}")
             memory.interrupted, memory.setpoint = memory.mode, None
-            memory.mode, memory.land_start_ns, memory.quiet_since_ns = "land", t_ns, -1
+            memory.mode, memory.land_start_ns = "land", t_ns
+            memory.since_ns.pop("landed", None)
             # level and without a turn: a yaw setpoint cannot be followed without an estimate
             write_setpoint(self._row, Velocity(np.array([0.0, 0.0, -self.failsafes.descent_speed])), t_ns)
             self._row["kind"] = SET_DESCEND
@@ -355,11 +337,7 @@ class Autopilot:
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
         assert memory.hold is not None
-        if not self.touches():
-            memory.stuck_since_ns = -1
-        elif memory.stuck_since_ns < 0:
-            memory.stuck_since_ns = t_ns
-        elif t_ns - memory.stuck_since_ns > 3 * NS_PER_S:
+        if memory.held_ns("stuck", self.touches(), t_ns) > 3 * NS_PER_S:
             self._event(t_ns, EventKind.BLOCKED, "stands on something short of the goal, landing there")
             self._land(t_ns)
             return
@@ -377,8 +355,7 @@ class Autopilot:
         stood still on something for a while, be it tilted."""
         memory, row = self.memory, self._row
         if memory.moves_over and row["kind"] == SET_POSITION:
-            assert memory.hold is not None
-            if float(np.hypot(*(state.position - memory.hold)[:2])) < MOVED_WITHIN:
+            if memory.hold is not None and np.hypot(*(state.position - memory.hold)[:2]) < MOVED_WITHIN:
                 self._descend(t_ns)
             return
         since = (t_ns - memory.land_start_ns) / NS_PER_S
@@ -390,26 +367,15 @@ class Autopilot:
         if self.on_estimate and self._estimate_is_stale(t_ns):
             # without an estimate, only the legs can tell
             still = unloaded = self.touches()
-        moves = np.linalg.norm(state.velocity_world) > 0.1 or np.linalg.norm(state.angular_velocity_body) > 0.1
-        if moves or not self.touches():
-            memory.at_rest_since_ns = -1
-        elif memory.at_rest_since_ns < 0:
-            memory.at_rest_since_ns = t_ns
-        rests = 0 <= memory.at_rest_since_ns < t_ns - AT_REST_NS
-        if not rests and (not (still and unloaded) or since < 0.5):
-            memory.quiet_since_ns = -1
-        elif memory.quiet_since_ns < 0:
-            memory.quiet_since_ns = t_ns
-        elif t_ns - memory.quiet_since_ns > 0.3 * NS_PER_S:
+        turning, moving = np.linalg.norm(state.angular_velocity_body), np.linalg.norm(state.velocity_world)
+        rests = memory.held_ns("at rest", self.touches() and bool(max(turning, moving) < STILL), t_ns) > 2 * NS_PER_S
+        if memory.held_ns("landed", rests or (still and unloaded and since >= 0.5), t_ns) > 0.3 * NS_PER_S:
             memory.landed = True
             self._event(t_ns, EventKind.LANDED, "touched down")
             self._disarm(t_ns, "landed")
 
     def touches(self) -> bool:
         return any(self.fleet.states[self.index][part] for part in ("legs_down", "body_down"))
-
-    def _above_home(self, position: Array) -> float:
-        return float(position[2] - (0.0 if self.memory.home is None else self.memory.home[2]))
 
     def _estimate_is_stale(self, t_ns: int) -> bool:
         return t_ns - self.memory.estimate_ns > self.failsafes.estimate_timeout * NS_PER_S

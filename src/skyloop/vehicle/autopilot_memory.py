@@ -38,13 +38,10 @@ class AutopilotMemory:
     """The mode that a failsafe for the estimate interrupted."""
     moves_over: bool = False
     """It flies to a clear place before it sinks."""
-    at_rest_since_ns: int = -1
-    """Since when it stands still on something while it lands."""
     land_start_ns: int = 0
     land_from: float = 0.0
-    quiet_since_ns: int = -1
-    tipped_since_ns: int = -1
-    stuck_since_ns: int = -1
+    since_ns: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Since when conditions hold, by their names."""
     estimate_ns: int = 0
     refused: tuple[str, ...] = ()
     commander: str = ""
@@ -70,6 +67,16 @@ class AutopilotMemory:
         self.commander, self.release_ns = by, -1
         if self.failsafe == "setpoint lost" and self.mode != "land":
             self.failsafe = ""
+
+    def held_ns(self, condition: str, holds: bool, t_ns: int) -> int:
+        """For how long a condition has held without a break; -1 if it does not hold."""
+        if not holds:
+            self.since_ns.pop(condition, None)
+            return -1
+        return t_ns - self.since_ns.setdefault(condition, t_ns)
+
+    def above_home(self, position: Array) -> float:
+        return float(position[2] - (0.0 if self.home is None else self.home[2]))
 
     def landing_place(self, braked: Array) -> Array:
         """(3,) m, world: where to land if the vehicle could stop at `braked`."""

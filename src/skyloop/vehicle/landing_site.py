@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from skyloop.core.frames import rotate
@@ -10,6 +12,12 @@ from skyloop.world.solid_grids import cast_segment
 from skyloop.world.solids import Solids
 from skyloop_client.messages import Array
 
+MOVE_OVER_SPEED = 1.0
+"""m/s, on the way to a clear place."""
+STILL = 0.1
+"""m/s and rad/s of a vehicle at rest."""
+MOVED_WITHIN = 0.2
+"""m from it, where the descent begins."""
 BESIDE = 0.15
 """m beside the hull in which nothing may stand."""
 ROUGH = 0.06
@@ -31,7 +39,28 @@ FOOTPRINT: Array = np.vstack([[[0.0, 0.0]], 0.5 * _circle, _circle])
 """(n, 2) points of a unit disc."""
 
 
-def move_over(fleet: Fleet, i: int, ahead: Array, search: float) -> Array | None:
+class LandingSite(NamedTuple):
+    position: Array
+    """(3,) m, where to begin the descent, in the frame of the state that the vehicle flies on."""
+    moved: bool
+    why: str
+    """In words, unless it is the place that was asked for."""
+
+
+def landing_site(fleet: Fleet, i: int, asked: Array, state_position: Array, search: float) -> LandingSite:
+    """Where vehicle i should land that wants to at `asked`: there if it is clear, else at the nearest clear place.
+
+    Both positions are those that the vehicle believes; what is below is looked for at its true place."""
+    offset = _move_over(fleet, i, (asked - state_position)[:2], search)
+    if offset is None:
+        return LandingSite(asked, False, "no clear place to land is near, landing here")
+    if not offset.any():
+        return LandingSite(asked, False, "")
+    why = f"something is below, landing {np.hypot(*offset):.1f} m beside it"
+    return LandingSite(asked + np.append(offset, 0.0), True, why)
+
+
+def _move_over(fleet: Fleet, i: int, ahead: Array, search: float) -> Array | None:
     """(2,) m, from the place that is `ahead` (2,) of vehicle i to where it should land: nothing where that place is
     clear or the vehicle is nearly down, else the nearest clear place within `search`. None: there is none."""
     solids, motion = fleet.solids, fleet.states[i]["motion"]

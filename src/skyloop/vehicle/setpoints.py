@@ -64,6 +64,13 @@ def write_setpoint(row: np.void, setpoint: Setpoint, t_ns: int) -> None:
             row["throttle"][: len(setpoint.throttle)] = setpoint.throttle
 
 
+def setpoint_in(row: np.void) -> Setpoint:
+    """What an autopilot's own mode has written: a point to hold, or a descent."""
+    if row["kind"] == SET_DESCEND:
+        return Velocity(row["velocity"].copy())
+    return Position(row["position"].copy(), float(row["yaw"]), velocity=row["velocity"].copy())
+
+
 def _write_yaw(row: np.void, yaw: float | None, yaw_rate: float) -> None:
     row["absolute_yaw"] = yaw is not None
     row["yaw"] = 0.0 if yaw is None else yaw

@@ -10,7 +10,7 @@ from skyloop import Scenario
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, all_vehicles
 from skyloop.run import Progress, run_scenario
-from skyloop.sim.assembly import survey_of
+from skyloop.sim.survey import survey_of
 from skyloop_client.errors import ScenarioError
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skyloop import Scenario, load_scenario, make_scenario
-from skyloop.sim.assembly import survey_of
+from skyloop.sim.survey import survey_of
 from skyloop.vehicle.trajectories.drawn import DrawnGoals
 from skyloop.world.free_space import way_length
 from skyloop_autonomy.pilots.navigate import NavigatePilotConfig

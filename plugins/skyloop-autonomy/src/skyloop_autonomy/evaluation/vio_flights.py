@@ -15,8 +15,8 @@ import numpy as np
 
 from skyloop import Scenario, Simulation, build, load_scenario
 from skyloop.datasets.recording_run import plan_recording, record
-from skyloop.sim.assembly import survey_of
 from skyloop.sim.parts import PilotPart
+from skyloop.sim.survey import survey_of
 from skyloop.vehicle.pilots.pilots import TrajectoryPilotConfig
 from skyloop.vehicle.trajectories.trajectories import ExploreConfig, LegsConfig
 from skyloop.world.free_space import way_length
