@@ -16,9 +16,9 @@ from skyloop.vehicle.trajectories.trajectories import ExploreConfig, LegsConfig
 from skyloop.world.free_space import way_length
 from skyloop_client.messages import Array
 
-SPACE = {"area": [[-9.0, -9.0], [9.0, 9.0]], "heights": [0.8, 2.1], "clearance": 0.7, "cell": 0.2}
-EXPLORE = {"length": 30.0, "altitude": 1.5, "space": SPACE, "speed": 1.0}
-GOALS = {"count": 4, "space": SPACE}
+SPACE: dict[str, Any] = {"area": [[-9.0, -9.0], [9.0, 9.0]], "heights": [0.8, 2.1], "clearance": 0.7, "cell": 0.2}
+EXPLORE: dict[str, Any] = {"length": 30.0, "altitude": 1.5, "space": SPACE, "speed": 1.0}
+GOALS: dict[str, Any] = {"count": 4, "space": SPACE}
 
 
 @pytest.fixture(scope="module")
