@@ -19,7 +19,9 @@ from skyloop.recording.journal import read_group
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import load_scenario
 
-SHORT = "vehicles.drone.pilot.trajectory.points=[[0,0,1],[1.2,0.6,1],[0,0,1]]"
+POINTS = "[[0,0,1],[1.2,0.6,1],[0,0,1]]"
+LEGS = f"{{kind: legs, speed: 1, acceleration: 1.5, turn_rate: 0.5, points: {POINTS}}}"
+SHORT = f"vehicles.drone.pilot.trajectory={LEGS}"
 
 
 def rows(path: Path) -> list[list[str]]:

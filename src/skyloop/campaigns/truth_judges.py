@@ -13,6 +13,7 @@ import numpy as np
 from skyloop.core.frames import yaw_from_quat
 from skyloop.recording.run_folder import Summary
 from skyloop.sim.scenario import Scenario
+from skyloop.vehicle.trajectories.drawn import DrawnGoals
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
 from skyloop_client.user_code import call_user_code, is_plugin, load_plugin
@@ -137,7 +138,8 @@ def off_goals(flight: TrueFlight) -> float:
     """m from the goals of the scenario's pilot when they counted as reached, the largest; inf if one was not reached,
     or if anything was touched on the way."""
     done = flight.vehicle.get("navigation")
-    wanted = len(dict(flight.scenario.vehicles[0].pilot or ()).get("goals", ()))
+    goals = dict(flight.scenario.vehicles[0].pilot or ()).get("goals", ())
+    wanted = goals.count if isinstance(goals, DrawnGoals) else len(goals)
     if done is None and not wanted:
         raise ScenarioError("the flight has no goals, so it cannot be judged by them; give another --judge")
     if done is None or done["goals_reached"] < max(wanted, 1) or done["collisions"]:

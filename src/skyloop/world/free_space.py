@@ -145,6 +145,7 @@ TOLERANCE = 0.03
 
 
 def way_length(points: Array) -> float:
+    """m, of the straight lines between points."""
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 

@@ -36,9 +36,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"vehicles.drone.sensors.{eye}.{name}": value for eye in ("cam0", "cam1") for name, value in camera.items()
     }
     changes["vehicles.drone.pilot.stand"] = 0.7
-    changes["vehicles.drone.pilot.trajectory.turn_rate"] = 1.0
     changes["vehicles.drone.pilot.takeoff_altitude"] = 0.7
-    changes["vehicles.drone.pilot.trajectory.points"] = [[0, 0, 0.7], [0.9, 0, 0.7], [0.9, 0.5, 0.7]]
+    points = [[0, 0, 0.7], [0.9, 0, 0.7], [0.9, 0.5, 0.7]]
+    legs = {"kind": "legs", "speed": 1.0, "acceleration": 1.5, "turn_rate": 1.0, "points": points}
+    changes["vehicles.drone.pilot.trajectory"] = legs
     folder = tmp_path_factory.mktemp("localise") / "flight"
     scenario = load_scenario("room-vio", changes)
     plan_recording(scenario, folder, frames=FRAMES, rate_hz=RATE_HZ, formats=("asl",), whole_flight=True)

@@ -48,6 +48,7 @@ EXAMPLES = {
     "lemniscate": "{kind: lemniscate, centre: [0, 0, 5], minimum_radius: 5, speed: 5}",
     "square": "{kind: square, corner: [0, 0, 5], side: 8, speed: 3}",
     "legs": "{kind: legs, points: [[0, 0, 3], [10, 0, 3]], speed: 3}",
+    "explore": "{kind: explore, length: 50, altitude: 2, speed: 1, space: {heights: [1, 3], clearance: 0.7}}",
     "waypoints": "{kind: waypoints, waypoints: [[0, 0, 3], [10, 0, 3], [10, 10, 5]], speed: 3}",
     "constant": "{kind: constant, velocity: [3, 0, 0]}",
     "field": "{kind: field, source: file.py:Class}",
