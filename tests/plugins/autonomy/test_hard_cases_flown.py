@@ -68,7 +68,7 @@ def test_a_case_is_a_scenario(name: str) -> None:
 @pytest.mark.slow("builds the worlds of all hard cases")
 def test_the_way_along_the_white_wall_is_free() -> None:
     scenario = case_scenario("white wall")
-    assert scenario.world.options == {"white_wall": list(WHITE_WALL)}
+    assert scenario.world.options == {"white_wall": WHITE_WALL}
     assert corners_of(scenario)[:, 1].min() == -8.6
 
 
