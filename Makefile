@@ -12,7 +12,7 @@ unexport PYTHONUNBUFFERED
 # Workers of the tests share the cores already; threads of BLAS and torch beside them would only wait for each other.
 TEST_THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: firmware help setup fly check test pytest test-slow bench gallery docs pages lint lock release clean
+.PHONY: firmware help setup fly check test pytest test-slow test-seeds bench gallery docs pages lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
@@ -21,6 +21,7 @@ help:
 	@echo "make check      lint, types and the tests that need no rendering, processes, sockets or long flights: a minute"
 	@echo "make test       lint, types, the site and the tests (what .ci/run calls): five minutes"
 	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
+	@echo "make test-seeds every shipped scenario whose flights are long, with ten new seeds: hours"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
@@ -68,6 +69,9 @@ check: lint
 test-slow: $(TORCH)
 	@.venv/bin/python tools/system_packages.py flights tests "slow tests"
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in=.pytest_cache/slow
+
+test-seeds: $(TORCH)
+	@$(TEST_THREADS) .venv/bin/python -m pytest -q -m seeds
 
 gallery: setup
 	@.venv/bin/python tools/gallery.py

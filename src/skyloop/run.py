@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from skyloop.core.bus import Bus
 from skyloop.core.interrupts import STOPPED, Interruption
 from skyloop.core.machine_info import versions
@@ -18,6 +20,7 @@ from skyloop.recording.flight_log import FlightLog, VehicleLog
 from skyloop.recording.flight_plot import plot_flight
 from skyloop.recording.run_folder import RunFolder, Summary
 from skyloop.recording.stream_pictures import Pictures
+from skyloop.recording.verdict import why_failed
 from skyloop.sim.assembly import build
 from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
@@ -111,6 +114,8 @@ def _run(
             estimate_pictures.finish()
             for report in reports:
                 report.finish(summary)
+            summary["cause"] = why_failed(scenario.success, summary, flight_log.vehicles)
+            summary["success"] = not summary["cause"]
             record.finish(summary)
         finally:
             record.close()
@@ -165,10 +170,14 @@ def fly(
 def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: float, began_s: float = 0.0) -> Summary:
     """`began_s`: simulated s at which the flight began; not 0 if it began with a snapshot."""
     vehicles = {}
+    anchor = scenario.world.options.get("anchor")
+    landing = [pilot.vehicle for pilot in simulation.parts_of(PilotPart) if pilot.lands]
     for vehicle in scenario.vehicles:
         flown = log.vehicles[vehicle.name]
         port = simulation.port.vehicle(vehicle.name)
         status, battery = port.status, port.battery
+        landed = status.landed and not status.armed
+        lands = vehicle.name in landing or status.mode in ("land", "home")
         vehicles[vehicle.name] = {
             "flown_m": flown.flown,
             "highest_m": flown.highest,
@@ -177,6 +186,12 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "energy_j": battery.energy_used,
             "mode": status.mode,
             "crashed": flown.crashed,
+            "contacts": flown.contacts,
+            "failsafes": flown.failsafes,
+            "landed": landed,
+            "left_in_air": lands and not landed,
+            "off_start_m": flown.off_start,
+            **({} if anchor is None else flown.off_anchor(np.array(anchor, np.float64))),
             **_errors(vehicle, flown),
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in flown.events],
         }

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skyloop.campaigns.scores import in_summary, measured, metric_name, success_rule
+from skyloop.campaigns.scores import measured, metric_name
+from skyloop.recording.verdict import in_summary, success_rule
 from skyloop_client.errors import PartError, ScenarioError
 
 SUMMARY = {

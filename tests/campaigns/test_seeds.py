@@ -49,6 +49,7 @@ def test_each_seed_is_flown_as_if_alone(
     assert len(set(flown)) == 2
     rows = list(csv.DictReader((tmp_path / "runs/windy-seeds-001/seeds.csv").read_text().splitlines()))
     assert [(row["seed"], float(row["flown_m"])) for row in rows] == [("3", flown[0]), ("4", flown[1])]
+    assert [(row["success"], row["cause"]) for row in rows] == 2 * [("False", "not landed at the end, in mode land")]
     alone = load_scenario("windy.yaml", {"seed": 4})
     run_scenario(alone, tmp_path / "alone")
     for stream in ("truth/drone.csv", "drone/setpoint.csv"):
@@ -86,6 +87,6 @@ def test_trouble_with_one_seed_does_not_end_the_others(
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if line.startswith("seed ")]
     assert sorted(line.split(":")[0] for line in lines) == ["seed 1", "seed 2", "seed 3"]
-    for told in ("ZeroDivisionError", "the process ended: signal SIGKILL", ": drone flew"):
+    for told in ("ZeroDivisionError", "the process ended: signal SIGKILL", "; drone flew"):
         assert sum(told in line for line in lines) == 1, said
-    assert "3 flights, 2 ended with a problem" in said
+    assert "1 of 3 succeeded, 2 ended with a problem" in said

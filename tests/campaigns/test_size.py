@@ -16,8 +16,10 @@ from page_runs import plot_nothing
 from skyloop.campaigns.size import SizingFlight, board_verdict, size, slowest_good, speeds_from, sut_result, verdict
 from skyloop.campaigns.truth_judges import TrueFlight, judge_from
 from skyloop.links.loop.targets import LocalProcess, Target
+from skyloop.recording.flight_log import VehicleLog
 from skyloop.sim.scenario import load_scenario, make_scenario
 from skyloop_client.errors import LinkError, PartError, ScenarioError, SkyloopError
+from skyloop_client.messages import Message, VehicleState
 
 SUT = """
 import json, time
@@ -96,7 +98,13 @@ def true_flight(yaw: float, end: tuple[float, float, float]) -> TrueFlight:
     scenario = load_scenario("move-forward")
     quat = [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]
     positions = np.array([[0.0, 2.0, 0.0], end])
-    return TrueFlight(scenario, {"estimate_error_rms_m": 0.25}, np.array([0.0, 9.0]), positions, np.array([quat, quat]))
+    log, zero = VehicleLog(), np.zeros(3)
+    for t_ns, position in enumerate(positions):
+        state = VehicleState(t_ns, position, zero, np.array(quat), zero, zero, zero, zero, zero, zero)
+        log.on_truth(Message("truth/drone", t_ns, t_ns, t_ns, state))
+    anchored = log.off_anchor(np.array(scenario.world.options["anchor"]))
+    figures = {"estimate_error_rms_m": 0.25, "off_start_m": log.off_start, **anchored}
+    return TrueFlight(scenario, figures, np.array([0.0, 9.0]), positions, np.array([quat, quat]))
 
 
 def test_judges_measure_what_they_say(tmp_path: Path) -> None:

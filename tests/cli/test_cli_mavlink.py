@@ -16,8 +16,8 @@ from skyloop.sim.scenario import Scenario
 from skyloop_client.errors import LinkError, ScenarioError
 
 SUMMARY: dict[str, Any] = {
-    "scenario": "hover", "seed": 1, "simulated_s": 1.0, "wall_s": 1.0, "real_time_factor": 1.0, "vehicles": {},
-    "messages": {}, "links": {"mavlink": {"vehicles": [{"system_id": 1, "messages_received": 12}]}},
+    "scenario": "hover", "seed": 1, "simulated_s": 1.0, "wall_s": 1.0, "real_time_factor": 1.0, "success": True,
+    "messages": {}, "vehicles": {}, "links": {"mavlink": {"vehicles": [{"system_id": 1, "messages_received": 12}]}},
 }  # fmt: skip
 
 

@@ -20,7 +20,14 @@ FIGURES = {
 
 def summary_of(**vehicles: dict[str, Any]) -> dict[str, Any]:
     vehicles = {name: {**FIGURES, **figures} for name, figures in vehicles.items()}
-    about = {"scenario": "test", "seed": 1, "simulated_s": 10.0, "wall_s": 1.0, "real_time_factor": 10.0}
+    about = {
+        "scenario": "test",
+        "seed": 1,
+        "simulated_s": 10.0,
+        "wall_s": 1.0,
+        "real_time_factor": 10.0,
+        "success": True,
+    }
     return {**about, "messages": {}, "vehicles": vehicles}
 
 

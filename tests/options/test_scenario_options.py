@@ -125,7 +125,7 @@ def test_a_run_lasts_its_duration(tmp_path: Path) -> None:
 
 
 def test_every_option_of_a_scenario_is_covered() -> None:
-    here = {"seed", "duration", "physics_rate_hz", "truth_rate_hz", "pacing", "earth", "materials"}
+    here = {"seed", "duration", "physics_rate_hz", "truth_rate_hz", "pacing", "earth", "materials", "success"}
     labels = {"name", "description", "folder"}
     assert fields_of(Scenario) == here | labels | {"world", "weather", "observers", "wind", "vehicles"}
 

@@ -14,8 +14,9 @@ import yaml
 
 from skyloop.campaigns.folder import Row, packed
 from skyloop.campaigns.plan import CampaignRun, RunSpec
-from skyloop.campaigns.scores import Metrics, measured, names_in, success_rule
+from skyloop.campaigns.scores import Metrics, measured, names_in
 from skyloop.recording.run_folder import Summary, plain
+from skyloop.recording.verdict import success_rule
 from skyloop.run import run_scenario
 from skyloop_client.errors import Interrupted, RendererError, RunFolderError, SetupError, SkyloopError
 from skyloop_client.user_code import call_user_code, forget_plugins, load_plugin
@@ -44,17 +45,12 @@ def one_run(spec: RunSpec, run: CampaignRun, keep: bool = False) -> RunResult:
 def judged(spec: RunSpec, metrics: Metrics, summary: Summary) -> Row:
     """A flight that an error ended is a failure, whatever its metrics say."""
     if spec.success is None:
-        broken = [f"{name} crashed" for name, one in summary.get("vehicles", {}).items() if one["crashed"]]
-        broken += ["success is false"] if summary.get("success") is False else []
+        broken = [str(summary.get("cause") or "success is false")] if summary.get("success") is False else []
     else:
         rules = [rule for rule in success_rule(spec.success, "success") if not rule.holds(metrics)]
-        broken = [f"{rule.metric} is {_shown(metrics.get(rule.metric))}" for rule in rules]
+        broken = [rule.failed(metrics.get(rule.metric)) for rule in rules]
     cause = "; ".join([str(summary["ended_by"])] if "ended_by" in summary else broken)
     return {"outcome": "failed" if cause else "success", "cause": cause, "metrics": metrics}
-
-
-def _shown(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def hint(names: list[str], summary: dict[str, object]) -> Row:

@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from skyloop.campaigns.intervals import Stop
-from skyloop.campaigns.scores import Condition, metric_name, success_rule
+from skyloop.campaigns.scores import metric_name
 from skyloop.campaigns.seeds import seeds_from
 from skyloop.campaigns.space import STRICT, Choice, Design, Point, Span, corners, points, run_seed
 from skyloop.core.validation import read_yaml, validated
+from skyloop.recording.verdict import Condition, success_rule
 from skyloop.sim.scenario import Scenario, make_scenario, read_scenario
 from skyloop_client.errors import ScenarioError
 from skyloop_client.user_code import is_plugin, load_plugin
@@ -73,8 +74,8 @@ class CampaignPlan(BaseModel):
     metrics: list[str] = []
     """What is kept of each run: a name of the run's summary, or file.py:function, which gets the run folder."""
     success: str | None = None
-    """When a run is a success, such as `landing_error_m < 0.3 and not crashed`. Left out: it was not ended by an error,
-    and nothing crashed."""
+    """When a run is a success, such as `landing_error_m < 0.3 and not crashed`. Left out: what the scenario says; of a
+    task, that no error ended it and its `success` is not false."""
     stop: Stop | None = None
     """When the campaign may stop before all runs are made."""
     search: Search = Search()

@@ -82,14 +82,16 @@ def _summary(outcome: RunOutcome, name: str, seed: int) -> dict[str, object]:
             raise error
         ended_by = str(error)
     if ended_by:
-        return {"scenario": name, "seed": seed, "ended_by": ended_by, "vehicles": {}}
+        return {
+            "scenario": name, "seed": seed, "success": False, "cause": ended_by, "ended_by": ended_by, "vehicles": {},
+        }  # fmt: skip
     summary: Summary = outcome.result
     return summary
 
 
 def write_table(summaries: Sequence[Summary], path: Path) -> None:
     """A row for each vehicle of each seed."""
-    names = ["seed", "vehicle", "simulated_s", *FIGURES, "mode", "crashed", "ended_by"]
+    names = ["seed", "vehicle", "simulated_s", *FIGURES, "mode", "crashed", "success", "cause", "ended_by"]
     with writing_into(path.parent), path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names, extrasaction="ignore", restval="")
         writer.writeheader()

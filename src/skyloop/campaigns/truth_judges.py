@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from skyloop.core.frames import yaw_from_quat
 from skyloop.recording.run_folder import Summary
 from skyloop.sim.scenario import Scenario
 from skyloop.vehicle.trajectories.drawn import DrawnGoals
@@ -107,33 +106,6 @@ def _truth(path: Path) -> Array:
         )
 
 
-def _anchor(flight: TrueFlight) -> Array:
-    anchor = flight.scenario.world.options.get("anchor")
-    if anchor is None:
-        raise ScenarioError(f"world '{flight.scenario.world.name}' has no anchor; judge by {NAMES}")
-    return np.array(anchor, np.float64)
-
-
-def off_the_nose(flight: TrueFlight) -> float:
-    """rad between the final heading and the anchor, seen from above."""
-    away = _anchor(flight) - flight.positions[-1]
-    return abs(math.remainder(math.atan2(away[1], away[0]) - float(yaw_from_quat(flight.quats[-1])), math.tau))
-
-
-def off_abeam(flight: TrueFlight) -> float:
-    """m from the point abeam of the anchor, on the line from the start along the initial heading."""
-    heading = float(yaw_from_quat(flight.quats[0]))
-    ahead, left = np.array([math.cos(heading), math.sin(heading)]), np.array([-math.sin(heading), math.cos(heading)])
-    along = float((flight.positions[-1] - _anchor(flight))[:2] @ ahead)
-    across = float((flight.positions[-1] - flight.positions[0])[:2] @ left)
-    return math.hypot(along, across)
-
-
-def off_start(flight: TrueFlight) -> float:
-    """m from the start of the flight, seen from above."""
-    return float(np.linalg.norm((flight.positions[-1] - flight.positions[0])[:2]))
-
-
 def off_goals(flight: TrueFlight) -> float:
     """m from the goals of the scenario's pilot when they counted as reached, the largest; inf if one was not reached,
     or if anything was touched on the way."""
@@ -167,10 +139,10 @@ def _figure(key: str, what: str) -> Callable[[TrueFlight], float]:
 
 
 JUDGES: dict[str, tuple[str, Callable[[TrueFlight], float]]] = {
-    "anchor": ("rad", off_the_nose),
-    "abeam": ("m", off_abeam),
-    "start": ("m", off_start),
-    "goal": ("m", off_start),
+    "anchor": ("rad", _figure("anchor_off_rad", "world with an anchor")),
+    "abeam": ("m", _figure("abeam_off_m", "world with an anchor")),
+    "start": ("m", _figure("off_start_m", "start")),
+    "goal": ("m", _figure("off_start_m", "start")),
     "goals": ("m", off_goals),
     "missed": ("of the people", missed_people),
     "tracking": ("m", _figure("tracking_error_rms_m", "setpoints with a place")),

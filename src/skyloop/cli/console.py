@@ -247,7 +247,8 @@ def telling_where(folder: Path) -> Iterator[None]:
 
 
 def print_summary(summary: Summary, folder: Path) -> None:
-    """Print what a run gave."""
+    """Print what a run gave, and first whether it was a success."""
+    out.print(verdict(summary), style="green" if summary["success"] else "red", markup=False, highlight=False)
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
         f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
@@ -285,6 +286,10 @@ def print_summary(summary: Summary, folder: Path) -> None:
         for path in folder.glob(name)
     )
     out.print(f"run folder: {folder} ({', '.join(held)})")
+
+
+def verdict(summary: Summary) -> str:
+    return "succeeded" if summary["success"] else f"failed: {summary['cause']}"
 
 
 def _navigated(flown: Summary) -> str:

@@ -25,6 +25,7 @@ from skyloop.cli.console import (
     progress_bar,
     telling_where,
 )
+from skyloop.cli.exit_codes import FAILED
 from skyloop.cli.logs import Verbs
 from skyloop.cli.seeds import check_alone, run_many
 
@@ -53,6 +54,7 @@ Commands = Annotated[
     Path | None,
     typer.Option(metavar="FILE.csv", help="Repeat the orders of a cockpit flight: its commands.csv."),
 ]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight was no success; otherwise 0.")]
 
 
 @app.command()
@@ -72,6 +74,7 @@ def run(
     ros2_lockstep: Ros2Lockstep = None,
     cockpit: Cockpit = None,
     commands: Commands = None,
+    strict: Strict = False,
     json_: Json = False,
 ) -> None:
     """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
@@ -81,7 +84,7 @@ def run(
     loaded = load_with_pilot(scenario, pilot, set_, seed, home)
     if seeds is not None:
         check_alone(seed, link, autopilot, foxglove, ros2 or None, cockpit, commands)
-        run_many(loaded, seeds, out_, json_=json_)
+        run_many(loaded, seeds, out_, strict=strict, json_=json_)
         return
     links = links_from(
         link, foxglove=foxglove, cockpit=cockpit, ros2=ros2, lockstep=ros2_lockstep, autopilot=autopilot,
@@ -97,3 +100,5 @@ def run(
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
         print_summary(summary, folder)
+    if strict and not summary["success"]:
+        raise typer.Exit(FAILED)

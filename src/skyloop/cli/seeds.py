@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from skyloop.cli.console import next_folder, out
+from skyloop.cli.console import next_folder, out, verdict
+from skyloop.cli.exit_codes import FAILED
 from skyloop.recording.run_folder import plain
 from skyloop_client.errors import ScenarioError
 
@@ -18,23 +19,29 @@ if TYPE_CHECKING:
     from skyloop.sim.scenario import Scenario
 
 
-def run_many(scenario: Scenario, seeds: str, out_: Path | None, *, json_: bool) -> None:
+def run_many(scenario: Scenario, seeds: str, out_: Path | None, *, strict: bool, json_: bool) -> None:
     """Print a line for each seed as it ends, in JSON with --json. Otherwise a table of all follows."""
     from skyloop.campaigns.seeds import run_seeds, seeds_from, spread
 
     wanted = seeds_from(seeds)
     folder = out_ or next_folder(f"{scenario.name}-seeds")
     summaries = run_seeds(scenario, wanted, folder, _print_json if json_ else _print_line)
-    failed = [summary for summary in summaries if "ended_by" in summary]
+    ended = [summary for summary in summaries if "ended_by" in summary]
+    succeeded = sum(summary["success"] for summary in summaries)
     if not json_:
         table = Table("vehicle", "figure", "mean", "sd", "least", "most", box=None)
         for name, figure, numbers in spread(summaries):
             table.add_row(name, figure, *(f"{number:.4g}" for number in numbers))
         out.print(table)
-        ended = f", {len(failed)} ended with a problem" if failed else ""
-        out.print(f"{len(summaries)} flights{ended}: {folder} (seeds.csv, a run folder for each seed)", markup=False)
-    if failed:
+        problem = f", {len(ended)} ended with a problem" if ended else ""
+        out.print(
+            f"{succeeded} of {len(summaries)} succeeded{problem}: {folder} (seeds.csv, a run folder for each seed)",
+            markup=False,
+        )
+    if ended:
         raise typer.Exit(1)
+    if strict and succeeded < len(summaries):
+        raise typer.Exit(FAILED)
 
 
 def _print_json(summary: Summary) -> None:
@@ -42,16 +49,13 @@ def _print_json(summary: Summary) -> None:
 
 
 def _print_line(summary: Summary) -> None:
-    told = []
+    told = [verdict(summary)]
     for name, vehicle in summary["vehicles"].items():
         tracked, error = vehicle.get("tracking_error_rms_m"), vehicle.get("estimate_error_rms_m")
         off = "" if tracked is None else f", off its setpoints by {tracked:.2f} m rms"
         off += "" if error is None or tracked is not None else f", estimate off by {error:.2f} m rms"
-        told.append(
-            f"{name} flew {vehicle['flown_m']:.1f} m, {'crashed' if vehicle['crashed'] else vehicle['mode']}{off}"
-        )
-    trouble = [summary["ended_by"]] if "ended_by" in summary else []
-    out.print(f"seed {summary['seed']}: {'; '.join([*told, *trouble])}", markup=False, highlight=False)
+        told.append(f"{name} flew {vehicle['flown_m']:.1f} m{off}")
+    out.print(f"seed {summary['seed']}: {'; '.join(told)}", markup=False, highlight=False)
 
 
 def check_alone(*others: object) -> None:

@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from skyloop.core.bus import Bus
-from skyloop_client.messages import Array, Event, EventKind, Message
+from skyloop.core.frames import yaw_from_quat
+from skyloop_client.messages import Array, Contact, Event, EventKind, Message, VehicleState
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 T = TypeVar("T")
@@ -24,6 +25,8 @@ MOST_EVENTS = 1000
 """Events kept per vehicle. Further ones are only counted."""
 MOST_WAITING = 256
 """Messages of a stream that wait for one of the same instant on another stream."""
+LEVEL, SLIDING = 0.7, 2.0
+"""The least upward part of the normal of what legs can stand on, and m/s along it from which they do not stand."""
 
 
 class Curve:
@@ -140,7 +143,13 @@ class VehicleLog:
         self.events: list[Event] = []
         self.events_left_out = 0
         self.crashed = False
-        self._last_position: Array | None = None
+        self.contacts = self.failsafes = 0
+        """Contacts in the air, while armed and by more than legs that stand on something; times a failsafe began."""
+        self.first: dict[str, Event] = {}
+        """The first event of each of `crashed`, `contacts` and `failsafes`."""
+        self._armed = False
+        self.start: VehicleState | None = None
+        self.end: VehicleState | None = None
 
     def on_truth(self, message: Message) -> None:
         state = message.data
@@ -151,14 +160,35 @@ class VehicleLog:
         tilt = math.degrees(math.acos(min(max(upright, -1.0), 1.0)))
         slowest, fastest = (float(rotors.min()), float(rotors.max())) if rotors.size else (0.0, 0.0)
         self.motion.add(state.t_ns / NS_PER_S, x, y, z, speed, tilt, slowest, fastest)
-        if self._last_position is not None:
-            self.flown += math.dist(position, self._last_position)
-        self._last_position = position
+        if self.end is None:
+            self.start = state
+        else:
+            self.flown += math.dist(position, self.end.position)
+        self.end = state
         self.highest = max(self.highest, z)
         self.fastest = max(self.fastest, speed)
         self.off_reference.add_truth(state.t_ns, position)
         for _, distances in self.estimates.values():
             distances.add_truth(state.t_ns, position)
+
+    @property
+    def off_start(self) -> float:
+        """m between where it began and where it is, seen from above."""
+        return (
+            0.0 if self.start is None or self.end is None else math.dist(self.start.position[:2], self.end.position[:2])
+        )
+
+    def off_anchor(self, anchor: Array) -> dict[str, float]:
+        """rad between its heading and an anchor, seen from above; m to the point abeam of the anchor, on the line from
+        the start along the first heading."""
+        if self.start is None or self.end is None:
+            return {}
+        away = anchor - self.end.position
+        off_nose = math.remainder(math.atan2(away[1], away[0]) - float(yaw_from_quat(self.end.quat_wxyz)), math.tau)
+        heading = float(yaw_from_quat(self.start.quat_wxyz))
+        ahead, left = (math.cos(heading), math.sin(heading)), (-math.sin(heading), math.cos(heading))
+        across = (self.end.position - self.start.position)[:2] @ left
+        return {"anchor_off_rad": abs(off_nose), "abeam_off_m": math.hypot(away[:2] @ ahead, across)}
 
     def on_setpoint(self, message: Message) -> None:
         setpoint = message.data
@@ -180,11 +210,26 @@ class VehicleLog:
 
     def on_event(self, message: Message) -> None:
         event = message.data
-        self.crashed |= event.kind == EventKind.CRASH
+        if event.kind in (EventKind.ARMED, EventKind.DISARMED):
+            self._armed = event.kind == EventKind.ARMED
+        elif event.kind == EventKind.CRASH:
+            self.crashed = True
+            self.first.setdefault("crashed", event)
+        elif event.kind == EventKind.FAILSAFE:
+            self.failsafes += 1
+            self.first.setdefault("failsafes", event)
+        elif event.contact is not None and self._armed and not _stands(event.contact):
+            self.contacts += 1
+            self.first.setdefault("contacts", event)
         if len(self.events) < MOST_EVENTS:
             self.events.append(event)
         else:
             self.events_left_out += 1
+
+
+def _stands(contact: Contact) -> bool:
+    along = math.sqrt(max(contact.speed**2 - contact.closing**2, 0.0))
+    return contact.part == "legs" and float(contact.normal[2]) > LEVEL and along < SLIDING
 
 
 class FlightLog:

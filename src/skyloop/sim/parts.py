@@ -239,6 +239,15 @@ class PilotPart(UserPart):
         """True once the pilot says that it is finished. A plain function never says so."""
         return bool(getattr(self.pilot, "done", False))
 
+    @property
+    def vehicle(self) -> str:
+        return self._info.vehicle
+
+    @property
+    def lands(self) -> bool:
+        """Whether it says that its flight ends on the ground."""
+        return bool(getattr(self.pilot, "lands", False))
+
     def _act(self, t_ns: int, index: int) -> None:
         self._now_ns = t_ns
         if self._autopilot.memory.is_pilot_relieved:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_vali
 
 from skyloop.core.plugins import Files
 from skyloop.core.validation import kind_of, read_yaml, validated
+from skyloop.recording.verdict import SuccessRule
 from skyloop.sensors.external_camera import ObserverConfig
 from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
@@ -290,6 +291,9 @@ class Scenario(BaseModel):
     """Cameras that belong to no vehicle, by name: `chase` publishes on `observer/chase`."""
     vehicles: Annotated[list[Vehicle], Field(min_length=1, max_length=64)] = [Vehicle()]
     """The vehicles that fly."""
+    success: SuccessRule | None = None
+    """When a flight is a success, over its summary, such as `landed and not contacts`. Left out: no crash, no contact
+    in the air, no failsafe, and landed if the pilot meant to."""
     folder: str | None = None
     """The folder in which files named in the scenario are looked for. When it is left out, that is the folder of the
     scenario file; null means the current folder."""

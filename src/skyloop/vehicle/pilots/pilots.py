@@ -60,7 +60,7 @@ class HoverPilot(BehaviourPilot):
     Config = HoverPilotConfig
 
     def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
-        super().__init__(Wait(math.inf if duration is None else duration), altitude)
+        super().__init__(Wait(math.inf if duration is None else duration), altitude, land=duration is not None)
 
 
 class TrajectoryPilotConfig(PilotConfig):

@@ -45,7 +45,7 @@ class Sortie(ABC):
         self.done = False
         self._altitude = altitude
         self._stand_ns = round(1e9 * stand)
-        self._land = land
+        self.lands = land
         self._home = home
         self._phase = "ground"
         self._was_armed = False
@@ -83,5 +83,5 @@ class Sortie(ABC):
         self._phase = "down"
         if self._home:
             return GoHome()
-        self.done = not self._land
-        return Land() if self._land else None
+        self.done = not self.lands
+        return Land() if self.lands else None
