@@ -95,6 +95,22 @@ def test_every_record_comes_back(tmp_path: Path) -> None:
     assert [event.data.text for event in read.events()] == ['hit "it", hard'] * 2
 
 
+def test_rows_of_estimates_are_of_one_width_whether_or_not_the_covariance_is_known(tmp_path: Path) -> None:
+    known = np.arange(225.0).reshape(15, 15)
+    bus = Bus()
+    bus.advertise(StreamInfo("drone/vio", "Estimate", vehicle="drone"))
+    folder = RunFolder(tmp_path / "run", {}, {})
+    folder.record(bus)
+    for number, covariance in enumerate((None, known, known + 1.0)):
+        estimate = messages.Estimate(1000, THREE, THREE, FOUR, THREE, THREE, THREE, THREE, True, covariance=covariance)
+        bus.publish(Message("drone/vio", number, 1000, 2000 + number, estimate))
+    folder.close()
+    lines = (tmp_path / "run/streams/drone/vio.csv").read_text().splitlines()
+    assert len({line.count(",") for line in lines}) == 1
+    stream = read_run(tmp_path / "run").streams["drone/vio"]
+    assert stream.at(0).data.covariance is None and same(stream.at(2).data.covariance, known + 1.0)
+
+
 def test_a_folder_that_is_broken_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="is this a run folder"):
         read_run(tmp_path)

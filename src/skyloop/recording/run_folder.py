@@ -50,6 +50,8 @@ OURS = "skyloop_client.messages"
 """The package of the records that are known here."""
 BIASES = ("gyro_bias", "accel_bias")
 """Vectors of an estimate that may be None. They always have three columns."""
+COVARIANCE = "covariance"
+"""Of an estimate, or None. A row has its shape; the journal beside it has its numbers."""
 
 
 class RunFolder:
@@ -226,6 +228,12 @@ def values_of(record: Any) -> list[tuple[str, Any]]:
     return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
 
 
+def _is_beside(record: Any, name: str, value: object) -> bool:
+    """Whether the numbers are in the journal, or nowhere, and a row has only their shape."""
+    estimated = isinstance(record, Estimate) and name == COVARIANCE
+    return estimated or is_bulk(value) or name in _varying(type(record))
+
+
 def _columns(record: Any) -> list[str]:
     names = []
     for name, value in values_of(record):
@@ -233,7 +241,7 @@ def _columns(record: Any) -> list[str]:
             names.append(name)
         elif isinstance(record, Estimate) and name in BIASES:
             names += [f"{name}_{k}" for k in range(3)]
-        elif is_bulk(value) or name in _varying(type(record)):
+        elif _is_beside(record, name, value):
             names.append(f"{name}_shape")
         elif isinstance(value, np.ndarray):
             names += [f"{name}_{k}" for k in range(value.size)]
@@ -251,7 +259,7 @@ def _row(record: Any) -> str:
             cells.append(_cell(value))
         elif isinstance(record, Estimate) and name in BIASES:
             cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
-        elif is_bulk(value) or name in _varying(type(record)):
+        elif _is_beside(record, name, value):
             cells.append("" if value is None else "x".join(map(str, np.shape(value))))
         elif isinstance(value, np.ndarray):
             cells.extend(map(repr, value.ravel().tolist()))

@@ -61,7 +61,6 @@ MOST_BYTES = 2_000_000_000
 ROWS = {
     "positions": (-1, 3), "points": (-1, 3), "velocities": (-1, 3), "sizes": (-1, 2), "boxes_px": (-1, 4),
     "track_positions": (-1, 3), "track_velocities": (-1, 3), "covariances": (-1, 6, 6),
-    "covariance": (15, 15),
 }  # fmt: skip
 """Shapes of the arrays that are written as a row of numbers and are none."""
 
@@ -102,11 +101,10 @@ def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
     try:
         info = info_from(data)
         journal = path.with_suffix(".journal")
-        if journal.is_file() and info.message != "Estimate":
-            kept = list(read_group(journal))
-            if kept:
-                stamps = np.array([message.arrival_ns for message in kept], np.int64)
-                return IndexedStream(info, stamps, kept.__getitem__)
+        kept = list(read_group(journal)) if journal.is_file() else []
+        if kept and info.message != "Estimate":
+            stamps = np.array([message.arrival_ns for message in kept], np.int64)
+            return IndexedStream(info, stamps, kept.__getitem__)
         lines = path.read_text(encoding="utf-8").splitlines()
         columns = lines[0].split(",")
         # the last row of a killed run may be cut off
@@ -116,13 +114,20 @@ def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
         raise RunFolderError(f"cannot read '{path}': {error}") from None
     if not rows or not _is_complete(info, columns, rows[0]):
         return None
-    return IndexedStream(info, arrivals, _row_reader(path, info, columns, rows))
+    # of estimates, only those with a covariance are in the journal
+    return IndexedStream(info, arrivals, _row_reader(path, info, columns, rows, {one.index: one for one in kept}))
 
 
-def _row_reader(path: Path, info: StreamInfo, columns: list[str], rows: list[str]) -> Callable[[int], Message]:
+def _row_reader(
+    path: Path, info: StreamInfo, columns: list[str], rows: list[str], kept: dict[int, Message]
+) -> Callable[[int], Message]:
+    """kept: messages that are known as a whole, by their index."""
+
     def at(index: int) -> Message:
         try:
             row = dict(zip(columns, next(csv.reader([rows[index]])), strict=True))
+            if (whole := kept.get(int(row["index"]))) is not None:
+                return whole
             record = _record(RECORDS[info.message], row)
             stamp = int(row.get("t_ns") or row["arrival_ns"])
             return Message(info.name, int(row["index"]), stamp, int(row["arrival_ns"]), record)
