@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skyloop.world.model import Model
-from skyloop.world.scene import WorldScene
+from skyloop.world.scene import Painting, WorldScene
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 
 LENS = Pinhole.from_fov(8, 6, 1.0)
@@ -20,10 +20,17 @@ ASKED = ViewRequest(LENS, ViewPose(0, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]
 class CountingPainter:
     """Gives empty or black parts, and keeps the requests."""
 
-    meanwhile = None
+    meanwhile, has_room = None, True
 
     def __init__(self) -> None:
         self.painted: list[ViewRequest] = []
+        self.submitted: list[list[View]] = []
+
+    def submit(self, requests: Sequence[ViewRequest], weather: Any) -> None:
+        self.submitted.append(self.render(requests, weather))
+
+    def collect(self) -> list[View]:
+        return self.submitted.pop(0)
 
     def render(self, requests: Sequence[ViewRequest], weather: Any) -> list[View]:
         self.painted += requests
@@ -48,6 +55,18 @@ def test_two_parts_of_one_view_are_painted_once() -> None:
     made, painter = scene()
     colour, surface = made.views([replace(ASKED, surface=False), replace(ASKED, colour=False)])
     assert colour is surface and len(painter.painted) == 1
+    assert painter.painted[0].colour and painter.painted[0].surface
+
+
+def test_beside_the_flight_they_are_painted_once_too() -> None:
+    made, painter = scene()
+    elsewhere = replace(ASKED, pose=ViewPose(0, np.ones(3), ASKED.pose.quat_wxyz))
+    given: list[View] = []
+    asked = [replace(ASKED, surface=False), elsewhere, replace(ASKED, colour=False)]
+    made.paint_beside(asked, Painting(given.extend, lambda error: None))
+    made.settle()
+    colour, other, surface = given
+    assert colour is surface and colour is not other and len(painter.painted) == 2
     assert painter.painted[0].colour and painter.painted[0].surface
 
 

@@ -21,7 +21,7 @@ COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for 
 TASK_JUDGES = {
     "face-anchor": "anchor<0.05",
     "move-forward": "abeam<0.5",
-    "closed-path": "start<1",
+    "closed-path": "start<2.5",
     "detect": "missed<0.3",
 }
 """The judge of each shipped task if there is no --judge."""

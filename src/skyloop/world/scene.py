@@ -125,15 +125,7 @@ class WorldScene:
             request if request.hidden_parts else replace(request, hidden_parts=self.hidden_parts)
             for request in requests
         ]
-        missing: dict[Hashable, ViewRequest] = {}
-        for request in requests:
-            key = _key(request)
-            if not _shows(self._views.get(key), request):
-                # one picture serves all cameras at one position, so it has all that any of them needs
-                both = missing.get(key, request)
-                missing[key] = replace(
-                    request, colour=request.colour or both.colour, surface=request.surface or both.surface
-                )
+        missing = _merged([request for request in requests if not _shows(self._views.get(_key(request)), request)])
         if missing:
             self.settle()
             self.expect_views()
@@ -152,8 +144,14 @@ class WorldScene:
         assert self._painter is not None
         while self._under_way and not self._painter.has_room:
             self._finish_one()
-        self._painter.submit(requests, self.weather)
-        self._under_way.append(painting)
+        merged, keys = _merged(requests), [_key(request) for request in requests]
+
+        def given(views: list[View]) -> None:
+            painted = dict(zip(merged, views, strict=True))
+            painting.given([painted[key] for key in keys])
+
+        self._painter.submit(list(merged.values()), self.weather)
+        self._under_way.append(replace(painting, given=given))
 
     @property
     def is_painting(self) -> bool:
@@ -216,6 +214,16 @@ def _shows(view: View | None, request: ViewRequest) -> bool:
     if view is None:
         return False
     return (view.colour.size > 0 or not request.colour) and (view.surface.size > 0 or not request.surface)
+
+
+def _merged(requests: Sequence[ViewRequest]) -> dict[Hashable, ViewRequest]:
+    """One picture serves all cameras at one position, so it has all that any of them needs."""
+    merged: dict[Hashable, ViewRequest] = {}
+    for request in requests:
+        key = _key(request)
+        both = merged.get(key, request)
+        merged[key] = replace(request, colour=request.colour or both.colour, surface=request.surface or both.surface)
+    return merged
 
 
 def _key(request: ViewRequest) -> Hashable:
