@@ -166,6 +166,29 @@ def test_pings_never_read(rig: Rig) -> None:
         assert most <= MOST_UNREAD + 1
 
 
+def test_shut_by_another_thread_while_something_is_left_to_write() -> None:
+    """Its descriptor's number is soon another peer's, who must not be taken for a writer."""
+
+    class ShutMeanwhile(peer_module.Peer):
+        @property
+        def unread(self) -> int:
+            self.shut()
+            return 1
+
+    class Unopened(Listener):
+        opens_at_once = False
+
+    listener = Unopened(Inbox())
+    ours, theirs = socket.socketpair()
+    listener._peers[ours.fileno()] = ShutMeanwhile(listener.wake, ours, "peer", 0)
+    listener._readable.add(ours.fileno())
+    listener._arrange_all()
+    listener._arrange_all()
+    assert (listener._peers, listener._writers, ours.fileno()) == ({}, set(), -1)
+    theirs.close()
+    listener.close()
+
+
 def test_a_ping_is_no_place_for_data(rig: Rig) -> None:
     with Stranger(rig) as stranger:
         assert "ping" in stranger.say(type="ping", number="x" * 60_000).why()

@@ -317,14 +317,16 @@ class Listener:
     def _arrange_all(self) -> None:
         """Wait for room where something is left to write, and free closed peers."""
         for number, peer in list(self._peers.items()):
-            is_writer = peer.open and bool(peer.unread)
+            # looked at once: who is shut meanwhile, by another thread, is freed in the next pass, as a writer too
+            is_open = peer.open
+            is_writer = is_open and bool(peer.unread)
             if is_writer and number not in self._writers:
                 self._writers.add(number)
                 self._events.register(number, select.EPOLLOUT)
             elif not is_writer and number in self._writers:
                 self._writers.remove(number)
                 self._events.unregister(number)
-            if not peer.open:
+            if not is_open:
                 self._readable.remove(number)
                 del self._peers[number]
                 # nobody is reading it any more
