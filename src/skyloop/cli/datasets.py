@@ -35,7 +35,8 @@ People = Annotated[
     int | None, typer.Option(help="The number of people in park, urban or warehouse. Default: the world's; park: 40.")
 ]
 Seeds = Annotated[
-    str | None, typer.Option(help="Several seeds into one dataset, e.g. 1..5; the same flight with each.")
+    str | None,
+    typer.Option(metavar="SEEDS", help="Several seeds into one dataset, e.g. 1..5 or 3,9; the same flight with each."),
 ]
 OneSeed = Annotated[int | None, typer.Option(help="The seed of world, noise and wind. Default: 1, or the scenario's.")]
 OutFolder = Annotated[

@@ -44,7 +44,7 @@ Autopilot = Annotated[
 ]
 Seeds = Annotated[
     str | None,
-    typer.Option(metavar="FIRST..LAST", help="Fly once with each of these seeds; a run folder each, and a table."),
+    typer.Option(metavar="SEEDS", help="Fly once with each, e.g. 1..50 or 3,9,12; a run folder each, and a table."),
 ]
 Out = Annotated[
     Path | None,
