@@ -174,8 +174,8 @@ class AirSimServer(Link):
 PORT = 41451
 READY_NS = NS_PER_S // 2
 """Simulated ns after which every sensor has a sample: one of the GNSS takes 0.2 s to arrive."""
-SENSOR_KINDS = ("imu", "gnss", "barometer", "magnetometer", "rangefinder", "lidar")
-"""Of a scenario, that AirSim has too."""
+SENSOR_KINDS = ("imu", "gnss", "barometer", "magnetometer", "rangefinder", "lidar", "radar")
+"""Of a scenario, that have a method for clients."""
 
 
 def _say_nothing(line: str) -> None:
