@@ -242,6 +242,7 @@ def _painted(painter: Painter, header: Header, arrays: Arrays) -> Shots:
             eye=arrays["eyes"][number],
             world_from_camera=arrays["rotations"][number],
             moving=moving[shot["motion"]],
+            lamps=arrays["lamps"][number],
             sky=header["sky"],
         )
         painted.append((painter.paint(view, len(painted)), shot))

@@ -43,6 +43,8 @@ class ViewJob:
     """Whether its colours are read."""
     surface: bool
     """Whether its surfaces are read; one of the two is."""
+    lamps: Array
+    """(n, 8) of `world.lamps.seen_lamps`; without rows if all are off."""
 
 
 def encode(header: Header, arrays: Arrays | None = None) -> list[bytes | memoryview]:

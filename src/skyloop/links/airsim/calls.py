@@ -91,9 +91,8 @@ class Reply:
 
 _UNSUPPORTED_BY_REASON = {
     "is for cars; skyloop flies multirotors": "setCarControls getCarState getCarControls",
-    "switches lamps of Unreal's worlds; skyloop's have none that can be switched": (
-        "simSetLightIntensity simSetVehicleLightIntensity simSetVehicleLightVisibility simSetWorldLightIntensity "
-        "simSetWorldLightVisibility"
+    "switches lamps on a vehicle, and vehicles here have none": (
+        "simSetVehicleLightIntensity simSetVehicleLightVisibility"
     ),
     "is for Unreal's engine only": (
         "simSwapTextures simSetObjectMaterial simSetObjectMaterialFromTexture simRunConsoleCommand"

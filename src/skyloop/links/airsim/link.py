@@ -16,6 +16,7 @@ from skyloop.links.airsim.calls import LATER, Methods, Reply, RpcListener, RpcPe
 from skyloop.links.airsim.cameras import CameraMethods, CameraSet
 from skyloop.links.airsim.flight import FlightMethods
 from skyloop.links.airsim.images import DetectionMethods, Images, ImageTaker
+from skyloop.links.airsim.lamps import LampMethods
 from skyloop.links.airsim.options import AirSimOptions, SensorOptions, VehicleOptions
 from skyloop.links.airsim.plot_markers import PlotMethods, Plots
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
@@ -75,7 +76,7 @@ class AirSimServer(Link):
             SessionMethods(state), FlightMethods(state), MultirotorState(state), CameraMethods(cameras),
             Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
             SegmentationMethods(state, segmentation), DetectionMethods(state, cameras), PlotMethods(state, plots),
-            self._recording,
+            LampMethods(state), self._recording,
         ]  # fmt: skip
 
     # ---- called by the link gate
