@@ -17,7 +17,7 @@ pytestmark = pytest.mark.renders
 
 SENSORS = {
     "Radar": {"SensorType": 12, "X": 0.1, "Z": -1.2},
-    "Narrow": {"SensorType": 12, "X": 0.1, "Z": -1.2, "HorizontalFOV": 20, "Width": 80, "Height": 60, "Classes": ["tree"]},
+    "Narrow": {"SensorType": 12, "X": 0.1, "Z": -1.2, "HorizontalFOV": 20, "Width": 80, "Height": 60, "Classes": ["tree"], "UpdateFrequency": 2},
     "Fine": {
         "SensorType": 12, "UpdateFrequency": 3, "Width": 40, "Height": 30, "NumberOfChirps": 4, "NumberOfSamples": 128,
         "NumberOfReceivers": 1, "Bandwidth": 2e9, "LowerFrequency": 60e9, "ChirpDuration": 2e-4, "GenerateNoise": True,
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     built = Bench(SETTINGS, world="radar-lab")
-    built.sim.run_for(2.0)
+    built.sim.run_for(1.0)
     yield built
     built.close()
 
@@ -86,6 +86,8 @@ def test_every_key_of_a_radar_has_an_effect(bench: Bench) -> None:
 def test_wrong_names_and_types_are_told(bench: Bench) -> None:
     number = bench.start("getRadarData", "Rader", "Drone1")
     assert "did you mean 'Radar'" in bench.client.answers[number][0]
+    number = bench.start("simLoadLevel", "flat")
+    assert bench.client.answers[number][0] == "simLoadLevel: this run keeps its world; `skyloop serve` changes it"
     with pytest.raises(ScenarioError, match=r"SensorType is 9; give 1 to 6, 8 or 12"):
         read_settings('{"Vehicles": {"D": {"Sensors": {"r": {"SensorType": 9}}}}}')
     read = read_settings('{"Vehicles": {"D": {"Sensors": {"r": {"SensorType": 12, "Chirps": 3}}}}}')

@@ -182,6 +182,10 @@ class WorldView:
         """Deliver the finished pictures of `paint_beside`."""
         self._scene.attend()
 
+    def settle(self) -> None:
+        """Wait for all pictures of `paint_beside`, and deliver them."""
+        self._scene.settle()
+
     def cast(self, origins: ArrayLike, directions: ArrayLike, max_range: float, vehicle: int | None = None) -> RayHits:
         """Cast rays now; one vehicle may be left out."""
         return self._present(vehicle).cast(origins, directions, max_range)

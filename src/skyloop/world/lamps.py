@@ -56,7 +56,8 @@ def lit_lamps(model: Model, motion: MoverStates) -> Array:
             standing = row < model.n_standing
             pose = model.standing_poses[row] if standing else motion.poses[row - model.n_standing]
             place = pose[:, :3] @ lamp.place + pose[:, 3]
-            lit.append([*place, lamp.size, *(LIGHT * state.intensity * np.array(lamp.colour))])
+            scale = float(np.cbrt(abs(np.linalg.det(pose[:, :3]))))
+            lit.append([*place, scale * lamp.size, *(LIGHT * state.intensity * np.array(lamp.colour))])
     return np.array(lit).reshape(-1, 7)
 
 

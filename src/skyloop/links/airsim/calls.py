@@ -97,7 +97,6 @@ _UNSUPPORTED_BY_REASON = {
     "is for Unreal's engine only": (
         "simSwapTextures simSetObjectMaterial simSetObjectMaterialFromTexture simRunConsoleCommand"
     ),
-    "loads levels of Unreal's; start `skyloop serve --world NAME` instead": "simLoadLevel",
     "is for Unreal's cinema lenses only; simSetCameraFov sets the field of view": (
         "simGetPresetLensSettings simGetLensSettings simSetPresetLensSettings simGetPresetFilmbackSettings "
         "simSetPresetFilmbackSettings simEnableManualFocus simGetFocusDistance simSetFocusDistance "
