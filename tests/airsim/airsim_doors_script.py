@@ -1,7 +1,10 @@
-"""Run by the interpreter of a real client: `airsim_doors_script.py MODULE PORT`. Radar, lamps and levels; prints JSON."""
+"""Run by the interpreter of a real client: `airsim_doors_script.py MODULE PORT PAGE`. Radar, lamps and levels; prints JSON.
+
+The page's own examples of radar and lamps are run as they stand."""
 
 import importlib
 import json
+import re
 import sys
 
 import numpy as np
@@ -21,14 +24,23 @@ def brightness():
 
 client.confirmConnection()
 
+with open(sys.argv[3], encoding="utf-8") as page:
+    sections = dict(re.findall(r"^## (Radar|Lamps)\n(.*?)(?=^## )", page.read(), flags=re.DOTALL | re.MULTILINE))
+examples = {name: re.search(r"```python\n(.*?)```", text, flags=re.DOTALL)[1] for name, text in sections.items()}
+
 # the client has no method of this name; its RPC takes any
-data = client.client.call("getRadarData", "Radar", "Drone1")
-volts = np.array(data["volts"]).reshape(data["n_rx"], data["n_chirps"], data["n_samples"])
+shown = {"client": client, "numpy": np}
+exec(examples["Radar"], shown)
+data, volts = shown["data"], shown["volts"]
 found["radar"] = [list(volts.shape), float(np.abs(volts).max()), data["time_stamp"], data["d_max"]]
 
 client.simPause(True)
 client.simSetTimeOfDay(True, "2026-06-21 23:30:00", move_sun=False)
 lights = client.simListSceneObjects("PointLight.*")
+client.simSetObjectPose(lights[0], airsim.Pose(airsim.Vector3r(3, 0, 0)), True)
+before = brightness()
+exec(examples["Lamps"], shown)
+found["page's"] = [before, brightness()]
 place = client.simGetObjectPose(lights[0])
 client.simDestroyObject(lights[0])
 dark = brightness()

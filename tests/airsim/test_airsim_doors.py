@@ -20,6 +20,7 @@ from skyloop_client.errors import LinkError
 
 pytestmark = pytest.mark.renders
 
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md"
 SCRIPT = Path(__file__).parent / "airsim_doors_script.py"
 OFF = {name: {"SensorType": kind, "Enabled": False} for name, kind in {"magnetometer": 4, "gps": 3, "barometer": 1}.items()}
 SETTINGS: dict[str, Any] = {
@@ -79,10 +80,12 @@ def test_a_lamp_lights_what_is_near(rpc: Rpc) -> None:
 @pytest.mark.slow("two clients, each in an interpreter of its own")
 @pytest.mark.parametrize("client", ["airsim", "cosysairsim"])
 def test_real_clients_use_all_three(client: str, level_server: Running) -> None:
-    said = run_client(client, SCRIPT, client, str(level_server.port))
+    said = run_client(client, SCRIPT, client, str(level_server.port), str(PAGE))
     found = json.loads(said.rpartition("FOUND ")[2])
     shape, loudest, stamp, d_max = found["radar"]
     assert shape == [3, 64, 64] and loudest > 0.0 and stamp > 0 and d_max == pytest.approx(12.0, abs=0.02)
+    before, after = found["page's"]
+    assert after > 1.1 * before
     lights, lamp, dark, shining = found["lamp"]
     assert lights == ["PointLight"] and lamp == "PointLight" and shining > 1.2 * dark
     bright, brighter, dimmed, after = found["set"]
