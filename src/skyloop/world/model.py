@@ -26,6 +26,8 @@ from skyloop_client.messages import Array
 BY_MATERIAL = 255
 """The class of objects whose surface material decides: terrain with grass, paths and ponds."""
 PALETTE_SLOTS = 8
+PICTURE_PX = 512
+MOST_PICTURES = 64
 MOST_SURFACES = 255
 """Materials, and objects whose surface differs from them."""
 DIFFERENCE_S = 5e-4
@@ -40,9 +42,15 @@ class Shape:
     lods: tuple[Mesh, ...]
     """Full detail first."""
     ranges: tuple[float, ...] = ()
-    """m; the camera uses lods[k + 1] beyond ranges[k], at quality medium. Rays and collisions always use lods[0]."""
+    """m; the camera uses lods[k + 1] beyond ranges[k], at quality medium. Rays always use lods[0]."""
     casts_shadow: bool = True
     lamp: Lamp | None = None
+    hull: Mesh | None = None
+    """What stops vehicles, where that is not what is seen; it may have no faces."""
+
+    @property
+    def solid(self) -> Mesh:
+        return self.lods[0] if self.hull is None else self.hull
 
     def __post_init__(self) -> None:
         if len(self.ranges) != len(self.lods) - 1 or list(self.ranges) != sorted(self.ranges):
@@ -150,6 +158,8 @@ class Model:
         """1/m, by material: how fast the noise of a depth camera grows with distance."""
         self.depth_noise_of: dict[int, float] = {}
         """The same by instance number, for objects that differ from their material."""
+        self.pictures: list[NDArray[np.uint8]] = []
+        """(PICTURE_PX, PICTURE_PX, 3) sRGB, bottom row first: the variants of the material "picture"."""
         self.lamps: dict[int, LampState] = {}
         """By instance number, of the lamps that somebody has switched."""
 
