@@ -17,17 +17,17 @@ import numpy as np
 
 from skyloop.world.lamps import USUAL
 from skyloop.world.mesh_files import ImportedMesh
-from skyloop.world.sdf_files import Folders, read_xml
+from skyloop.world.sdf_files import Folders, is_remote, read_xml
 from skyloop.world.sdf_frames import Frames, numbers_of
 from skyloop.world.sdf_shapes import Geometries, Solid, look_of
-from skyloop_client.errors import ScenarioError
+from skyloop_client.errors import ScenarioError, SkyloopError
 from skyloop_client.messages import Array
 
 log = logging.getLogger(__name__)
 SDF_ENDINGS = (".sdf", ".world")
 DEEPEST = 20
 """Includes in includes."""
-MOST_MODELS = 10_000
+MOST_MODELS, MOST_INCLUDES = 20_000, 3_000
 LEVEL = 1e-6
 NOT_TAKEN = ("plugin", "sensor", "joint", "actor", "population", "road", "projector", "particle_emitter")
 
@@ -61,13 +61,14 @@ def read_sdf(path: Path, models: Sequence[Path] = ()) -> SdfWorld:
         scope = worlds[0] if worlds else root
         reader.skipped["further worlds"] += max(len(worlds) - 1, 0)
         reader.read(scope, path.parent.resolve())
-    except ScenarioError as error:
+    except SkyloopError as error:
         raise ScenarioError(f"world file '{path}': {error}") from None
     except RecursionError:
         raise ScenarioError(f"world file '{path}': its models or frames are nested too deeply") from None
-    reader.tell(path)
     if not reader.found.parts:
-        raise ScenarioError(f"world file '{path}' shows nothing; give its models visuals")
+        raise ScenarioError(f"world file '{path}' shows nothing{reader.not_taken()}; give its models visuals")
+    if told := reader.not_taken():
+        log.warning("world file '%s'%s", path, told)
     return reader.found
 
 
@@ -85,11 +86,11 @@ class _Reader:
         self._folders, self._geometries = folders, Geometries(folders)
         self._folder_of: dict[Element, Path] = {}
         """Of the files that included models came from."""
-        self._n_models = 0
+        self._n_models = self._n_includes = 0
 
-    def tell(self, path: Path) -> None:
-        if told := ", ".join(f"{count} {what}" for what, count in sorted(self.skipped.items()) if count):
-            log.warning("world file '%s': not taken: %s", path, told)
+    def not_taken(self) -> str:
+        told = ", ".join(f"{what} ({count})" for what, count in sorted(self.skipped.items()) if count)
+        return f": not taken: {told}" if told else ""
 
     # ---- files into one tree
 
@@ -121,6 +122,9 @@ class _Reader:
         file = self._folders.model_file(uri, folder)
         if file is None:
             return self._missing(include, uri)
+        self._n_includes += 1
+        if self._n_includes > MOST_INCLUDES:
+            raise ScenarioError(f"it includes more than {MOST_INCLUDES} models")
         root = read_xml(file)
         model = next((child for child in root if child.tag in ("model", "light", "actor")), None)
         if model is None:
@@ -134,7 +138,7 @@ class _Reader:
     def _missing(self, include: Element, uri: str) -> Element | None:
         name = uri.rstrip("/").rpartition("/")[2].lower().replace(" ", "_")
         if name == "sun":
-            self.skipped["suns (weather has one)"] += 1
+            self.skipped["sun, which weather has"] += 1
         elif name == "ground_plane":
             # Gazebo's own, which every installation has
             model = Element("model", name="ground_plane")
@@ -143,8 +147,8 @@ class _Reader:
                 plane = SubElement(SubElement(SubElement(link, tag, name=tag), "geometry"), "plane")
                 SubElement(plane, "size").text = "100 100"
             return _renamed(model, include)
-        elif uri.partition("://")[0] in ("http", "https"):
-            self.skipped["models of the network"] += 1
+        elif is_remote(uri):
+            self.skipped["model of the network"] += 1
         else:
             raise ScenarioError(f"no model '{uri}' in {self._folders}; name its folder in the option models")
         return None
@@ -153,7 +157,7 @@ class _Reader:
 
     def _count(self, element: Element) -> None:
         for tag in NOT_TAKEN:
-            self.skipped[f"{tag}s"] += len(element.findall(tag))
+            self.skipped[tag] += len(element.findall(tag))
 
     def _model(self, model: Element, frames: Frames, owner: Array, folder: Path, above: str = "") -> None:
         folder = self._folder_of.get(model, folder)
@@ -186,7 +190,8 @@ class _Reader:
         geometry = element.find("geometry")
         solid = self._geometries.solid(geometry, folder, where)
         if solid is None:
-            self.skipped[f"{geometry[0].tag if geometry is not None else 'geometry'} geometries"] += 1
+            tag = "geometry" if geometry is None else geometry[0].tag
+            self.skipped["mesh of the network" if tag == "mesh" else tag] += 1
             return None
         return _Placed(where, pose, solid)
 
@@ -211,7 +216,7 @@ class _Reader:
             more = tuple((mesh, each.pose @ matrix) for each in left for _, matrix, mesh in each.solid.parts)
             parts[0] = replace(parts[0], solids=own + more)
         elif left:
-            self.skipped["collisions of models that show nothing"] += len(left)
+            self.skipped["collision of a model that shows nothing"] += len(left)
         self.found.parts += parts
 
     def _is_ground(self, placed: _Placed) -> bool:
@@ -228,12 +233,12 @@ class _Reader:
     def _light(self, light: Element, pose: Array, above: str) -> None:
         kind = light.get("type", "point")
         if kind == "directional":
-            self.skipped["suns (weather has one)"] += 1
+            self.skipped["sun, which weather has"] += 1
             return
         name = f"{above}{light.get('name', 'light')}"
         red, green, blue = numbers_of(light.find("diffuse"), (4, 3), (1.0, 1.0, 1.0), name)[:3]
         strength = numbers_of(light.find("intensity"), (1,), (1.0,), name)[0]
-        self.skipped["cones of spot lights"] += kind == "spot"
+        self.skipped["cone of a spot light"] += kind == "spot"
         colour = np.clip([red, green, blue], 0.0, 1.0) ** 2.2
         lit = PointLight(name, pose[:3, 3], (float(colour[0]), float(colour[1]), float(colour[2])), USUAL * strength)
         self.found.lights.append(lit)

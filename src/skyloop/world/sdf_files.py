@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree.ElementTree import Element, ParseError, fromstring
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from skyloop_client.errors import ScenarioError
@@ -25,31 +25,45 @@ def read_xml(path: Path) -> Element:
     except OSError as error:
         raise ScenarioError(f"'{path}' cannot be read: {error.strerror}") from None
     try:
-        _check(data, path)
-        return fromstring(data)
-    except (ExpatError, ParseError, ValueError, LookupError) as error:
+        return _parsed(_without_comments(data), path)
+    except (ExpatError, ValueError, LookupError) as error:
         raise ScenarioError(f"'{path}' is damaged or no SDF file: {error}") from None
 
 
-def _check(data: bytes, path: Path) -> None:
-    depth = count = 0
+def _without_comments(data: bytes) -> bytes:
+    """Gazebo bears `--` in comments, which XML forbids; lines keep their numbers."""
+    kept, start = [], 0
+    while (begin := data.find(b"<!--", start)) >= 0 and (end := data.find(b"-->", begin)) >= 0:
+        kept += [data[start:begin], b"\n" * data.count(b"\n", begin, end)]
+        start = end + 3
+    return b"".join([*kept, data[start:]])
 
-    def begin(*_: object) -> None:
+
+def _parsed(data: bytes, path: Path) -> Element:
+    builder, depth, count = TreeBuilder(), 0, 0
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth, count
         depth, count = depth + 1, count + 1
         if depth > DEEPEST or count > MOST_ELEMENTS:
             raise ScenarioError(f"'{path}' has more than {DEEPEST} levels or {MOST_ELEMENTS} elements; split it")
+        builder.start(tag, attributes)
 
-    def end(_: str) -> None:
+    def end(tag: str) -> None:
         nonlocal depth
         depth -= 1
+        builder.end(tag)
 
     def refuse(*_: object) -> None:
         raise ScenarioError(f"'{path}' declares a document type, which SDF has not; remove the line <!DOCTYPE ...>")
 
+    # without namespaces, because Gazebo's own worlds use prefixes that they do not declare
     parser = ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler, parser.StartDoctypeDeclHandler = begin, end, refuse
+    parser.CharacterDataHandler = builder.data
     parser.Parse(data, True)
+    root: Element = builder.close()
+    return root
 
 
 class Folders:
@@ -101,6 +115,10 @@ class Folders:
         newest = max(files, key=lambda each: version_of(each.get("version")), default=None)
         name = "model.sdf" if newest is None else (newest.text or "").strip()
         return self.find(name, folder)
+
+
+def is_remote(uri: str) -> bool:
+    return uri.partition("://")[0] in ("http", "https")
 
 
 def version_of(text: str | None) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from trimesh.visual import TextureVisuals
 from trimesh.visual.material import SimpleMaterial
 
 from skyloop.world.mesh_files import ImportedMesh, read_parts
-from skyloop.world.sdf_files import Folders
+from skyloop.world.sdf_files import Folders, is_remote
 from skyloop.world.sdf_frames import numbers_of
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
@@ -141,9 +141,11 @@ class Geometries:
             self._made[key] = Solid(key, (("", np.eye(4), _MAKERS[shape.tag](*values)),))
         return self._made[key]
 
-    def _mesh(self, mesh: Element, near: Path, where: str) -> Solid:
+    def _mesh(self, mesh: Element, near: Path, where: str) -> Solid | None:
         uri = (mesh.findtext("uri") or "").strip()
         path = self._folders.find(uri, near)
+        if path is None and is_remote(uri):
+            return None
         if path is None or not path.is_file():
             raise ScenarioError(f"{where}: no mesh '{uri}' in {self._folders}; name its folder in the option models")
         scale = numbers_of(mesh.find("scale"), (3,), (1.0, 1.0, 1.0), where)
