@@ -1,4 +1,4 @@
-"""Run by the interpreter of a real client: `airsim_doors_script.py MODULE PORT PAGE`. Radar, lamps and levels; prints JSON.
+"""Run by the interpreter of a real client: `airsim_doors_script.py MODULE PORT PAGE`. Prints JSON.
 
 The page's own examples of radar and lamps are run as they stand."""
 
@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -16,16 +17,18 @@ found = {}
 
 def brightness():
     """The mean of what the camera beside the lamp sees."""
-    (answer,) = client.simGetImages([airsim.ImageRequest("watch", 0, False, False)], external=True) if (
-        sys.argv[1] == "airsim"
-    ) else client.simGetImages([airsim.ImageRequest("watch", 0, False, False)], "")
+    (answer,) = (
+        client.simGetImages([airsim.ImageRequest("watch", 0, False, False)], external=True)
+        if (sys.argv[1] == "airsim")
+        else client.simGetImages([airsim.ImageRequest("watch", 0, False, False)], "")
+    )
     return float(np.frombuffer(answer.image_data_uint8, np.uint8).mean())
 
 
 client.confirmConnection()
 
-with open(sys.argv[3], encoding="utf-8") as page:
-    sections = dict(re.findall(r"^## (Radar|Lamps)\n(.*?)(?=^## )", page.read(), flags=re.DOTALL | re.MULTILINE))
+page = Path(sys.argv[3]).read_text(encoding="utf-8")
+sections = dict(re.findall(r"^## (Radar|Lamps)\n(.*?)(?=^## )", page, flags=re.DOTALL | re.MULTILINE))
 examples = {name: re.search(r"```python\n(.*?)```", text, flags=re.DOTALL)[1] for name, text in sections.items()}
 
 # the client has no method of this name; its RPC takes any
@@ -44,9 +47,16 @@ found["page's"] = [before, brightness()]
 place = client.simGetObjectPose(lights[0])
 client.simDestroyObject(lights[0])
 dark = brightness()
-lamp = client.simSpawnObject("PointLight", "PointLightBP", airsim.Pose(airsim.Vector3r(3, 0, -1)), airsim.Vector3r(1, 1, 1), False, True)
+lamp = client.simSpawnObject(
+    "PointLight", "PointLightBP", airsim.Pose(airsim.Vector3r(3, 0, -1)), airsim.Vector3r(1, 1, 1), False, True
+)
 found["lamp"] = [lights, lamp, dark, brightness()]
-found["set"] = [client.simSetLightIntensity(lamp, 20000), brightness(), client.simSetLightIntensity(lamp, 0), brightness()]
+found["set"] = [
+    client.simSetLightIntensity(lamp, 20000),
+    brightness(),
+    client.simSetLightIntensity(lamp, 0),
+    brightness(),
+]
 found["no lamp"] = [client.simSetLightIntensity("Cone", 100), client.simSetLightIntensity("nothing", 100)]
 if sys.argv[1] == "cosysairsim":
     client.simSetWorldLightIntensity(lamp, 20000)

@@ -87,7 +87,8 @@ def known_methods() -> set[str]:
     )
 
     groups = [
-        cameras.CameraMethods, flight.FlightMethods, images.DetectionMethods, images.Images, lamps.LampMethods, plot_markers.PlotMethods,
+        cameras.CameraMethods, flight.FlightMethods, images.DetectionMethods, images.Images,
+        lamps.LampMethods, plot_markers.PlotMethods,
         segmentation.SegmentationMethods, sensors.MultirotorState, sensors.Sensors,
         session_methods.AirSimRecording, session_methods.SessionMethods, world.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip

@@ -22,7 +22,9 @@ pytestmark = pytest.mark.renders
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "airsim.md"
 SCRIPT = Path(__file__).parent / "airsim_doors_script.py"
-OFF = {name: {"SensorType": kind, "Enabled": False} for name, kind in {"magnetometer": 4, "gps": 3, "barometer": 1}.items()}
+OFF = {
+    name: {"SensorType": kind, "Enabled": False} for name, kind in {"magnetometer": 4, "gps": 3, "barometer": 1}.items()
+}
 SETTINGS: dict[str, Any] = {
     "CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 64, "Height": 48}]},
     "Vehicles": {
@@ -123,7 +125,9 @@ def test_what_is_under_way_ends_with_the_level(rpc: Rpc, level_server: Running, 
 
 
 def rpc_folder(server: Running) -> Path:
-    return next(Path(line.removeprefix("recording to ")).parent for line in server.lines if line.startswith("recording to"))
+    return next(
+        Path(line.removeprefix("recording to ")).parent for line in server.lines if line.startswith("recording to")
+    )
 
 
 @pytest.mark.parametrize("name", ["park.glb", "own.py:World", "../blocks", "", "Blocks", "x" * 100_000])

@@ -1,4 +1,4 @@
-"""AirLoop's radar through AirSim's door: its Table 2 and 3 come out of settings.json, and its processing finds a person."""
+"""AirLoop's radar through AirSim's door: its Tables 2 and 3 come out, and two FFTs of its volts find a person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ pytestmark = pytest.mark.renders
 
 SENSORS = {
     "Radar": {"SensorType": 12, "X": 0.1, "Z": -1.2},
-    "Narrow": {"SensorType": 12, "X": 0.1, "Z": -1.2, "HorizontalFOV": 20, "Width": 80, "Height": 60, "Classes": ["tree"], "UpdateFrequency": 2},
+    "Narrow": {
+        "SensorType": 12, "X": 0.1, "Z": -1.2, "HorizontalFOV": 20, "Width": 80, "Height": 60, "Classes": ["tree"],
+        "UpdateFrequency": 2,
+    },
     "Fine": {
         "SensorType": 12, "UpdateFrequency": 3, "Width": 40, "Height": 30, "NumberOfChirps": 4, "NumberOfSamples": 128,
         "NumberOfReceivers": 1, "Bandwidth": 2e9, "LowerFrequency": 60e9, "ChirpDuration": 2e-4, "GenerateNoise": True,
@@ -76,7 +79,9 @@ def test_every_key_of_a_radar_has_an_effect(bench: Bench) -> None:
     assert (fine["lower_frequency"], fine["bandwidth"], fine["chirp_duration"]) == (60e9, 2e9, 2e-4)
     assert fine["chirp_repetition"] == 2e-4 and fine["d_max"] == pytest.approx(4.8, abs=0.01)
     infos = bench.sim.bus.infos
-    assert infos["Drone1/fine/raw"].rate.hz == pytest.approx(3.0) and infos["Drone1/radar/raw"].rate.hz == pytest.approx(7.0)
+    assert infos["Drone1/fine/raw"].rate.hz == pytest.approx(3.0) and infos[
+        "Drone1/radar/raw"
+    ].rate.hz == pytest.approx(7.0)
     assert infos["Drone1/fine/raw"].details["thermal_noise"] and not infos["Drone1/radar/raw"].details["thermal_noise"]
     width = {name: 2.0 * infos[f"Drone1/{name}/raw"].details["cx"] + 1.0 for name in ("radar", "narrow", "fine")}
     assert width == {"radar": 320.0, "narrow": 80.0, "fine": 40.0}

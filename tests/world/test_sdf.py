@@ -76,8 +76,8 @@ def test_shapes_are_where_closed_forms_put_them(tmp_path: Path) -> None:
         # at the height of the middle; a round side is up to 0.5 % inside its circle
         found = rays(world, (x - 5.0, 0.01, 10.01), EAST)[0]
         assert found == pytest.approx(5.0 - half, abs=0.012), x
-    half = math.pi * 2.0**2 * 3.0, 4.0 / 3.0 * math.pi * 1.5**3, 2 * 4 * 6.0
-    for name, volume in zip("csb", half, strict=True):
+    volumes = math.pi * 2.0**2 * 3.0, 4.0 / 3.0 * math.pi * 1.5**3, 2 * 4 * 6.0
+    for name, volume in zip("csb", volumes, strict=True):
         number = next(k for k, thing in enumerate(world.model.objects) if thing.name == f"{name}::l::v")
         corners, objects = triangles(world.model)
         mine = corners[objects == number]
@@ -90,14 +90,14 @@ def test_a_pose_turns_about_x_then_y_then_z(tmp_path: Path) -> None:
     """A point of a thin rod, by hand: R = Rz(yaw) Ry(pitch) Rx(roll)."""
     roll, pitch, yaw = 0.3, -0.4, 1.1
     rod = visual(box(0.02, 0.02, 0.02), "1 2 3 0 0 0")
-    worlds = [
-        world_of(tmp_path, model(rod, f"5 6 7 {roll} {pitch} {yaw}")),
-        world_of(tmp_path, model(rod).replace("<pose></pose>", '<pose degrees="true">5 6 7 '
-                 f"{math.degrees(roll)} {math.degrees(pitch)} {math.degrees(yaw)}</pose>", 1)),
-        world_of(tmp_path, model(rod).replace("<pose></pose>", '<pose rotation_format="quat_xyzw">5 6 7 '
-                 + " ".join(map(str, np.roll(trimesh.transformations.quaternion_from_euler(roll, pitch, yaw, "sxyz"), -1)))
-                 + "</pose>", 1)),
+    degrees = " ".join(str(math.degrees(angle)) for angle in (roll, pitch, yaw))
+    w, *xyz = trimesh.transformations.quaternion_from_euler(roll, pitch, yaw, "sxyz")
+    quat = " ".join(map(str, [*xyz, w]))
+    poses = [
+        f"<pose>5 6 7 {roll} {pitch} {yaw}</pose>", f'<pose degrees="true">5 6 7 {degrees}</pose>',
+        f'<pose rotation_format="quat_xyzw">5 6 7 {quat}</pose>',
     ]  # fmt: skip
+    worlds = [world_of(tmp_path, model(rod).replace("<pose></pose>", pose, 1)) for pose in poses]
     turn = trimesh.transformations.euler_matrix(roll, pitch, yaw, "sxyz")[:3, :3]
     for world in worlds:
         low, high = np.reshape(bounds(world, "m::l::v"), (2, 3))
@@ -158,7 +158,9 @@ def test_collisions_stop_and_visuals_do_where_there_are_none(tmp_path: Path) -> 
 
 def test_vehicles_stand_on_the_level_plane(tmp_path: Path) -> None:
     plane = "<plane><normal>0 0 1</normal><size>20 20</size></plane>"
-    ground = model(visual(plane) + f'<collision name="c"><geometry>{plane}</geometry></collision>', "0 0 0.5 0 0 0", "g")
+    ground = model(
+        visual(plane) + f'<collision name="c"><geometry>{plane}</geometry></collision>', "0 0 0.5 0 0 0", "g"
+    )
     sunk = model(visual(box(1, 1, 1)), "3 0 0 0 0 0", "sunk")
     world = world_of(tmp_path, ground + sunk)
     assert world.ground.at(1.0, 1.0)[0] == pytest.approx(0.5)
@@ -185,13 +187,16 @@ def test_a_world_of_gazebo_classic(tmp_path: Path, caplog: pytest.LogCaptureFixt
     script = "<material><script><uri>model://panel/materials/scripts</uri><name>Panel/%s</name></script></material>"
     named = "<material><script><name>Gazebo/%s</name></script></material>"
     inside = CLASSIC % (
-        visual(box(1, 1, 2)), visual(box(1, 1, 1), "0 9 3 0 0 0", script % "One"), visual(box(1, 1, 1), more=named % "Red")
+        visual(box(1, 1, 2)), visual(box(1, 1, 1), "0 9 3 0 0 0", script % "One"),
+        visual(box(1, 1, 1), more=named % "Red"),
     )  # fmt: skip
     with caplog.at_level(logging.WARNING):
         world = world_of(tmp_path, inside, version="1.6", name="own.world", models=str(ROOM.parent / "models"))
     told = "actor (1), heightmap (1), plugin (1), sensor (1), sun, which weather has (2)"
     assert [record.getMessage().partition("not taken: ")[2] for record in caplog.records] == [told]
-    assert bounds(world, "brick_wall::l::v") == pytest.approx([-4.5, 1.5, 0, -3.5, 2.5, 2]), "as Gazebo applies its state"
+    assert bounds(world, "brick_wall::l::v") == pytest.approx([-4.5, 1.5, 0, -3.5, 2.5, 2]), (
+        "as Gazebo applies its state"
+    )
     things = {thing.name: thing for thing in world.model.objects}
     shown = {}
     for name in ("brick_wall", "crate", "thing"):
@@ -211,8 +216,11 @@ def test_a_picture_stands_upright_on_each_side_of_a_box(tmp_path: Path) -> None:
     Image.new("RGB", (8, 8), (200, 10, 10)).save(tmp_path / "red.png")
     look = "<material><pbr><metal><albedo_map>red.png</albedo_map></metal></pbr></material>"
     world = world_of(tmp_path, model(visual(box(2, 2, 2), more=look)))
-    mesh = world.model.shapes[world.model.part_shape[next(t for t in world.model.objects if t.name == "m::l::v").rows[0]]].lods[0]
-    for out, left in (((1, 0, 0), (0, -1, 0)), ((-1, 0, 0), (0, 1, 0)), ((0, 1, 0), (1, 0, 0)), ((0, -1, 0), (-1, 0, 0))):
+    mesh = world.model.shapes[
+        world.model.part_shape[next(t for t in world.model.objects if t.name == "m::l::v").rows[0]]
+    ].lods[0]
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        out, left = (x, y, 0), (y, -x, 0)
         mine = np.flatnonzero(mesh.normals @ np.array(out) > 0.9)
         corner = mine[np.abs(mesh.uv[mine]).sum(axis=1) < 1e-6][0]
         assert mesh.positions[corner] == pytest.approx(np.array(out) + left - [0, 0, 1.0], abs=1e-5)
@@ -258,6 +266,7 @@ def test_the_shipped_room() -> None:
 
 LAUGHS = '<!DOCTYPE sdf [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]><sdf version="1.9"><world name="&b;"/></sdf>'
 OUTSIDE = '<!DOCTYPE sdf [<!ENTITY a SYSTEM "file:///etc/passwd">]><sdf version="1.9"><world name="w">&a;</world></sdf>'
+ALBEDO = "<material><pbr><metal><albedo_map>%s</albedo_map></metal></pbr></material>"
 INCLUDE = "<include><uri>%s</uri></include>"
 SEEN = model(visual(box(1, 1, 1)))
 BAD = {
@@ -283,9 +292,9 @@ BAD = {
         "<frame name='a'><pose relative_to='b'/></frame><frame name='b'><pose relative_to='a'/></frame>"
         + SEEN.replace("<pose>", "<pose relative_to='a'>", 1), "depends on itself",
     ),
-    "picture": (model(visual(box(1, 1, 1), more="<material><pbr><metal><albedo_map>n.png</albedo_map></metal></pbr></material>")),
+    "picture": (model(visual(box(1, 1, 1), more=ALBEDO % "n.png")),
                 "no picture 'n.png'"),
-    "no image": (model(visual(box(1, 1, 1), more="<material><pbr><metal><albedo_map>own.sdf</albedo_map></metal></pbr></material>")),
+    "no image": (model(visual(box(1, 1, 1), more=ALBEDO % "own.sdf")),
                  "cannot be read (UnidentifiedImageError)"),
 }  # fmt: skip
 
@@ -298,8 +307,10 @@ def test_bad_files_are_told_in_one_line(name: str, tmp_path: Path) -> None:
     ring.mkdir(parents=True)
     (ring / "model.sdf").write_text(f"<sdf><model name='r'>{INCLUDE % 'model://ring'}</model></sdf>", encoding="utf-8")
     (tmp_path / "y.stl").write_bytes(trimesh.creation.box((1, 1, 1)).export(file_type="stl"))
-    whole = content if content.startswith("<!") or "<sdf" in content or content == "<robot/>" else (
-        f'<sdf version="1.9"><world name="w">{content}</world></sdf>'
+    whole = (
+        content
+        if content.startswith("<!") or "<sdf" in content or content == "<robot/>"
+        else (f'<sdf version="1.9"><world name="w">{content}</world></sdf>')
     )
     (folder / "own.sdf").write_text(whole, encoding="utf-8")
     with pytest.raises(ScenarioError) as refused:
@@ -332,6 +343,8 @@ def test_the_network_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert "not taken: model of the network (1)" in caplog.text
     kept = tmp_path / "models" / "cone"
     kept.mkdir(parents=True)
-    (kept / "model.sdf").write_text(f"<sdf>{model(visual(box(1, 1, 1)), '0 0 7 0 0 0', 'cone')}</sdf>", encoding="utf-8")
+    (kept / "model.sdf").write_text(
+        f"<sdf>{model(visual(box(1, 1, 1)), '0 0 7 0 0 0', 'cone')}</sdf>", encoding="utf-8"
+    )
     world = world_of(tmp_path, INCLUDE % "https://fuel.gazebosim.org/1.0/openrobotics/models/Cone" + SEEN)
     assert rays(world, (0.0, 0.0, 20.0), DOWN)[0] == pytest.approx(12.5), "it was fetched before, by its name"

@@ -1,9 +1,9 @@
 """A user's own world: the meshes of a glTF, GLB or OBJ file, or what an SDF file of Gazebo describes.
 
 Each mesh is an object whose name gives its class and material. Triangles, node transforms, normals (faces without are
-flat) and base colours are taken. An image of a glTF or OBJ file counts with its mean colour, and a material recognised by
-name uses our texture; images that an SDF file names are shown. glTF and OBJ are read as y up, which is glTF's standard
-and what most OBJ exporters do; SDF is z up. `up` changes that.
+flat) and base colours are taken. An image of a glTF or OBJ file counts with its mean colour, and a material recognised
+by name uses our texture; images that an SDF file names are shown. glTF and OBJ are read as y up, which is glTF's
+standard and what most OBJ exporters do; SDF is z up. `up` changes that.
 """
 
 from __future__ import annotations
@@ -161,9 +161,13 @@ class Imported:
     def _place_light(self, light: PointLight) -> None:
         """As a lamp that is on; its body is a speck that stops nothing."""
         speck = box((0.01, 0.01, 0.01)).painted((255, 255, 255), material="plastic")
-        shape = Shape(light.name, (speck,), casts_shadow=False, lamp=Lamp((0.0, 0.0, 0.0), 0.0, light.colour), hull=_hull())
+        shape = Shape(
+            light.name, (speck,), casts_shadow=False, lamp=Lamp((0.0, 0.0, 0.0), 0.0, light.colour), hull=_hull()
+        )
         place = self._scale * self._turn @ light.place
-        self.model.lamps[self.model.place(shape, place, is_a="lamp", name=light.name)] = LampState(light.intensity, True)
+        self.model.lamps[self.model.place(shape, place, is_a="lamp", name=light.name)] = LampState(
+            light.intensity, True
+        )
 
     def _place_ground(self, height: float, lowest: float, floor_area: float) -> None:
         (x0, y0), (x1, y1) = self._low[:2].tolist(), self._high[:2].tolist()

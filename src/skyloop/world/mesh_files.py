@@ -101,7 +101,9 @@ def _scene(path: Path, roots: Sequence[Path]) -> Any:
     # names of an old OBJ may be in any encoding; only its ASCII characters are used
     text = io.StringIO(path.read_text(encoding="utf-8", errors="replace"))
     options: Any = {"process": False, "split_objects": True}
-    return trimesh.load_scene(text, file_type="obj", resolver=_Within(path, roots) if roots else FilePathResolver(str(path)), **options)
+    return trimesh.load_scene(
+        text, file_type="obj", resolver=_Within(path, roots) if roots else FilePathResolver(str(path)), **options
+    )
 
 
 def _check_file(path: Path, endings: Sequence[str]) -> None:

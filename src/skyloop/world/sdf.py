@@ -1,4 +1,4 @@
-"""A world of Gazebo's: what an SDF file (`.sdf`, `.world`) shows and what stops vehicles in it. Everything stands still.
+"""A world of Gazebo's: what an SDF file (`.sdf`, `.world`) shows and what stops vehicles. Everything stands still.
 
 What is not taken is told in one line. Positions in the `state` block that Gazebo Classic saves are those it applies.
 """

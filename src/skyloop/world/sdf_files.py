@@ -17,7 +17,7 @@ MOST_ELEMENTS = 1_000_000
 
 
 def read_xml(path: Path) -> Element:
-    """The root element of a file that declares no entities: those can make a small file fill the memory, or read others."""
+    """The root of a file that declares no entities: those can make a small file fill the memory, or read others."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ScenarioError(f"'{path}' has more than {MOST_BYTES >> 20} MiB; split it")
@@ -100,7 +100,9 @@ class Folders:
             except (OSError, ValueError):
                 raise ScenarioError(f"uri '{uri[:80]}' is no path") from None
             if not any(path.is_relative_to(root) for root in self.roots):
-                raise ScenarioError(f"uri '{uri}' leads out of the folders {self}; name its folder in the option models")
+                raise ScenarioError(
+                    f"uri '{uri}' leads out of the folders {self}; name its folder in the option models"
+                )
             if found:
                 return path
         return None

@@ -1,12 +1,13 @@
 """Geometries and materials of SDF as triangles with colours or pictures.
 
-Primitives carry texture coordinates as Gazebo's do: a picture covers each face of a box, the side of a cylinder, each of
-its ends, and a whole sphere.
+Primitives carry texture coordinates as Gazebo's do: a picture covers each face of a box, the side of a cylinder, each
+of its ends, and a whole sphere.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -194,7 +195,9 @@ class Geometries:
                 with Image.open(path) as image:
                     self._pictures[path] = image.convert("RGB")
             except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-                raise ScenarioError(f"picture '{path}' cannot be read ({type(error).__name__}); give a PNG or JPEG") from None
+                raise ScenarioError(
+                    f"picture '{path}' cannot be read ({type(error).__name__}); give a PNG or JPEG"
+                ) from None
         return self._pictures[path]
 
 
@@ -224,8 +227,8 @@ def _box(x: float, y: float, z: float) -> trimesh.Trimesh:
             up = np.eye(3)[2 if axis < 2 else 1]
             out = sign * np.eye(3)[axis]
             across = np.cross(up, out)
-            sides.append(_quad(0.5 * np.array([out - across - up, out + across - up, out + across + up, out - across + up])
-                               * [x, y, z]))  # fmt: skip
+            corners = [out - across - up, out + across - up, out + across + up, out - across + up]
+            sides.append(_quad(0.5 * np.array(corners) * [x, y, z]))
     return _made(*(list(each) for each in zip(*sides, strict=True)))
 
 
@@ -233,7 +236,7 @@ def _plane(nx: float, ny: float, nz: float, x: float, y: float) -> trimesh.Trime
     out = np.array([nx, ny, nz]) / max(float(np.linalg.norm([nx, ny, nz])), 1e-9)
     turn = trimesh.geometry.align_vectors([0.0, 0.0, 1.0], out)[:3, :3]
     corners = 0.5 * np.array([[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]])
-    return _made(*([each] for each in _quad(corners @ turn.T)))  # type: ignore[arg-type]
+    return _made(*([each] for each in _quad(corners @ turn.T)))
 
 
 def _turned(profile: Array, normals: Array, v: Array) -> tuple[Array, Array, Array, Array]:
@@ -262,7 +265,9 @@ def _cap(radius: float, z: float, sign: float) -> tuple[Array, Array, Array, Arr
 
 def _cylinder(radius: float, length: float) -> trimesh.Trimesh:
     half = 0.5 * length
-    side = _turned(np.array([[radius, -half], [radius, half]]), np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0.0, 1.0]))
+    side = _turned(
+        np.array([[radius, -half], [radius, half]]), np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([0.0, 1.0])
+    )
     pieces = [side, _cap(radius, -half, -1.0), _cap(radius, half, 1.0)]
     return _made(*(list(each) for each in zip(*pieces, strict=True)))
 
@@ -280,7 +285,7 @@ def _capsule(radius: float, length: float) -> trimesh.Trimesh:
     lift = np.where(np.arange(len(angle)) < len(angle) // 2, -0.5, 0.5) * length
     profile = radius * out + np.stack([np.zeros_like(lift), lift], 1)
     profile[[0, -1], 0] = 0.0
-    return _made(*([each] for each in _turned(profile, out, np.linspace(0.0, 1.0, len(angle)))))  # type: ignore[arg-type]
+    return _made(*([each] for each in _turned(profile, out, np.linspace(0.0, 1.0, len(angle)))))
 
 
 def _ellipsoid(x: float, y: float, z: float) -> trimesh.Trimesh:
@@ -293,13 +298,13 @@ def _ellipsoid(x: float, y: float, z: float) -> trimesh.Trimesh:
     return _made([points * [x, y, z]], [normals], [uv], [faces])
 
 
-_ROUND = {"radius": (0.5,), "length": (1.0,)}
+_ROUND: dict[str, tuple[float, ...]] = {"radius": (0.5,), "length": (1.0,)}
 _NUMBERS: dict[str, dict[str, tuple[float, ...]]] = {
     "box": {"size": (1.0, 1.0, 1.0)}, "cylinder": _ROUND, "sphere": {"radius": (0.5,)}, "capsule": _ROUND,
     "plane": {"normal": (0.0, 0.0, 1.0), "size": (1.0, 1.0)}, "cone": _ROUND, "ellipsoid": {"radii": (0.5, 0.5, 0.5)},
 }  # fmt: skip
 """Elements of each geometry and what they are if they are left out."""
-_MAKERS = {
+_MAKERS: dict[str, Callable[..., trimesh.Trimesh]] = {
     "box": _box, "cylinder": _cylinder, "sphere": lambda radius: _ellipsoid(radius, radius, radius), "plane": _plane,
     "capsule": _capsule, "cone": _cone, "ellipsoid": _ellipsoid,
 }  # fmt: skip

@@ -38,7 +38,7 @@ class WorldConfig(BaseModel):
     name: str = "flat"
     """A world of `skyloop list`, or your own class as module:Class."""
     file: str | None = None
-    """A glTF, GLB or OBJ file, or an SDF file of Gazebo's (`.sdf`, `.world`), that becomes the world, instead of a name."""
+    """A glTF, GLB, OBJ or SDF file (`.sdf`, `.world`: Gazebo's) that becomes the world, instead of a name."""
     options: dict[str, Any] = {}
     """The options of the world; `skyloop show world NAME` lists them."""
     randomise: tuple[Randomised, ...] = ()

@@ -79,10 +79,10 @@ class AirSimServer(Link):
             weather.simSetTimeOfDay(**self.options.time_of_day)
         self._recording = AirSimRecording(state, taker)
         return [
-            SessionMethods(state, self._load_level), FlightMethods(state), MultirotorState(state), CameraMethods(cameras),
-            Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
-            SegmentationMethods(state, segmentation), DetectionMethods(state, cameras), PlotMethods(state, plots),
-            LampMethods(state), self._recording,
+            SessionMethods(state, self._load_level), FlightMethods(state), MultirotorState(state),
+            CameraMethods(cameras), Images(state, cameras, taker), Sensors(state, segmentation),
+            WorldMethods(state, segmentation), weather, SegmentationMethods(state, segmentation),
+            DetectionMethods(state, cameras), PlotMethods(state, plots), LampMethods(state), self._recording,
         ]  # fmt: skip
 
     # ---- called by the link gate

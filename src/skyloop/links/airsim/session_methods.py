@@ -57,7 +57,7 @@ class SessionMethods:
         self._server.forget_forces()
 
     def simLoadLevel(self, reply: Reply, level_name: str) -> None:
-        """Everything begins again in another world; the answer comes when it is there. If it cannot, nothing changes."""
+        """Everything begins again in another world, and the answer comes then. If it cannot, nothing changes."""
         self._load_level(str(level_name)[:LONGEST_NAME])
         self._server.level_asked.append(reply)
 
