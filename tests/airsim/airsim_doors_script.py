@@ -7,12 +7,13 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 airsim = importlib.import_module(sys.argv[1])
 client = airsim.MultirotorClient(port=int(sys.argv[2]))
-found = {}
+found: dict[str, Any] = {}
 
 
 def brightness():
@@ -29,7 +30,7 @@ client.confirmConnection()
 
 page = Path(sys.argv[3]).read_text(encoding="utf-8")
 sections = dict(re.findall(r"^## (Radar|Lamps)\n(.*?)(?=^## )", page, flags=re.DOTALL | re.MULTILINE))
-examples = {name: re.search(r"```python\n(.*?)```", text, flags=re.DOTALL)[1] for name, text in sections.items()}
+examples = {name: text.partition("```python\n")[2].partition("```")[0] for name, text in sections.items()}
 
 # the client has no method of this name; its RPC takes any
 shown = {"client": client, "numpy": np}

@@ -25,9 +25,9 @@ from skyloop.core.child_process import ChildProcess
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
+from skyloop.rendering.lamplight import lit_lamps, seen_lamps
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import Arrays, Header, Sky, decode, encode
-from skyloop.world.lamps import lit_lamps, seen_lamps
 from skyloop.world.model import Model, MoverStates
 from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest, without_alpha

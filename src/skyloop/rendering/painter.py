@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.rendering.daylight import Daylight, LitPass, daylight
+from skyloop.rendering.lamplight import MOST_LAMPS, REACH
 from skyloop.rendering.post_processing import KINDS, Finish, KeptTargets, PaintTarget, Precipitation
 from skyloop.rendering.programs import build_mip_levels, build_program, model_vertex_array, outputs, set_unit, write
 from skyloop.rendering.quality import QUALITIES, Quality
 from skyloop.rendering.shadows import Culler, ShadowMaps, Shadows
 from skyloop.rendering.wire import Arrays, Sky, ViewJob
-from skyloop.world.lamps import MOST_LAMPS, REACH
 from skyloop.world.materials import MATERIALS
 from skyloop_client.messages import Array
 

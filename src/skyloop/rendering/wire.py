@@ -44,7 +44,7 @@ class ViewJob:
     surface: bool
     """Whether its surfaces are read; one of the two is."""
     lamps: Array = field(default_factory=lambda: np.zeros((0, 8)))
-    """(n, 8) of `world.lamps.seen_lamps`; without rows if all are off."""
+    """(n, 8) of `lamplight.seen_lamps`; without rows if all are off."""
 
 
 def encode(header: Header, arrays: Arrays | None = None) -> list[bytes | memoryview]:
