@@ -14,6 +14,7 @@ from PIL import Image
 
 from skyloop.world.imported import Imported
 from skyloop.world.materials import MATERIALS
+from skyloop.world.mesh_files import ImportedMesh
 from skyloop.world.semantics import CLASSES
 from skyloop.world.solids import Solids
 from skyloop_client.errors import ScenarioError
@@ -246,6 +247,17 @@ def test_meshes_have_their_scale_and_their_submesh(tmp_path: Path) -> None:
     assert rays(world, (0.0, 0.0, 2.0), EAST, NORTH)[0] == pytest.approx(9.0), "only the submesh is there"
     low = rays(world, (5.0, 0.1, 20.0), DOWN)[0]
     assert low == pytest.approx(18.5)
+
+
+def test_collada_needs_its_package_and_has_its_own_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mesh = model(visual("<mesh><uri>tall.dae</uri></mesh>"), "0 0 5 0 0 0")
+    (tmp_path / "tall.dae").write_text("<COLLADA><asset><up_axis>Y_UP</up_axis></asset></COLLADA>", encoding="utf-8")
+    monkeypatch.setattr("skyloop.world.mesh_files.find_spec", lambda name: None)
+    with pytest.raises(ScenarioError, match=r"'.*tall\.dae' is a COLLADA file, .*; pip install pycollada"):
+        world_of(tmp_path, mesh)
+    tall = ImportedMesh("n", "n", "", np.eye(4), trimesh.creation.box((1, 4, 2)))
+    monkeypatch.setattr("skyloop.world.sdf_shapes.read_parts", lambda path, roots: [tall])
+    assert bounds(world_of(tmp_path, mesh), "m::l::v::n") == pytest.approx([-0.5, -1, 3, 0.5, 1, 7])
 
 
 # ---- includes, and files that are hostile or wrong

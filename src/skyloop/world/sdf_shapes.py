@@ -26,6 +26,9 @@ from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
 SIDES, RINGS = 32, 16
+Z_FROM_Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])
+UP_AXIS_WITHIN = 1 << 14
+"""Bytes of a file in which its head is."""
 Colour = tuple[float, float, float]
 GAZEBO_COLOURS: dict[str, Colour] = {
     "Red": (1, 0, 0), "Green": (0, 1, 0), "Blue": (0, 0, 1), "White": (1, 1, 1), "Black": (0, 0, 0),
@@ -156,6 +159,9 @@ class Geometries:
             if path not in self._files:
                 self._files[path] = read_parts(path, roots=self._folders.roots)
             stretch = np.diag([*scale, 1.0])
+            if path.suffix.lower() == ".dae" and b"<up_axis>Y_UP" in path.read_bytes()[:UP_AXIS_WITHIN]:
+                # the reader of COLLADA files leaves their axes as they are
+                stretch = stretch @ Z_FROM_Y_UP
             parts = [part for part in self._files[path] if wanted in ("", part.node, part.mesh)]
             if not parts:
                 raise ScenarioError(f"{where}: '{path}' has no submesh '{wanted}'")
