@@ -78,6 +78,7 @@ def known_methods() -> set[str]:
         cameras,
         flight,
         images,
+        lamps,
         plot_markers,
         segmentation,
         sensors,
@@ -86,7 +87,8 @@ def known_methods() -> set[str]:
     )
 
     groups = [
-        cameras.CameraMethods, flight.FlightMethods, images.DetectionMethods, images.Images, plot_markers.PlotMethods,
+        cameras.CameraMethods, flight.FlightMethods, images.DetectionMethods, images.Images,
+        lamps.LampMethods, plot_markers.PlotMethods,
         segmentation.SegmentationMethods, sensors.MultirotorState, sensors.Sensors,
         session_methods.AirSimRecording, session_methods.SessionMethods, world.WeatherMethods, world.WorldMethods,
     ]  # fmt: skip

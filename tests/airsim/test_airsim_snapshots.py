@@ -146,3 +146,14 @@ def test_a_vehicle_that_joined_cannot_leave_again(bench: Bench) -> None:
     once = bench.flown(0.2)
     bench.sim.restore(after)
     assert bench.flown(0.2) == once
+
+
+def test_lamps_are_in_a_snapshot() -> None:
+    bench = Bench({"DefaultSensors": {"imu": {"SensorType": 2, "Enabled": False}}}, world="flat")
+    bench("simSpawnObject", "lamp", "PointLightBP", pose(2.0, 0.0, -1.0), vector(1, 1, 1), False, True)
+    saved, lamps = bench.sim.snapshot(), bench.sim.editor.memory()[-1]  # type: ignore[index]
+    assert bench("simSetLightIntensity", "lamp", 7.0)
+    assert bench.sim.editor.memory()[-1] != lamps  # type: ignore[index]
+    bench.sim.restore(saved)
+    assert bench.sim.editor.memory()[-1] == lamps  # type: ignore[index]
+    bench.close()

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from PIL import Image
+from typer.testing import CliRunner
 
 import skyloop
+from skyloop.cli.verbs import app
 from skyloop.world.imported import Imported
 from skyloop.world.world import WORLDS
 
@@ -45,3 +50,15 @@ def test_every_snippet_runs(page: str, block: str, capsys: pytest.CaptureFixture
         point = names["point"]
         assert point[2] == pytest.approx(0.0, abs=1e-3), "on the ground"  # type: ignore[index]
         assert "shows [" in printed
+
+
+@pytest.mark.renders
+def test_the_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
+    monkeypatch.chdir(tmp_path)
+    (block,) = (block for page, block in blocks("bash") if page == "worlds.md")
+    words = [*shlex.split(block)[1:], "--quality", "low", "--size", "96x60"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    with Image.open(tmp_path / "room.png") as picture:
+        assert picture.size == (96, 60) and len(np.unique(np.asarray(picture).reshape(-1, 3), axis=0)) > 300

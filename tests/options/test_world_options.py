@@ -236,11 +236,21 @@ FILE_OPTIONS: dict[str, tuple[Any, Callable[[World], float], float]] = {
     "classes": ({"crate*": "rock"}, number_of("rock"), 1.0),
     "materials": ({"crate*": "brick"}, material, MATERIAL_ID["brick"]),
 }
+SDF = """\
+<sdf version="1.9"><world name="w">
+<include><uri>https://fuel.example/models/hut</uri></include>
+<model name="m"><link name="l"><visual name="v"><geometry><box/></geometry></visual></link></model>
+</world></sdf>
+"""
+HUT = """\
+<sdf version="1.9"><model name="hut"><pose>0 0 -3 0 0 0</pose>
+<link name="l"><visual name="v"><geometry><box/></geometry></visual></link></model></sdf>
+"""
 """The changed value, what it changes, and what that is then."""
 
 
 def test_every_option_of_an_imported_world_has_a_case() -> None:
-    assert set(FILE_OPTIONS) == set(inspect.signature(Imported.__init__).parameters) - {"self", "path"}
+    assert set(FILE_OPTIONS) | {"models"} == set(inspect.signature(Imported.__init__).parameters) - {"self", "path"}
 
 
 @pytest.mark.parametrize("option", FILE_OPTIONS)
@@ -251,6 +261,19 @@ def test_imported_world_option(option: str, tmp_path: Path) -> None:
     after = measure(made({"file": "my.obj", "options": {option: value}}, tmp_path))
     assert before != pytest.approx(after)
     assert after == pytest.approx(expected)
+
+
+def test_models_are_found_in_the_folders_given(tmp_path: Path) -> None:
+    (tmp_path / "my.sdf").write_text(SDF)
+    hut = tmp_path / "mine" / "hut"
+    hut.mkdir(parents=True)
+    (hut / "model.sdf").write_text(HUT)
+    lowest = height_at(0.0, 0.0)
+    assert lowest(made({"file": "my.sdf"}, tmp_path)) == pytest.approx(-0.5)
+    for folders in ("mine", ["mine"]):
+        assert lowest(made({"file": "my.sdf", "options": {"models": folders}}, tmp_path)) == pytest.approx(-3.5)
+    with pytest.raises(ScenarioError, match="which is no folder"):
+        made({"file": "my.sdf", "options": {"models": "nowhere"}}, tmp_path)
 
 
 def test_a_file_is_stood_upon_and_met(tmp_path: Path) -> None:

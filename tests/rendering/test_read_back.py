@@ -103,7 +103,12 @@ def answers_to(diary: Any, times: list[int]) -> list[dict[str, Any]]:
     memory = os.memfd_create("pixels")
     os.ftruncate(memory, 4096)
     common = {"fx": 1.0, "fy": 1.0, "cx": 0.0, "cy": 0.0, "quality": "low", "hidden": None, "exposure": 1.0}
-    arrays = {"eyes": np.zeros((1, 3)), "rotations": np.eye(3)[None], "moving": np.zeros((1, 0, 3, 4))}
+    arrays = {
+        "eyes": np.zeros((1, 3)),
+        "rotations": np.eye(3)[None],
+        "moving": np.zeros((1, 0, 3, 4)),
+        "lamps": np.zeros((1, 0, 8)),
+    }
     for t in times:
         shot = {**common, **SHOTS[0], "motion": 0, "t": t}
         for piece in encode({"shots": [shot], "sky": {}, "bytes": 4096}, arrays):

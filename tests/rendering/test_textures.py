@@ -111,7 +111,7 @@ def thumbnails(layers: NDArray[np.uint8], edge: int) -> NDArray[np.float64]:
 
 
 def test_every_material_has_its_texture() -> None:
-    assert {material.texture for material in MATERIALS} <= set(VARIANTS)
+    assert {material.texture for material in MATERIALS} - {"picture"} <= set(VARIANTS), "a world brings its pictures"
 
 
 def test_layers_lie_where_the_places_say() -> None:

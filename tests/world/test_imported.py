@@ -230,7 +230,7 @@ def test_bad_files_are_told_in_one_line(tmp_path: Path) -> None:
 
 
 def test_too_many_triangles_are_refused(glb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skyloop.world.imported.MOST_TRIANGLES", 100)
+    monkeypatch.setattr("skyloop.world.mesh_files.MOST_TRIANGLES", 100)
     assert "simplify" in refusal(glb)
 
 

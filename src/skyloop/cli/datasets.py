@@ -73,7 +73,9 @@ def image_size(text: str) -> tuple[int, int]:
 def record(
     *,
     out_: OutFolder = None,
-    world: Annotated[str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf or .obj file.")] = "park",
+    world: Annotated[
+        str, typer.Option(help="A world of `skyloop list`, or a .glb, .gltf, .obj, .sdf or .world file.")
+    ] = "park",
     scenario: OwnScenario = None,
     frames: Annotated[int, typer.Option(help="The number of frames, of each seed.")] = 500,
     rate: Annotated[float, typer.Option(help="Frames per simulated second.")] = 20.0,

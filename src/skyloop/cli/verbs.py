@@ -109,8 +109,9 @@ def look(
     from skyloop.recording.stream_pictures import save
     from skyloop.sim.look import views_of
     from skyloop.sim.scenario import make_scenario
+    from skyloop.world.world import WORLD_FILES
 
-    key = "file" if Path(world).suffix in (".glb", ".gltf", ".obj") else "name"
+    key = "file" if Path(world).suffix.lower() in WORLD_FILES else "name"
     start = {"name": "look", "world": {key: world}, "seed": 1 if seed is None else seed}
     scenario = make_scenario(start, overrides(set_), place="look")
     places = [(_numbers(eye, 3, "--from"), _numbers(target, 3, "--at"))]

@@ -86,7 +86,10 @@ class Link(ABC):
 
     @abstractmethod
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
-        """Called once, when the simulation is built and nothing has been recorded."""
+        """Called when the simulation is built and nothing has been recorded."""
+
+    def detach(self) -> None:  # noqa: B027
+        """Let go of this simulation: another one takes its place, and `attach` is called again with it."""
 
     def stop_at(self, t_ns: int) -> int:
         """`t_ns`, or the earlier instant at which this link has scheduled something."""
@@ -235,6 +238,14 @@ class LinkGate:
             port.editor.serve_meanwhile(self.serve_until)
         if _agreed(link.answers_beside for link in self.links.values()):
             port.editor.measure_beside(self.serve_beside)
+
+    def detach(self) -> None:
+        """Let go of this simulation, because another one takes its place."""
+        self._restore()
+        for link in self._attached:
+            link.detach()
+        self._attached.clear()
+        self.pace.restart()
 
     def serve_until(self, ready: Callable[[], bool]) -> None:
         """While the simulation waits for images, handle messages of links that can answer at any moment."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from skyloop.rendering.wire import Arrays
 from skyloop.world.materials import MATERIALS
 from skyloop.world.mesh import Mesh
-from skyloop.world.model import Model
+from skyloop.world.model import PICTURE_PX, Model
 
 VERTEX = np.dtype(
     [("position", "<f4", 3), ("normal", "u1", 4), ("uv", "<f4", 2), ("colour", "u1", 4), ("material", "u1", 4)]
@@ -52,6 +52,7 @@ def pack_model(model: Model) -> Arrays:
         "first_lod": np.array(first_lod, np.int32).reshape(-1, 3),
         "ranges": np.array(ranges, np.float64).reshape(-1, 8),
         "palettes": np.array(model.palettes, np.uint8),
+        "pictures": np.array(model.pictures, np.uint8).reshape(-1, PICTURE_PX, PICTURE_PX, 3),
         **pack_rows(model),
     }
 
@@ -71,7 +72,7 @@ def used_textures(model: Model) -> list[str]:
     for shape in model.shapes:
         for mesh in shape.lods:
             used.update(np.unique(mesh.materials).tolist())
-    return sorted({MATERIALS[number].texture for number in used} | {"plain"})
+    return sorted({MATERIALS[number].texture for number in used} - {"picture"} | {"plain"})
 
 
 def _vertices(mesh: Mesh) -> NDArray[np.void]:

@@ -25,6 +25,7 @@ from skyloop.core.child_process import ChildProcess
 from skyloop.core.frames import matrix_from_quat
 from skyloop.core.system_packages import CAMERAS, install_command
 from skyloop.rendering.buffers import Slot, ViewMemory, pack_model, pack_rows, used_textures
+from skyloop.rendering.lamplight import lit_lamps, seen_lamps
 from skyloop.rendering.quality import QUALITIES
 from skyloop.rendering.wire import Arrays, Header, Sky, decode, encode
 from skyloop.world.model import Model, MoverStates
@@ -32,6 +33,7 @@ from skyloop.world.scene import Meanwhile
 from skyloop.world.views import View, ViewRequest, without_alpha
 from skyloop.world.weather import Weather
 from skyloop_client.errors import RendererError
+from skyloop_client.messages import Array
 
 log = logging.getLogger(__name__)
 
@@ -194,6 +196,7 @@ class Renderer:
             "eyes": np.array([request.pose.position for request in requests], np.float64),
             "rotations": np.array([matrix_from_quat(request.pose.quat_wxyz) for request in requests]),
             "moving": np.array([motion.poses for motion in motions]),
+            "lamps": self._lamps(requests, dict(zip(times, motions, strict=True))),
         }
         slot = self._memory.take(size)
         try:
@@ -204,6 +207,17 @@ class Renderer:
             self._memory.leave(slot)
             raise
         self._asked.append(_Asked(list(requests), shots, motions, slot))
+
+    def _lamps(self, requests: Sequence[ViewRequest], motions: dict[int, MoverStates]) -> Array:
+        """(n, most, 8) the lamps of each request; without any where none is on."""
+        lit = {t_ns: lit_lamps(self._model, motion) for t_ns, motion in motions.items()} if self._model.lamps else {}
+        if not any(map(len, lit.values())):
+            return np.zeros((len(requests), 0, 8))
+        ahead = [matrix_from_quat(request.pose.quat_wxyz)[:, 2] for request in requests]
+        return np.array([
+            seen_lamps(lit[request.pose.t_ns], request.pose.position, forward)
+            for request, forward in zip(requests, ahead, strict=True)
+        ])  # fmt: skip
 
     def collect(self) -> list[View]:
         """Returns the views of the oldest request under way."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.rendering.daylight import Daylight, LitPass, daylight
+from skyloop.rendering.lamplight import MOST_LAMPS, REACH
 from skyloop.rendering.post_processing import KINDS, Finish, KeptTargets, PaintTarget, Precipitation
 from skyloop.rendering.programs import build_mip_levels, build_program, model_vertex_array, outputs, set_unit, write
 from skyloop.rendering.quality import QUALITIES, Quality
@@ -148,6 +149,9 @@ class Painter:
         if not shot.colour:
             return
         surfaces.set_light(light)
+        if len(shot.lamps):
+            write(program, "lamp_places", shot.lamps[:, :4])
+            write(program, "lamp_colours", shot.lamps[:, 4:])
         write(program, "exposure", shot.exposure)
         write(program, "eye", np.mod(shot.eye[:2], 1024.0))
         self._layers.use(LAYERS_UNIT)
@@ -187,12 +191,15 @@ class Painter:
 
     def _surface_pass(self, shot: ViewJob, target: PaintTarget, shadows: bool, falling: bool) -> LitPass:
         parts = (shot.colour, target.surfaces is not None)
-        key = (shot.quality, shadows, falling, *parts)
+        lamps = shot.colour and len(shot.lamps) > 0
+        key = (shot.quality, shadows, falling, lamps, *parts)
         if key not in self._surfaces:
             quality = QUALITIES[shot.quality]
             defines: dict[str, float] = {"SHADOWS": 1, "TAPS": quality.shadow_taps} if shadows else {}
             if falling:
                 defines["WEATHER"] = 1
+            if lamps:
+                defines |= {"LAMPS": MOST_LAMPS, "REACH": REACH}
             if quality.bumps:
                 defines["BUMPS"] = quality.bumps
             program = build_program(self.ctx, "surface", "surface", **defines, **outputs(*parts))

@@ -226,6 +226,10 @@ def _painter(ctx: moderngl.Context, header: Header, packed: Arrays) -> Painter:
     from skyloop.rendering.textures import texture_layers
 
     textures, layers = texture_layers(header["textures"], header["texture_seed"])
+    if n := len(pictures := packed["pictures"]):
+        layers["picture"] = len(textures), n
+        level = np.full((*pictures.shape[:3], 1), 128, np.uint8)
+        textures = np.concatenate([textures, np.concatenate([pictures, level], axis=3)])
     return Painter(ctx, packed, textures, layers)
 
 
@@ -242,6 +246,7 @@ def _painted(painter: Painter, header: Header, arrays: Arrays) -> Shots:
             eye=arrays["eyes"][number],
             world_from_camera=arrays["rotations"][number],
             moving=moving[shot["motion"]],
+            lamps=arrays["lamps"][number],
             sky=header["sky"],
         )
         painted.append((painter.paint(view, len(painted)), shot))

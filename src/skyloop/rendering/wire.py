@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class ViewJob:
     """Whether its colours are read."""
     surface: bool
     """Whether its surfaces are read; one of the two is."""
+    lamps: Array = field(default_factory=lambda: np.zeros((0, 8)))
+    """(n, 8) of `lamplight.seen_lamps`; without rows if all are off."""
 
 
 def encode(header: Header, arrays: Arrays | None = None) -> list[bytes | memoryview]:

@@ -217,7 +217,8 @@ class WorldEditor(WorldView):
         shapes = {known.name: number for number, known in enumerate(model.shapes)}
         if shape not in shapes:
             raise unknown_name("shape", shape, shapes)
-        look: dict[str, Any] = {"is_a": "block"}
+        is_lamp = model.shapes[shapes[shape]].lamp is not None
+        look: dict[str, Any] = {"is_a": "lamp" if is_lamp else "block"}
         # with the look of the first thing of that shape
         for like in np.flatnonzero(model.part_shape == shapes[shape])[:1].tolist():
             palette = model.palettes[model.part_palette[like]][1:].tolist()
@@ -230,6 +231,8 @@ class WorldEditor(WorldView):
         )
         model.freeze()
         model.loosen(number)
+        # as Unreal's, a new lamp shines
+        model.switch(number, on=is_lamp)
         self._edits.append(("add", name, shape, np.array(position), np.array(quat_wxyz), np.array(scale)))
         self._is_stale = True
         return number
@@ -243,17 +246,23 @@ class WorldEditor(WorldView):
             self._is_stale = True
         return gone
 
+    def switch_lamp(self, number: int, intensity: float | None, *, on: bool) -> bool:
+        """Switch a lamp on or off. Without an intensity it keeps its own. Returns False if the thing is no lamp."""
+        switched = self._model.switch(number, intensity, on=on)
+        self._scene.forget()
+        return switched
+
     # ---- snapshots
 
     def memory(self) -> object:
         """All changes as plain data. Changes in the fleet's arrays are in the fleet's own snapshot."""
         self.refresh()
         places = {number: placed.places.copy() for number, placed in self._model.placed.items()}
-        return self.weather, dict(self._force_slots), list(self._edits), places
+        return self.weather, dict(self._force_slots), list(self._edits), places, dict(self._model.lamps)
 
     def remember(self, memory: Memory) -> None:
         """Restore `memory()`, also in another build of the same scenario. A vehicle that joined stays."""
-        weather, force_slots, edits, places = memory
+        weather, force_slots, edits, places, lamps = memory
         joined = [[edit for edit in log if edit[0] == "join"] for log in (edits, self._edits)]
         if len(joined[0]) != len(joined[1]):
             raise ScenarioError("a vehicle joined between this snapshot and now; restore one taken since it joined")
@@ -264,6 +273,7 @@ class WorldEditor(WorldView):
             self._edit_again(edits)
         for number, placed in self._model.placed.items():
             placed.places[:] = places[number]
+        self._model.lamps = dict(lamps)
         self._forget_seen()
 
     def _edit_again(self, edits: list[Edit]) -> None:

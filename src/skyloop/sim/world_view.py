@@ -70,7 +70,7 @@ def appearance_of(model: Model, vehicle_objects: list[int], t_ns: int, most: int
     for row, key in enumerate(table):
         members.setdefault(key, []).append(row)
     groups = [
-        ShapeGroup(shape, _colours(meshes[shape], model.palettes[palette], variant), rows)
+        ShapeGroup(shape, _colours(meshes[shape], model, palette, variant), rows)
         for (shape, palette, variant), rows in members.items()
     ]
     classes = [_class_name(model, int(thing)) for thing in model.part_object]
@@ -111,11 +111,14 @@ def _levels(model: Model, most: int) -> list[int]:
     return levels
 
 
-def _colours(mesh: Mesh, palette: NDArray[np.uint8], variant: int) -> NDArray[np.uint8]:
+def _colours(mesh: Mesh, model: Model, palette: int, variant: int) -> NDArray[np.uint8]:
     tints = np.ones((len(MATERIALS), 3))
     for material in np.unique(mesh.materials).tolist():
-        tints[material] = _tint(material, variant)
-    paint = palette.astype(np.float64) / 255.0
+        if MATERIALS[material].texture != "picture":
+            tints[material] = _tint(material, variant)
+        elif model.pictures:
+            tints[material] = model.pictures[variant % len(model.pictures)].mean(axis=(0, 1)) / 255.0
+    paint = model.palettes[palette].astype(np.float64) / 255.0
     shades = mesh.colours[:, :3] / 255.0 * tints[mesh.materials]
     slots = mesh.colours[:, 3]
     shades = np.where((slots > 0)[:, None], shades * paint[np.minimum(slots, len(paint) - 1)], shades)
@@ -133,7 +136,7 @@ def _tint(material: int, variant: int) -> tuple[float, float, float]:
 
 @cache
 def _swatches() -> tuple[NDArray[np.uint8], dict[str, tuple[int, int]]]:
-    return texture_layers([material.texture for material in MATERIALS], 0, SWATCH_PX)
+    return texture_layers([each.texture for each in MATERIALS if each.texture != "picture"], 0, SWATCH_PX)
 
 
 __all__ = ["Appearance", "Painting", "View", "ViewRequest", "WorldView"]
@@ -181,6 +184,10 @@ class WorldView:
     def attend(self) -> None:
         """Deliver the finished pictures of `paint_beside`."""
         self._scene.attend()
+
+    def settle(self) -> None:
+        """Wait for all pictures of `paint_beside`, and deliver them."""
+        self._scene.settle()
 
     def cast(self, origins: ArrayLike, directions: ArrayLike, max_range: float, vehicle: int | None = None) -> RayHits:
         """Cast rays now; one vehicle may be left out."""

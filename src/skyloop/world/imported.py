@@ -1,204 +1,35 @@
-"""A user's own world: the meshes of a glTF, GLB or OBJ file. Each is an object whose name gives its class and material.
+"""A user's own world: the meshes of a glTF, GLB or OBJ file, or what an SDF file of Gazebo describes.
 
-From the file it reads triangles, node transforms, normals (faces without are flat) and base colours (an image counts
-with its mean colour). Images are not shown; a material recognised by name uses our texture. Both formats are read as y
-up, which is glTF's standard and what most OBJ exporters do; `up: z` changes that.
-A bad file gives an error of one line.
+Each mesh is an object whose name gives its class and material. Triangles, node transforms, normals (faces without are
+flat) and base colours are taken. An image of a glTF or OBJ file counts with its mean colour, and a material recognised
+by name uses our texture; images that an SDF file names are shown. glTF and OBJ are read as y up, which is glTF's
+standard and what most OBJ exporters do; SDF is z up. `up` changes that.
 """
 
 from __future__ import annotations
 
-import io
-import logging
 import math
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import trimesh
-from numpy.typing import NDArray
-from trimesh.resolvers import FilePathResolver
-from trimesh.visual import TextureVisuals
-from trimesh.visual.material import Material, PBRMaterial, SimpleMaterial
 
 from skyloop.world.ground import Ground
+from skyloop.world.lamps import Lamp, LampState
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
-from skyloop.world.mesh import Indices, Mesh
-from skyloop.world.model import Model, Shape
+from skyloop.world.mesh import Indices, Mesh, box
+from skyloop.world.mesh_files import ImportedMesh, colours_of, own_normals, read_parts
+from skyloop.world.model import MOST_PICTURES, PICTURE_PX, Model, Shape
 from skyloop.world.scenery.interiors import place_plain
+from skyloop.world.sdf import SDF_ENDINGS, PointLight, SdfWorld, read_sdf
 from skyloop.world.semantics import CLASS_ID, CLASS_WORDS, MATERIAL_WORDS, check_meanings, meaning_of
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
-ENDINGS = (".glb", ".gltf", ".obj")
-MOST_TRIANGLES = 3_000_000
-MOST_BYTES = 2**30
 FARTHEST = 1e5
 """m; beyond it 32-bit positions are coarser than a centimetre."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ImportedMesh:
-    """One mesh of one material at the position that one node gives it."""
-
-    node: str
-    mesh: str
-    material: str
-    placed: Array
-    """(4, 4) as in the file."""
-    geometry: trimesh.Trimesh
-    """Shared by the nodes that show the same mesh."""
-
-
-def read_parts(path: Path) -> list[ImportedMesh]:
-    """Every mesh of the file, once per node that shows it, sorted by the nodes' names."""
-    _check_file(path)
-    try:
-        with _quietly():
-            scene = _scene(path)
-            parts = [_part(scene, node) for node in sorted(scene.graph.nodes_geometry, key=str)]
-    except Exception as error:  # a parser may fail in any way on a broken file
-        raise ScenarioError(
-            f"world file '{path}' is damaged or no {path.suffix[1:].lower()} file ({_in_short(error)}); export it again"
-        ) from None
-    parts = [part for part in parts if isinstance(part.geometry, trimesh.Trimesh) and len(part.geometry.faces)]
-    if not parts:
-        raise ScenarioError(f"world file '{path}' holds no triangles; export meshes, not curves or points")
-    count = sum(len(part.geometry.faces) for part in parts)
-    if count > MOST_TRIANGLES:
-        raise ScenarioError(
-            f"world file '{path}' has {count} triangles, more than {MOST_TRIANGLES}; simplify its meshes, export again"
-        )
-    for part in parts:
-        _check_numbers(path, part)
-    return parts
-
-
-def _scene(path: Path) -> Any:
-    if path.suffix.lower() != ".obj":
-        return trimesh.load_scene(path, process=False, allow_remote=False)
-    # names of an old OBJ may be in any encoding; only its ASCII characters are used
-    text = io.StringIO(path.read_text(encoding="utf-8", errors="replace"))
-    options: Any = {"process": False, "split_objects": True}
-    return trimesh.load_scene(text, file_type="obj", resolver=FilePathResolver(str(path)), **options)
-
-
-def _check_file(path: Path) -> None:
-    if path.suffix.lower() not in ENDINGS:
-        raise ScenarioError(f"world file '{path}' is no {', '.join(ENDINGS)}; export your world as one of them")
-    if not path.is_file():
-        raise ScenarioError(f"world file '{path}' does not exist; paths are relative to the scenario's folder")
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            file.read(1)
-    except OSError as error:
-        raise ScenarioError(f"world file '{path}' cannot be read ({error.strerror}); check its permissions") from None
-    if not 0 < size <= MOST_BYTES:
-        raise ScenarioError(f"world file '{path}' has {size} bytes; files from 1 byte to 1 GiB are read")
-
-
-def _check_numbers(path: Path, part: ImportedMesh) -> None:
-    vertices, faces = np.asarray(part.geometry.vertices), np.asarray(part.geometry.faces)
-    if vertices.ndim != 2 or vertices.shape[1] != 3 or faces.ndim != 2 or faces.shape[1] != 3:
-        raise ScenarioError(f"world file '{path}': '{part.node}' is not made of triangles in space; export it again")
-    if not (np.isfinite(vertices).all() and np.isfinite(part.placed).all()):
-        raise ScenarioError(f"world file '{path}': '{part.node}' has vertices that are NaN or infinite; repair it")
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise ScenarioError(f"world file '{path}': faces of '{part.node}' use vertices it does not have; repair it")
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Suppresses the parser's warnings; a problem that matters becomes an error."""
-    log = logging.getLogger("trimesh")
-    level = log.level
-    log.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(level)
-
-
-def _in_short(error: Exception) -> str:
-    words = " ".join(str(error).split())
-    return f"{type(error).__name__}: {words[:80]}" if words else type(error).__name__
-
-
-def _part(scene: Any, node: str) -> ImportedMesh:
-    placed, mesh = scene.graph.get(node)
-    geometry = scene.geometry[mesh]
-    visual = geometry.visual
-    material = str(visual.material.name or "") if isinstance(visual, TextureVisuals) and visual.material else ""
-    # the OBJ reader appends the material to an object's name
-    name = str(node).removesuffix(f"_{material}") if material else str(node)
-    return ImportedMesh(name or str(node), str(mesh), material, np.array(placed, float), geometry)
-
-
-def own_normals(geometry: trimesh.Trimesh) -> Array | None:
-    """(n, 3) from the file, or None if it has none or bad ones; faces are then flat (glTF 2.0, 3.7.2)."""
-    if "vertex_normals" not in geometry._cache:
-        return None
-    normals = np.asarray(geometry.vertex_normals, float)
-    size = np.linalg.norm(normals, axis=1)
-    fits = normals.shape == geometry.vertices.shape and bool((np.abs(size - 1.0) < 0.1).all())
-    return normals if fits else None
-
-
-def colours_of(geometry: trimesh.Trimesh) -> NDArray[np.uint8]:
-    """(n, 3) per vertex, or (1, 3) for all: the material's base colour times the mean of its image."""
-    with _quietly():
-        visual: Any = geometry.visual
-        if visual.kind == "vertex":
-            return np.asarray(visual.vertex_colors, np.uint8)[:, :3]
-        if visual.kind == "face":
-            return np.asarray(visual.main_color, np.uint8)[None, :3]
-        if not isinstance(visual, TextureVisuals) or visual.material is None:
-            return np.full((1, 3), 200, np.uint8)
-        colour = _material_colour(visual.material)
-    return np.clip(np.round(255.0 * colour), 0, 255).astype(np.uint8)[None]
-
-
-def _material_colour(material: Material) -> Array:
-    """sRGB, 0 to 1."""
-    colour, picture = np.ones(3), None
-    if isinstance(material, PBRMaterial):
-        # glTF's factors are linear light
-        colour, picture = _shown(_rgb(material.baseColorFactor)), material.baseColorTexture
-    elif isinstance(material, SimpleMaterial):
-        colour, picture = _rgb(material.diffuse), material.image
-    if picture is not None:
-        try:
-            # a large image is reduced first; a box filter keeps its mean
-            small = picture.convert("RGB")
-            small.thumbnail((256, 256), resample=4)
-            pixels = np.asarray(small, float) / 255.0
-        except (OSError, ValueError, SyntaxError):  # an image that cannot be decoded does not change the colour
-            return colour
-        colour = colour * _shown((pixels**2.2).mean(axis=(0, 1)))
-    return colour
-
-
-def _rgb(factor: Any) -> Array:
-    """0 to 1; white if the file gives no colour."""
-    if factor is None:
-        return np.ones(3)
-    values = np.asarray(factor, float).ravel()[:3]
-    if values.shape != (3,) or not np.isfinite(values).all():
-        return np.ones(3)
-    return np.clip(values / 255.0 if np.asarray(factor).dtype == np.uint8 else values, 0.0, 1.0)
-
-
-def _shown(light: Array) -> Array:
-    return np.asarray(light ** (1.0 / 2.2))
-
-
 Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 LOD_TRIANGLES = 600
 FLOOR_SHARE = 0.05
@@ -215,30 +46,49 @@ class Imported:
         ground: float | bool = True,
         classes: Mapping[str, str] | None = None,
         materials: Mapping[str, str] | None = None,
+        models: str | Sequence[str] = (),
     ) -> None:
         """scale: m, the length of one unit of the file.
-        up: The upward axis of the file, y or z; null is y.
-        ground: m, the height of the level ground vehicles stand on; true: the lowest point of the file; false: the
-            same height, but the ground is not drawn.
+        up: The upward axis of the file, y or z; null is y, and z of an SDF file.
+        ground: m, the height of the level ground vehicles stand on; true: the lowest point of the file, or the level
+            plane of an SDF file; false: the same height, but the ground is not drawn.
         classes: Patterns of names (`*`, `?`; upper and lower case are alike) and the class they mean. A name that no
             pattern fits gets its class from its words ("Tree_03"), else it is an object.
         materials: Patterns of names and the material they mean.
+        models: Folders in which an SDF file's `model://` is looked for, seen from the file: one, or a list. The file's
+            own folder and `models` in it are always among them.
         """
         self._check(scale, up, ground)
         self._classes, self._materials = classes or {}, materials or {}
         check_meanings("classes", self._classes, CLASS_ID)
         check_meanings("materials", self._materials, MATERIAL_ID)
-        self._path, self._scale, self._turn = path, scale, np.eye(3) if up == "z" else Y_UP
+        self._path, self._scale = Path(path), scale
+        found = self._read([models] if isinstance(models, str) else models)
+        is_z_up = up == "z" or (up is None and self._path.suffix.lower() in SDF_ENDINGS)
+        self._turn = np.eye(3) if is_z_up else Y_UP
         self._shapes: dict[tuple[int, str], _Centred] = {}
+        self._pictures: dict[int, int] = {}
+        self._kept: list[object] = []
+        """Pictures whose ids are in use."""
         self.model = Model()
-        spots = [spot for part in read_parts(Path(path)) if (spot := self._place(part)) is not None]
+        spots = [spot for part in found.parts if (spot := self._place(part)) is not None]
         if not spots:
             raise ScenarioError(f"world file '{path}' holds no triangles with an area; export meshes, not lines")
         self._low, self._high = np.min([s[0] for s in spots], axis=0), np.max([s[1] for s in spots], axis=0)
-        height = float(self._low[2]) if isinstance(ground, bool) else float(ground)
+        for light in found.lights:
+            self._place_light(light)
+        lowest = float(self._low[2]) if found.ground is None else scale * found.ground
+        height = lowest if isinstance(ground, bool) else float(ground)
         self.ground = Ground.flat(height)
         if ground is not False:
-            self._place_ground(height, sum(spot[2] for spot in spots))
+            self._place_ground(height, lowest, sum(spot[2] for spot in spots))
+
+    def _read(self, models: Sequence[str]) -> SdfWorld:
+        if self._path.suffix.lower() in SDF_ENDINGS:
+            return read_sdf(self._path, [self._path.parent / folder for folder in models])
+        if models:
+            raise ScenarioError(f"imported world: models are for SDF files; '{self._path}' includes none")
+        return SdfWorld(read_parts(self._path))
 
     @staticmethod
     def _check(scale: Any, up: Any, ground: Any) -> None:
@@ -253,7 +103,9 @@ class Imported:
         """Places a part. Returns its lowest and highest corner and m² of floor in it; None if no face has an area."""
         names = (part.node, part.mesh, part.material)
         is_a = meaning_of(names, self._classes, CLASS_WORDS, "object")
-        material = meaning_of(names[::-1], self._materials, MATERIAL_WORDS, "plain")
+        picture = self._picture(part)
+        words, otherwise = (MATERIAL_WORDS, "plain") if picture is None else ({}, "picture")
+        material = meaning_of(names[::-1], self._materials, words, otherwise)
         key = id(part.geometry), material
         linear = self._scale * self._turn @ part.placed[:3, :3] @ self._turn.T
         offset = self._scale * self._turn @ part.placed[:3, 3]
@@ -270,8 +122,17 @@ class Imported:
         if centred.shape is None:
             return None
         position = scale * rotation @ centred.middle + offset
-        self.model.place(centred.shape, position, rotation=rotation, scale=scale, is_a=is_a, name=part.node)
-        full = centred.shape.lods[0]
+        shape = centred.shape
+        if part.solids is not None:
+            # in the axes of the shape as it is placed
+            world = [(mesh, self._scale * self._turn @ placed[:3]) for mesh, placed in part.solids]
+            points = [np.asarray(mesh.vertices) @ to[:, :3].T + to[:, 3] for mesh, to in world]
+            faces = [np.asarray(mesh.faces) for mesh, _ in world]
+            shape = replace(shape, hull=_hull([(p - position) @ rotation / scale for p in points], faces))
+        self.model.place(
+            shape, position, rotation=rotation, scale=scale, is_a=is_a, name=part.node, variant=picture or 0
+        )
+        full = shape.lods[0]
         corners = scale * full.positions @ rotation.T + position
         low, high = corners.min(axis=0), corners.max(axis=0)
         return low, high, _level_area(corners, full.faces, float(low[2]))
@@ -283,14 +144,51 @@ class Imported:
                 f"world file '{self._path}': '{part.node}' reaches beyond {FARTHEST:g} m; move it, or give a scale"
             )
 
-    def _place_ground(self, height: float, floor_area: float) -> None:
+    def _picture(self, part: ImportedMesh) -> int | None:
+        """The number of the picture that a part shows."""
+        if part.picture is None:
+            return None
+        if id(part.picture) not in self._pictures:
+            if len(self._pictures) == MOST_PICTURES:
+                raise ScenarioError(f"world file '{self._path}' has more than {MOST_PICTURES} pictures; use fewer")
+            self._pictures[id(part.picture)] = len(self._pictures)
+            small = part.picture.convert("RGB").resize((PICTURE_PX, PICTURE_PX))
+            # texture coordinates count from the lower left
+            self.model.pictures.append(np.ascontiguousarray(np.asarray(small)[::-1]))
+            self._kept.append(part.picture)
+        return self._pictures[id(part.picture)]
+
+    def _place_light(self, light: PointLight) -> None:
+        """As a lamp that is on; its body is a speck that stops nothing."""
+        speck = box((0.01, 0.01, 0.01)).painted((255, 255, 255), material="plastic")
+        shape = Shape(
+            light.name, (speck,), casts_shadow=False, lamp=Lamp((0.0, 0.0, 0.0), 0.0, light.colour), hull=_hull()
+        )
+        place = self._scale * self._turn @ light.place
+        self.model.lamps[self.model.place(shape, place, is_a="lamp", name=light.name)] = LampState(
+            light.intensity, True
+        )
+
+    def _place_ground(self, height: float, lowest: float, floor_area: float) -> None:
         (x0, y0), (x1, y1) = self._low[:2].tolist(), self._high[:2].tolist()
-        own_floor = abs(height - self._low[2]) < 0.02 and floor_area > FLOOR_SHARE * (x1 - x0) * (y1 - y0)
+        own_floor = abs(height - lowest) < 0.02 and floor_area > FLOOR_SHARE * (x1 - x0) * (y1 - y0)
         # if the file has its own floor, the plain is 3 cm lower there, so that the two do not flicker; otherwise the
         # hole only needs some width, because the file may be a single upright sheet
         sunk, wider = (0.03, 0.0) if own_floor else (0.0, 1.0)
         hole = (x0 - wider, y0 - wider, x1 + wider, y1 + wider)
         place_plain(self.model, hole, material="grass", height=height, sunk=sunk)
+
+
+def _hull(points: Sequence[Array] = (), faces: Sequence[Indices] = ()) -> Mesh:
+    """What stops vehicles; of it only places and faces count."""
+    starts = np.cumsum([0, *map(len, points)])
+    joined = [each + start for each, start in zip(faces, starts, strict=False)]
+    n = int(starts[-1])
+    places = np.concatenate([np.empty((0, 3)), *points]).astype(np.float32)
+    blank, zeros = np.zeros((n, 4), np.uint8), np.zeros((n, 3), np.float32)
+    return Mesh(
+        places, zeros, zeros[:, :2], blank, blank[:, 0], np.concatenate([np.empty((0, 3)), *joined]).astype(np.int32)
+    )
 
 
 def _level_area(corners: Array, faces: Indices, height: float) -> float:
@@ -344,10 +242,15 @@ def _mesh(part: ImportedMesh, points: Array, material: str, linear: Array, unit:
         normals = given[corners] @ np.linalg.inv(linear)
         normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
     rgb = colours[corners] if len(colours) > 1 else np.tile(colours, (len(corners), 1))
+    if material == "picture":
+        visual: Any = part.geometry.visual
+        uv = np.asarray(visual.uv, float)[corners]
+    else:
+        uv = unit * _flat_uv(points[corners], np.repeat(facing, 3, axis=0))
     return Mesh(
         points[corners].astype(np.float32),
         normals.astype(np.float32),
-        (unit * _flat_uv(points[corners], np.repeat(facing, 3, axis=0))).astype(np.float32),
+        uv.astype(np.float32),
         np.column_stack([rgb, np.zeros(len(rgb), np.uint8)]),
         np.full(len(corners), MATERIAL_ID[material], np.uint8),
         np.arange(len(corners), dtype=np.int32).reshape(-1, 3),

@@ -65,6 +65,8 @@ MATERIALS: Final = (
     Material("rock", "rock", 2.0, "rock", 0.35, 0.42),
     Material("paint", "plain", 1.0, "marker", 0.30, 0.55),
     Material("snow", "snow", 2.0, "ground", 0.85, 0.80),
+    # a picture of the world's own, stretched over the surface as its texture coordinates say
+    Material("picture", "picture", 1.0, "object", 0.50, 0.50),
 )
 
 MATERIAL_ID: Final = {material.name: number for number, material in enumerate(MATERIALS)}
@@ -113,6 +115,7 @@ RADAR_SURFACES: Final = {
     "cardboard": RadarSurface(1.9 - 0.1j, 0.2e-3, 0.2, 0.5),
     "rock": RadarSurface(6.0 - 0.3j, 3e-3, 0.7),
     "paint": RadarSurface(3.5 - 0.2j, 0.2e-3, 0.2),
+    "picture": RadarSurface(2.73 - 0.12j, 0.15e-3, 0.1),
     "snow": RadarSurface(1.6 - 0.01j, 3e-3, 0.9, 0.2),
 }
 PERMITTIVITY: Final = np.array([RADAR_SURFACES[material.name].permittivity for material in MATERIALS])

@@ -16,6 +16,7 @@ from typing import Protocol, Required, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skyloop.world.lamps import Lamp, LampState
 from skyloop.world.materials import MATERIAL_ID, MATERIALS
 from skyloop.world.mesh import Colour, Mesh, about_up, box, cylinder, ellipsoid, loft
 from skyloop.world.semantics import CLASS_ID, CLASSES
@@ -25,6 +26,8 @@ from skyloop_client.messages import Array
 BY_MATERIAL = 255
 """The class of objects whose surface material decides: terrain with grass, paths and ponds."""
 PALETTE_SLOTS = 8
+PICTURE_PX = 512
+MOST_PICTURES = 64
 MOST_SURFACES = 255
 """Materials, and objects whose surface differs from them."""
 DIFFERENCE_S = 5e-4
@@ -39,8 +42,15 @@ class Shape:
     lods: tuple[Mesh, ...]
     """Full detail first."""
     ranges: tuple[float, ...] = ()
-    """m; the camera uses lods[k + 1] beyond ranges[k], at quality medium. Rays and collisions always use lods[0]."""
+    """m; the camera uses lods[k + 1] beyond ranges[k], at quality medium. Rays always use lods[0]."""
     casts_shadow: bool = True
+    lamp: Lamp | None = None
+    hull: Mesh | None = None
+    """What stops vehicles, where that is not what is seen; it may have no faces."""
+
+    @property
+    def solid(self) -> Mesh:
+        return self.lods[0] if self.hull is None else self.hull
 
     def __post_init__(self) -> None:
         if len(self.ranges) != len(self.lods) - 1 or list(self.ranges) != sorted(self.ranges):
@@ -148,6 +158,10 @@ class Model:
         """1/m, by material: how fast the noise of a depth camera grows with distance."""
         self.depth_noise_of: dict[int, float] = {}
         """The same by instance number, for objects that differ from their material."""
+        self.pictures: list[NDArray[np.uint8]] = []
+        """(PICTURE_PX, PICTURE_PX, 3) sRGB, bottom row first: the variants of the material "picture"."""
+        self.lamps: dict[int, LampState] = {}
+        """By instance number, of the lamps that somebody has switched."""
 
     def change_surfaces(self, depth_noise: Mapping[str, float]) -> None:
         """1/m, by the name of a material or of an object, or by a pattern of names of objects."""
@@ -253,9 +267,18 @@ class Model:
         if placed is None:
             return False
         del self.placed[number]
+        self.lamps.pop(number, None)
         self.movers.remove(placed)
         self._moving = [entry for entry in self._moving if entry[1] != number]
         self.freeze()
+        return True
+
+    def switch(self, number: int, intensity: float | None = None, *, on: bool) -> bool:
+        """Switches a lamp on or off; without an intensity it keeps its own. False if the object is no lamp."""
+        if not any(self.shapes[self.part_shape[row]].lamp for row in self.objects[number].rows):
+            return False
+        state = self.lamps.get(number, LampState())
+        self.lamps[number] = LampState(state.intensity if intensity is None else intensity, on)
         return True
 
     def arrangement(self) -> Arrangement:
@@ -266,7 +289,7 @@ class Model:
         """Restores an arrangement: objects added since are gone, objects removed or moved are back. Renumbers rows."""
         self._standing, self._moving, self.movers = list(kept.standing), list(kept.moving), list(kept.movers)
         del self.objects[kept.n_objects :]
-        self.placed = {}
+        self.placed, self.lamps = {}, {}
         self.freeze()
 
     def motion(self, t_ns: int) -> MoverStates:
@@ -327,7 +350,8 @@ def _bevelled_cube(bevel: float) -> Mesh:
 
 
 def basic_shapes() -> list[Shape]:
-    """Cube, sphere, cylinder, cone and the cube with bevelled edges of Unreal's templates, each around its middle."""
+    """Cube, sphere, cylinder, cone and the cube with bevelled edges of Unreal's templates, each around its middle, and
+    the bulb that stands for its point light."""
     bodies = {
         "Cube": box((1.0, 1.0, 1.0)),
         "Sphere": ellipsoid(0.5, rings=16, n=24),
@@ -335,4 +359,8 @@ def basic_shapes() -> list[Shape]:
         "Cone": cylinder(0.5, 1.0, 24, top=0.0).moved((0.0, 0.0, -0.5)),
         "1M_Cube_Chamfer": _bevelled_cube(0.05),
     }
-    return [Shape(name, (mesh.painted((186, 186, 190), material="plain"),)) for name, mesh in bodies.items()]
+    bulb = ellipsoid(0.06, rings=8, n=12).painted((250, 244, 220), material="plastic")
+    return [
+        *(Shape(name, (mesh.painted((186, 186, 190), material="plain"),)) for name, mesh in bodies.items()),
+        Shape("PointLightBP", (bulb,), casts_shadow=False, lamp=Lamp((0.0, 0.0, 0.0), 0.1)),
+    ]

@@ -39,7 +39,7 @@ class Solids:
                 for part in table:
                     shape = int(model.part_shape[part["row"]])
                     part["grid"] = self._grid(grids, shape)
-                    part["radius"] = model.shapes[shape].lods[0].radius
+                    part["radius"] = model.shapes[shape].solid.radius
                 self.movers.append((mover, table))
             row += mover.n_rows
         vehicle_grids = [self._grid(grids, int(model.part_shape[row])) for row in vehicle_parts]
@@ -128,12 +128,12 @@ class Solids:
 
 
 def _corners(shape: Shape) -> Array:
-    mesh = shape.lods[0]
+    mesh = shape.solid
     return mesh.positions[mesh.faces].astype(np.float64)
 
 
 def _world_corners(model: Model, row: int) -> Array:
-    mesh, pose = model.shapes[model.part_shape[row]].lods[0], model.standing_poses[row]
+    mesh, pose = model.shapes[model.part_shape[row]].solid, model.standing_poses[row]
     return np.asarray((mesh.positions @ pose[:, :3].T + pose[:, 3])[mesh.faces])
 
 

@@ -16,6 +16,7 @@ from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.user_code import is_plugin, load_plugin
 
 WORLDS: Registry[Callable[..., World]] = Registry("worlds", "world")
+WORLD_FILES = (".glb", ".gltf", ".obj", ".sdf", ".world")
 Randomised = Literal["sun", "weather", "textures", "colours", "people"]
 """What a seed may vary widely."""
 
@@ -37,7 +38,7 @@ class WorldConfig(BaseModel):
     name: str = "flat"
     """A world of `skyloop list`, or your own class as module:Class."""
     file: str | None = None
-    """A glTF, GLB or OBJ file that becomes the world, instead of a name."""
+    """A glTF, GLB, OBJ or SDF file (`.sdf`, `.world`: Gazebo's) that becomes the world, instead of a name."""
     options: dict[str, Any] = {}
     """The options of the world; `skyloop show world NAME` lists them."""
     randomise: tuple[Randomised, ...] = ()

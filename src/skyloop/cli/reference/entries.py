@@ -128,7 +128,7 @@ def airframe(name: str) -> Entry:
 
 def world(name: str) -> Entry:
     if name == FILE:
-        summary = "A world from a glTF, GLB or OBJ file of your own."
+        summary = "A world from a glTF, GLB or OBJ file of your own, or from Gazebo's SDF."
         options = argument_options(Imported, {"path"})
         return Entry("world", FILE, summary, options, example="world: {file: my.glb, options: {scale: 0.01}}")
     options = argument_options(WORLDS[name], {"seed", "randomise"})

@@ -91,14 +91,12 @@ class Reply:
 
 _UNSUPPORTED_BY_REASON = {
     "is for cars; skyloop flies multirotors": "setCarControls getCarState getCarControls",
-    "switches lamps of Unreal's worlds; skyloop's have none that can be switched": (
-        "simSetLightIntensity simSetVehicleLightIntensity simSetVehicleLightVisibility simSetWorldLightIntensity "
-        "simSetWorldLightVisibility"
+    "switches lamps on a vehicle, and vehicles here have none": (
+        "simSetVehicleLightIntensity simSetVehicleLightVisibility"
     ),
     "is for Unreal's engine only": (
         "simSwapTextures simSetObjectMaterial simSetObjectMaterialFromTexture simRunConsoleCommand"
     ),
-    "loads levels of Unreal's; start `skyloop serve --world NAME` instead": "simLoadLevel",
     "is for Unreal's cinema lenses only; simSetCameraFov sets the field of view": (
         "simGetPresetLensSettings simGetLensSettings simSetPresetLensSettings simGetPresetFilmbackSettings "
         "simSetPresetFilmbackSettings simEnableManualFocus simGetFocusDistance simSetFocusDistance "

@@ -16,6 +16,7 @@ from skyloop.links.airsim.calls import LATER, Methods, Reply, RpcListener, RpcPe
 from skyloop.links.airsim.cameras import CameraMethods, CameraSet
 from skyloop.links.airsim.flight import FlightMethods
 from skyloop.links.airsim.images import DetectionMethods, Images, ImageTaker
+from skyloop.links.airsim.lamps import LampMethods
 from skyloop.links.airsim.options import AirSimOptions, SensorOptions, VehicleOptions
 from skyloop.links.airsim.plot_markers import PlotMethods, Plots
 from skyloop.links.airsim.segmentation import Segmentation, SegmentationMethods
@@ -29,6 +30,7 @@ from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Summary, all_veh
 from skyloop.links.registry import Address
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.sim.simulation_port import SimulationPort
+from skyloop_client.errors import LinkError
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S, Rate
 
@@ -40,6 +42,10 @@ class ServerEnds(Exception):
     """Raised when the server is asked to end."""
 
 
+def cannot_load(level: str) -> None:
+    raise LinkError("this run keeps its world; `skyloop serve` changes it")
+
+
 class AirSimServer(Link):
     name = "airsim"
 
@@ -49,15 +55,16 @@ class AirSimServer(Link):
         options: AirSimOptions,
         say: Callable[[str], None] = lambda line: None,
         ends: Callable[[], bool] = lambda: False,
+        load_level: Callable[[str], None] = cannot_load,
     ) -> None:
-        """`say` gets lines for people. When `ends` says so, ServerEnds is raised."""
+        """`say` gets lines for people. When `ends` says so, ServerEnds is raised. `load_level`: see SessionMethods."""
         self.options = options
         self.state = ServerState(options, say)
         self.listener = listener
         listener.taker = self.receive
         self.calls = 0
         self.peers: set[RpcPeer] = set()
-        self._ends = ends
+        self._ends, self._load_level = ends, load_level
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self.state.attach(port, link_gate.pace)
@@ -72,10 +79,10 @@ class AirSimServer(Link):
             weather.simSetTimeOfDay(**self.options.time_of_day)
         self._recording = AirSimRecording(state, taker)
         return [
-            SessionMethods(state), FlightMethods(state), MultirotorState(state), CameraMethods(cameras),
-            Images(state, cameras, taker), Sensors(state, segmentation), WorldMethods(state, segmentation), weather,
-            SegmentationMethods(state, segmentation), DetectionMethods(state, cameras), PlotMethods(state, plots),
-            self._recording,
+            SessionMethods(state, self._load_level), FlightMethods(state), MultirotorState(state),
+            CameraMethods(cameras), Images(state, cameras, taker), Sensors(state, segmentation),
+            WorldMethods(state, segmentation), weather, SegmentationMethods(state, segmentation),
+            DetectionMethods(state, cameras), PlotMethods(state, plots), LampMethods(state), self._recording,
         ]  # fmt: skip
 
     # ---- called by the link gate
@@ -103,6 +110,14 @@ class AirSimServer(Link):
     def is_waiting(self) -> bool:
         """Whether it waits for images and must be called again soon."""
         return self.state.editor.is_painting
+
+    def detach(self) -> None:
+        """What was under way ends: images are delivered, moves return False, waits for time fail, recordings stop."""
+        self.state.editor.settle()
+        self._recording.stopRecording()
+        self.state.time.fail("another world was loaded")
+        for vehicle in self.state.vehicles.values():
+            vehicle.drop_task()
 
     def finish(self, why: str) -> None:
         self._recording.stopRecording()
@@ -174,8 +189,8 @@ class AirSimServer(Link):
 PORT = 41451
 READY_NS = NS_PER_S // 2
 """Simulated ns after which every sensor has a sample: one of the GNSS takes 0.2 s to arrive."""
-SENSOR_KINDS = ("imu", "gnss", "barometer", "magnetometer", "rangefinder", "lidar")
-"""Of a scenario, that AirSim has too."""
+SENSOR_KINDS = ("imu", "gnss", "barometer", "magnetometer", "rangefinder", "lidar", "radar")
+"""Of a scenario, that have a method for clients."""
 
 
 def _say_nothing(line: str) -> None:
@@ -200,6 +215,8 @@ class AirSimConfig(LinkConfig):
     """Gets lines for people."""
     ends: Callable[[], bool] = Field(default=lambda: False, exclude=True)
     """Asked regularly whether the server shall end."""
+    load_level: Callable[[str], None] = Field(default=cannot_load, exclude=True)
+    """Called with the name of a world that a client asks for; raises what forbids it."""
 
     def flown(self, scenario: Scenario) -> frozenset[str]:
         # an autopilot outside may fly vehicles of a settings.json
@@ -217,8 +234,10 @@ class ServedAirSim(AirSimServer):
     """Accepts clients when the sensors have samples, and tells people what happens on other links."""
 
     def __init__(self, listener: RpcListener, options: AirSimOptions, config: AirSimConfig) -> None:
-        super().__init__(listener, options, config.say, config.ends)
+        super().__init__(listener, options, config.say, config.ends, config.load_level)
         self._config = config
+        self._begins_paused = config.paused
+        self._is_open = False
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         super().attach(port, folder, link_gate)
@@ -227,8 +246,18 @@ class ServedAirSim(AirSimServer):
         port.editor.expect_views()
         port.at(port.now_ns + READY_NS, self._open)
 
+    def detach(self) -> None:
+        self._begins_paused = self.state.time.is_paused
+        super().detach()
+
     def _open(self) -> None:
-        self.state.time.pause(self._config.paused)
+        self.state.time.pause(self._begins_paused)
+        if self._is_open:
+            asked, self.state.level_asked = self.state.level_asked, []
+            for reply in asked:
+                reply.give(True)
+            return
+        self._is_open = True
         self.listener.open()
         self._config.announce(f"{self.listener.host}:{self.listener.ports[0]}")
 

@@ -69,7 +69,7 @@ CAMERA_NUMBERS = ("front_center", "front_right", "front_left", "bottom_center", 
 @dataclass(frozen=True, slots=True)
 class SensorOptions:
     kind: str
-    """imu, gnss, barometer, magnetometer, rangefinder, lidar or gpu lidar."""
+    """imu, gnss, barometer, magnetometer, rangefinder, lidar, gpu lidar or radar."""
     stream: str
     """Its name under `sensors` of the scenario's vehicle."""
     local_frame: bool = False

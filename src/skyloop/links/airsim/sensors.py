@@ -31,6 +31,8 @@ from skyloop_client.streams import StreamInfo
 Gains = Sequence[float]
 GAUSS_PER_TESLA = 1e4
 QNH_HPA = 1013.25
+WAVEFORM = ("lower_frequency", "bandwidth", "chirp_duration", "chirp_repetition", "d_max", "v_max")
+"""Numbers of a radar that come with its data: Hz, s, m, m/s."""
 CLEARANCE_M = 0.4
 """m kept from an obstacle when a vehicle is moved to a new pose."""
 
@@ -48,7 +50,7 @@ class Sensors:
         if name and name not in known:
             raise unknown_name(kind, str(name), known)
         options = known[name] if name else next(iter(known.values()))
-        stream = f"{vehicle.options.vehicle}/{options.stream}"
+        stream = f"{vehicle.options.vehicle}/{options.stream}{'/raw' if kind == 'radar' else ''}"
         sample = self._server.port.bus.latest(stream)
         if sample is None:
             # the first sample has not arrived yet
@@ -137,6 +139,23 @@ class Sensors:
             "point_cloud": Floats(rows),
             "pose": _mounted(info),
         }
+
+    def getRadarData(self, radar_name: str = "", vehicle_name: str = "") -> Map:
+        """Not in AirSim: a burst as the converter gives it, and the points found in it, in the sensor's axes."""
+        _, _, info, scan = self._read("radar", radar_name, vehicle_name)
+        found = self._server.port.bus.latest(f"{info.name.removesuffix('raw')}detections")
+        is_of_this = found is not None and found.t_ns == scan.t_ns
+        n_rx, n_chirps, n_samples = scan.volts.shape
+        return {
+            "time_stamp": scan.t_ns,
+            "n_rx": n_rx, "n_chirps": n_chirps, "n_samples": n_samples,
+            "volts": Floats(scan.volts),
+            **{name: info.details[name] for name in WAVEFORM},
+            "pose": _mounted(info),
+            "point_cloud": Floats(frd_from_flu(found.points.astype(np.float64)) if is_of_this else ()),
+            "speeds": Floats(found.speeds if is_of_this else ()),
+            "snr_db": Floats(found.snr_db if is_of_this else ()),
+        }  # fmt: skip
 
     def simSetGPULidarPose(self, lidar_name: str, pose: Map, vehicle_name: str = "") -> None:
         self._remount("gpu lidar", lidar_name, pose, vehicle_name)

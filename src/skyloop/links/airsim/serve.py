@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from skyloop.core.plugins import Registry
 from skyloop.links.airsim.link import PORT, READY_NS, AirSimConfig, ServerEnds
 from skyloop.links.airsim.options import AirSimOptions, ForeignAutopilot
+from skyloop.links.airsim.settings import level_of
 from skyloop.links.autopilots.configs import ArdupilotConfig, AutopilotConfig, Px4Config, Px4SerialConfig
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate
 from skyloop.sim.assembly import build
-from skyloop.sim.scenario import Scenario
-from skyloop_client.errors import Interrupted, LinkError
+from skyloop.sim.scenario import Scenario, make_scenario
+from skyloop_client.errors import Interrupted, LinkError, unknown_name
 from skyloop_client.streams import NS_PER_S
 
 Say = Callable[[str], None]
+WORLDS: Registry[object] = Registry("worlds", "world")
 
 
 def serve(
@@ -37,6 +40,8 @@ def serve(
     clock_speed: simulated seconds per second of wall time; None: as fast as possible. `opened` is called with the
     address for clients once they are answered. `links` fly or show the same vehicles."""
     _check_all_fly(options, links)
+    others = [*_autopilots(options, say), *links]
+    levels = Levels(others)
     airsim = AirSimConfig(
         pace=clock_speed,
         opened=opened,
@@ -44,25 +49,67 @@ def serve(
         paused=paused,
         options=options,
         say=say,
-        ends=ends,
+        ends=lambda: ends() or levels.next is not None,
+        load_level=levels.load,
     )
     gate = LinkGate()
     try:
-        scenario = gate.open([airsim, *_autopilots(options, say), *links], scenario)
-        with build(scenario, gates=(gate,)) as simulation:
-            gate.attach(simulation.port)
-            # clients are answered at least once
-            end_ns = None if lasts_s is None else max(round(lasts_s * NS_PER_S), READY_NS)
-            try:
-                while end_ns is None or simulation.clock.now_ns < end_ns:
-                    simulation.step()
-            except (KeyboardInterrupt, Interrupted, ServerEnds):
-                pass
-            finally:
-                gate.finish("the server ends")
-            return {"simulated_s": simulation.now, **gate.summary()}
+        scenario = gate.open([airsim, *others], scenario)
+        levels.build = lambda world: build(_in_world(scenario, world), gates=(gate,))
+        # clients are answered at least once
+        left_ns = None if lasts_s is None else max(round(lasts_s * NS_PER_S), READY_NS)
+        served_s, levels.next = 0.0, build(scenario, gates=(gate,))
+        while (simulation := levels.next) is not None:
+            with simulation:
+                levels.next = None
+                gate.attach(simulation.port)
+                try:
+                    while left_ns is None or simulation.clock.now_ns < left_ns:
+                        simulation.step()
+                except (KeyboardInterrupt, Interrupted, ServerEnds):
+                    pass
+                finally:
+                    if levels.next is None:
+                        gate.finish("the server ends")
+                    else:
+                        gate.detach()
+                served_s += simulation.now
+                left_ns = None if left_ns is None else max(left_ns - simulation.clock.now_ns, READY_NS)
+        return {"simulated_s": served_s, **gate.summary()}
     finally:
+        levels.close()
         gate.close()
+
+
+class Levels:
+    """The world that a client asked for, until it takes the place of the one that is served."""
+
+    build: Callable[[str], Any]
+    """Builds the simulation of a world."""
+
+    def __init__(self, others: Sequence[Link | LinkConfig]) -> None:
+        self.next: Any = None
+        """A simulation that has not begun."""
+        self._others = others
+
+    def load(self, world: str) -> None:
+        """It is built while the present one waits, so that it can go on if that fails."""
+        if self._others:
+            raise LinkError("other links fly or watch here and would lose the world; serve AirSim's clients alone")
+        if self.next is not None:
+            raise LinkError("another world is being loaded already")
+        if world not in WORLDS:
+            raise unknown_name("world", world, WORLDS)
+        self.next = self.build(world)
+
+    def close(self) -> None:
+        """A world that nobody entered any more."""
+        if self.next is not None:
+            self.next.close()
+
+
+def _in_world(scenario: Scenario, world: str) -> Scenario:
+    return scenario.model_copy(update={"world": make_scenario({"world": level_of(world)}).world})
 
 
 def _check_all_fly(options: AirSimOptions, links: Sequence[Link | LinkConfig]) -> None:

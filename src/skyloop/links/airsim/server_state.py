@@ -86,12 +86,15 @@ class ServerState:
     So such a vehicle has the same height as a vehicle and as an object."""
     caller: RpcPeer
     """The client whose call is being handled."""
+    scan_truth: dict[str, VehicleState]
+    """By stream, the vehicle's state at its LiDAR's last scan."""
+    every_tick: list[Callable[[int], None]]
+    on_join: list[Callable[[VehicleSide], None]]
+    """Called with each vehicle that joins a running simulation."""
 
     def __init__(self, options: AirSimOptions, say: Callable[[str], None]) -> None:
         """`say` gets lines for people."""
         self.options = options
-        self.scan_truth: dict[str, VehicleState] = {}
-        """By stream, the vehicle's state at its LiDAR's last scan."""
         self.failed = 0
         """Number of failed calls."""
         self.busy_s = 0.0
@@ -99,9 +102,8 @@ class ServerState:
         self.painting_s = 0.0
         """Wall s of rendering."""
         self.notes: list[str] = []
-        self.every_tick: list[Callable[[int], None]] = []
-        self.on_join: list[Callable[[VehicleSide], None]] = []
-        """Called with each vehicle that joins a running simulation."""
+        self.level_asked: list[Reply] = []
+        """Calls that are answered when the world they asked for is there."""
         self._say = say
         self._complaints: set[str] = set()
         self._released: set[str] = set()
@@ -109,6 +111,8 @@ class ServerState:
 
     def attach(self, port: SimulationPort, pace: Pace) -> None:
         self.port, self.editor = port, port.editor
+        self.scan_truth, self.every_tick, self.on_join = {}, [], []
+        self._released.clear()
         self.local_frame = self.editor.local_frame
         self.time = TimeKeeper(port, pace)
         self.vehicles = {

@@ -21,13 +21,15 @@ from skyloop_client.streams import NS_PER_S
 SERVER_VERSION = 4
 """Version of Cosys-AirSim, the newest dialect. Older clients ask for at least 1."""
 MIN_CLIENT_VERSION = 1
+LONGEST_NAME = 100
 FRAMES_PER_S = 60
 """Frame rate for simContinueForFrames. Skyloop renders on request, so here a frame is a span of time."""
 
 
 class SessionMethods:
-    def __init__(self, server: ServerState) -> None:
-        self._server = server
+    def __init__(self, server: ServerState, load_level: Callable[[str], None]) -> None:
+        """`load_level` builds the world of a name, or raises what forbids it."""
+        self._server, self._load_level = server, load_level
 
     def ping(self) -> bool:
         return True
@@ -53,6 +55,11 @@ class SessionMethods:
         for vehicle in self._server.vehicles.values():
             vehicle.begin_again()
         self._server.forget_forces()
+
+    def simLoadLevel(self, reply: Reply, level_name: str) -> None:
+        """Everything begins again in another world, and the answer comes then. If it cannot, nothing changes."""
+        self._load_level(str(level_name)[:LONGEST_NAME])
+        self._server.level_asked.append(reply)
 
     # ---- time
 

@@ -84,8 +84,7 @@ def read_settings(
     north, east, down = reader.numbers(wind, "X Y Z", "Wind")
     scenario: Keys = {
         "name": "airsim",
-        # with the ball, the cylinders and the cones that scripts for Unreal's Blocks look for
-        "world": {"name": "blocks", "options": {"landmarks": True}} if world in (None, "blocks") else world,
+        "world": level_of("blocks" if world is None else world),
         "vehicles": vehicles,
         "earth": {
             "latitude_deg": reader.number(home, "Latitude", 47.641468, "OriginGeopoint"),
@@ -108,6 +107,11 @@ def read_settings(
     speed = reader.number(root, "ClockSpeed", 1.0, "root")
     port = int(reader.number(root, "ApiServerPort", 41451, "root"))
     return Read(scenario, server, str(root.get("LocalHostIp") or "127.0.0.1"), port, speed, reader.all_warnings())
+
+
+def level_of(world: str) -> Keys | str:
+    """A world as clients see it: blocks has what scripts for Unreal's Blocks look for."""
+    return {"name": world, "options": {"landmarks": True}} if world == "blocks" else world
 
 
 def _layers(reader: SettingsReader, value: object) -> tuple[str, ...]:

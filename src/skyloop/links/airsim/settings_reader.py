@@ -83,6 +83,11 @@ LIDAR = known(
     "rainConstantA rainConstantB GroundTruth ExternalLocal",
 )
 """Some of these are as the example settings of Cosys-AirSim spell them."""
+RADAR = known(
+    SENSOR + " HorizontalFOV Width Height NumberOfChirps NumberOfSamples NumberOfReceivers Bandwidth LowerFrequency "
+    "ChirpDuration UpdateFrequency GenerateNoise Classes",
+)
+"""Of a sensor that AirSim has not."""
 NOISE = known(f"Enabled ImageType {' '.join(NOISE_KEYS)}")
 POINT, VECTOR = known("Latitude Longitude Altitude"), known("X Y Z")
 

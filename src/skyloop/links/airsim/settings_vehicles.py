@@ -12,6 +12,7 @@ from skyloop.links.airsim.settings_reader import (
     IMU,
     LIDAR,
     MAGNETOMETER,
+    RADAR,
     Keys,
     SettingsReader,
 )
@@ -50,7 +51,7 @@ def sensor_settings(
             reader.warnings.append(f"{reader.source}: {at}: there is no sensor of type {OTHERS[kind]} here")
             continue
         if kind not in _MAKERS:
-            raise ScenarioError(f"{reader.source}: {at}.SensorType is {kind!r}; give 1 to 6, or 8")
+            raise ScenarioError(f"{reader.source}: {at}.SensorType is {kind!r}; give 1 to 6, 8 or 12")
         keys, stream_kind, make = _MAKERS[kind]
         own = reader.part(value, keys, at)
         slug = _slug(name, stream_kind, built)
@@ -179,6 +180,28 @@ def _gpu_lidar(reader: SettingsReader, own: Keys, at: str) -> Keys:
     return {**_lidar(reader, own, at), "intensity": True}
 
 
+def _radar(reader: SettingsReader, own: Keys, at: str) -> Keys:
+    """A 60 GHz radar as AirLoop configures it. AirSim has none, so the number of its type is ours."""
+
+    def count(key: str) -> int | None:
+        return int(reader.number(own, key, 0.0, at)) if key in own else None
+
+    return {
+        "rate_hz": reader.number(own, "UpdateFrequency", 7.0, at),
+        "preset": "bgt60tr13c-real" if own.get("GenerateNoise", False) else "bgt60tr13c",
+        "horizontal_fov_deg": _given(reader, own, "HorizontalFOV", at),
+        "width": count("Width"),
+        "height": count("Height"),
+        "n_chirps": count("NumberOfChirps"),
+        "n_samples": count("NumberOfSamples"),
+        "n_rx": count("NumberOfReceivers"),
+        "bandwidth": _given(reader, own, "Bandwidth", at),
+        "lower_frequency": _given(reader, own, "LowerFrequency", at),
+        "chirp_duration": _given(reader, own, "ChirpDuration", at),
+        "classes": own.get("Classes"),
+    }
+
+
 _MAKERS = {
     1: (BAROMETER, "barometer", _barometer),
     2: (IMU, "imu", _imu),
@@ -187,6 +210,7 @@ _MAKERS = {
     5: (DISTANCE, "rangefinder", _distance),
     6: (LIDAR, "lidar", _lidar),
     8: (LIDAR, "lidar", _gpu_lidar),
+    12: (RADAR, "radar", _radar),
 }
 
 

@@ -27,6 +27,11 @@ uniform mat4 moving_shadow_from_relative;
 uniform float shadow_texel;
 #endif
 
+#ifdef LAMPS
+uniform vec4 lamp_places[LAMPS];  // m, world axes from the camera's place, and m of glow around it
+uniform vec4 lamp_colours[LAMPS];
+#endif
+
 #ifdef COLOUR
 layout(location = COLOUR) out vec4 out_colour;
 #endif
@@ -129,6 +134,18 @@ void main() {
 #endif
     vec3 ambient = mix(ground_colour, sky_colour, 0.5 + 0.5 * n.z);
     vec3 light = albedo * (ambient + sun_colour * facing * lit);
+#ifdef LAMPS
+    for (int i = 0; i < LAMPS; ++i) {
+        if (lamp_colours[i].w == 0.0) break;
+        vec3 way = lamp_places[i].xyz - relative;
+        float square = dot(way, way), share = square / (REACH * REACH);
+        if (share >= 1.0) continue;
+        float left = 1.0 - share * share, towards_lamp = dot(n, way) * inversesqrt(square + 1e-6);
+        float falls = max(towards_lamp, -translucency * towards_lamp) * left * left / (square + 0.05);
+        float glows = 0.5 * clamp((lamp_places[i].w - sqrt(square)) / (0.3 * lamp_places[i].w + 1e-6), 0.0, 1.0);
+        light += lamp_colours[i].rgb * (albedo * falls + glows);
+    }
+#endif
     if (shine > 0.0) {
         vec3 mirrored = reflect(-towards, n);
         float fresnel = 0.04 + 0.96 * fifth_power(1.0 - max(dot(n, towards), 0.0));

@@ -13,6 +13,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from skyloop.world.lamps import Lamp
 from skyloop.world.mesh import Colour, Look, Mesh, box, cylinder, ellipsoid, merged, mesh_of
 from skyloop.world.model import Shape
 
@@ -179,7 +180,7 @@ def floor_lamp() -> Shape:
         cylinder(0.014, 1.4, 8, material="metal", colour=(60, 60, 62)).moved((0, 0, 0.03)),
         cylinder(0.24, 0.3, 16, top=0.15, material="cloth", slot=1).moved((0, 0, 1.35)),
     ]
-    return Shape("floor lamp", (merged(parts),))
+    return Shape("floor lamp", (merged(parts),), lamp=Lamp((0.0, 0.0, 1.5), 0.32))
 
 
 @cache

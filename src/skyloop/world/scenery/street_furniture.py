@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from skyloop.world.lamps import Lamp
 from skyloop.world.mesh import Colour, Mesh, circle, cylinder, ellipsoid, loft, merged
 from skyloop.world.model import Shape
 from skyloop.world.scenery.panels import Paint, Panels, strokes
@@ -98,7 +99,7 @@ def _lantern(generator: np.random.Generator, paint: Paint) -> Shape:
             loft([roof[0][::2], roof[-1][::2]], **iron),
         ]
     )
-    return Shape("lantern", (near, far), (30.0,))
+    return Shape("lantern", (near, far), (30.0,), lamp=Lamp((0.0, 0.0, height + 0.2), 0.3))
 
 
 def _street_lamp(generator: np.random.Generator, paint: Paint) -> Shape:
@@ -120,7 +121,7 @@ def _street_lamp(generator: np.random.Generator, paint: Paint) -> Shape:
     arm = Panels()
     arm.box((0, -0.04, height - 0.04), (reach, 0.04, height + 0.04), paint)
     far = merged([_post(0.07, height, paint, n=4, top=0.05), arm.mesh(), head.mesh()])
-    return Shape("street lamp", (near, far), (40.0,))
+    return Shape("street lamp", (near, far), (40.0,), lamp=Lamp((reach, 0.0, height - 0.12), 0.35))
 
 
 def bin_shape(generator: np.random.Generator) -> Shape:

@@ -10,6 +10,7 @@ from skyloop.world.generation import generator
 from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.mesh import Colour, box
 from skyloop.world.model import Model, Shape, basic_shapes
+from skyloop.world.scenery.street_furniture import lamp_shape
 from skyloop_client.errors import ScenarioError
 
 COLOURS: tuple[Colour, ...] = (
@@ -46,7 +47,7 @@ class Blocks:
     ) -> None:
         """count: The number of blocks.
         size: m, the side of the square they stand in.
-        landmarks: Whether a ball, cylinders and cones stand among them, named as in AirSim's Blocks.
+        landmarks: Whether a ball, cylinders, cones and a lantern stand among them, named for AirSim's scripts.
         """
         if not (math.isfinite(size) and 20.0 <= size <= 1000.0):
             raise ScenarioError(f"world 'blocks': size is {size} m; give 20 to 1000")
@@ -75,6 +76,8 @@ class Blocks:
             mesh = shape.moved(scale=(width, width, height)).painted(colour, material="plain")
             solid = Shape(name, (mesh,))
             self.model.place(solid, (*cell, 0.5 * height), is_a="block", name=name)
+        for cell in self._free[order][len(LANDMARKS) :][:1]:
+            self.model.place(lamp_shape(self._looks), (*cell, 0.0), is_a="lamp", name="PointLight")
 
     def _stack_heights(self, count: int) -> list[int]:
         heights = []

@@ -13,6 +13,7 @@ import numpy as np
 
 from skyloop.world.generation import generator
 from skyloop.world.ground import Ground
+from skyloop.world.lamps import Lamp
 from skyloop.world.mesh import Colour
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.actors.indoor_walks import Area, add_walkers
@@ -75,7 +76,8 @@ def place_hall(model: Model, variant: int = 0) -> None:
     lamp.box((-0.75, -0.14, 0.0), (0.75, 0.14, 0.1), Paint("metal", (240, 240, 240)))
     lamp.box((-0.7, -0.1, -0.03), (0.7, 0.1, 0.0), LIGHT, without=("+z",))
     lamp.box((-0.02, -0.02, 0.1), (0.02, 0.02, 1.1), STEEL, without=("-z", "+z"))
-    shape = Shape("hall lamp", (lamp.mesh(),), casts_shadow=False)
+    shine = Lamp((0.0, 0.0, -0.05), 0.75, (1.0, 0.95, 0.86))
+    shape = Shape("hall lamp", (lamp.mesh(),), casts_shadow=False, lamp=shine)
     places = [(x, y) for x in np.arange(-24.0, 25.0, 12.0) for y in (-15.7, -9.6, 0.0, 9.6, 15.7)]
     for k, (x, y) in enumerate(places):
         model.place(shape, (x, y, HEIGHT - 1.1), is_a="lamp", name=f"hall lamp {k + 1}")
