@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import asdict
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,15 +29,15 @@ from skyloop.cli.console import (
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.loop_programs import (
-    both,
-    check_options,
     estimator_from,
     loop_config,
     pilot_without_a_name,
     power_from,
+    programs_from,
     say_where,
     target_from,
     task_or_estimator,
+    together,
 )
 from skyloop_client.errors import LinkError
 
@@ -51,18 +52,33 @@ MOST_MISSES = 3
 """Missed deadlines that are printed one by one."""
 
 
-Sut = Annotated[
-    str | None,
-    typer.Option(metavar="COMMAND", help="Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."),
-]
-LoopPilot = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE.py:NAME",
-        help="Start a process in which this Python function or class flies; `scenario`: the scenario's own pilot, with "
-        "its options.",
-    ),
-]
+SUT = "Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."
+PILOT = (
+    "Start a process in which this Python function or class flies; `scenario`: the scenario's own pilot, with its "
+    "options."
+)
+TASK = (
+    "Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario looks at "
+    "images in a process of its own, and the scenario's pilots fly."
+)
+TARGET = (
+    "What your software runs on: local, frozen (all its threads stop while it waits), throttled:0.2 (it gets a fifth "
+    "of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST."
+)
+SPEED = "The speed of your software's computer; 1 is this machine."
+DEADLINE = "With --task: the seconds it may take. A miss is an event and is counted."
+EACH = " With several vehicles once for each, as VEHICLE=..."
+Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help=SUT)]
+LoopPilot = Annotated[str | None, typer.Option(metavar="FILE.py:NAME", help=PILOT)]
+LoopTask = Annotated[str | None, typer.Option(metavar="NAME", help=TASK)]
+TargetName = Annotated[str, typer.Option(metavar="TARGET", help=TARGET)]
+Deadline = Annotated[float | None, typer.Option(help=DEADLINE)]
+Suts = Annotated[list[str] | None, typer.Option("--sut", metavar="COMMAND", help=SUT + EACH)]
+LoopPilots = Annotated[list[str] | None, typer.Option("--pilot", metavar="FILE.py:NAME", help=PILOT + EACH)]
+LoopTasks = Annotated[list[str] | None, typer.Option("--task", metavar="NAME", help=TASK + EACH)]
+Targets = Annotated[list[str] | None, typer.Option("--target", metavar="TARGET", help=TARGET + EACH)]
+OfComputers = Annotated[list[str] | None, typer.Option("--speed", metavar="SPEED", help=SPEED + EACH)]
+Deadlines = Annotated[list[str] | None, typer.Option("--deadline", metavar="SECONDS", help=DEADLINE + EACH)]
 LoopEstimator = Annotated[
     str | None,
     typer.Option(
@@ -74,23 +90,6 @@ LoopEstimator = Annotated[
 PilotsInside = Annotated[
     bool, typer.Option("--pilots-inside", help="The scenario's own pilots fly; the SUT computes beside them.")
 ]
-LoopTask = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario "
-        "looks at images in a process of its own, and the scenario's pilots fly.",
-    ),
-]
-TargetName = Annotated[
-    str,
-    typer.Option(
-        metavar="TARGET",
-        help="What your software runs on: local, frozen (all its threads stop while it waits), throttled:0.2 (it gets "
-        "a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST.",
-    ),
-]
-Speed = Annotated[float, typer.Option(help="The speed of your software's computer; 1 is this machine.")]
 Listen = Annotated[
     str | None,
     typer.Option(
@@ -98,9 +97,6 @@ Listen = Annotated[
         help="The address pilots connect to; port 0 takes any free port. By default a port of 127.0.0.1; with "
         "--target remote, a port of every address of this machine.",
     ),
-]
-Deadline = Annotated[
-    float | None, typer.Option(help="With --task: the seconds it may take. A miss is an event and is counted.")
 ]
 Power = Annotated[
     str,
@@ -139,19 +135,19 @@ Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must
 def loop(
     *,
     scenario: str,
-    sut: Sut = None,
-    pilot: LoopPilot = None,
-    task: LoopTask = None,
+    sut: Suts = None,
+    pilot: LoopPilots = None,
+    task: LoopTasks = None,
     estimator: LoopEstimator = None,
     pilots_inside: PilotsInside = False,
-    target: TargetName = "local",
-    speed: Speed = 1.0,
+    target: Targets = None,
+    speed: OfComputers = None,
     mode: Annotated[str, typer.Option(help="How time is kept together: sync, none or realtime.")] = "sync",
     listen: Listen = None,
     ports: Ports = 1,
     pace: Pacing = None,
     delays: Delays = "none",
-    deadline: Deadline = None,
+    deadline: Deadlines = None,
     power: Power = "2.7,6.4",
     wait: Wait = 60.0,
     hang: Hang = 60.0,
@@ -169,27 +165,31 @@ def loop(
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
+    · `skyloop loop two-drones --pilot big=a.py:fly --pilot small=b.py:fly --speed small=0.1`
     """
     from skyloop.run import run_scenario
     from skyloop.sim.outside_programs import awaited_programs
 
-    check_options(pilot, set_)
     loaded = load(scenario, set_, seed)
-    task, estimator = task_or_estimator(loaded, task, estimator)
-    address = listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0")
-    runs_on = target_from(target, sut, pilot, task, speed, deadline=deadline, scenario=loaded)
+    programs = programs_from(
+        loaded, set_, sut=sut, pilot=pilot, task=task, target=target, speed=speed, deadline=deadline
+    )
+    told, estimator = task_or_estimator(loaded, programs[0].task, estimator)
+    programs[0] = first = replace(programs[0], task=told)
+    address = listen or ("0.0.0.0:0" if any(one.target == "remote" for one in programs) else "127.0.0.1:0")
+    runs_on = together([one.made(loaded) for one in programs])
     beside, started = None, ""
     if estimator is not None:
-        loaded, beside, started = estimator_from(loaded, estimator, target, speed)
+        loaded, beside, started = estimator_from(loaded, estimator, first.target, first.speed)
         pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in loaded.vehicles))
     if runs_on is None and not pilots_inside:
-        runs_on = pilot_without_a_name(target)
+        runs_on = pilot_without_a_name(first.target)
     awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
-    runs_on = both(runs_on, beside)
     outside = loop_config(
         mode=mode, address=address, ports=ports, pace=pace, delays=delays, hang_s=hang, wait_s=wait,
-        pilots_inside=pilots_inside, power=power_from(power), target=runs_on,
-        opened=say_where(awaited, alone=runs_on is None),
+        pilots_inside=pilots_inside, power=power_from(power), target=together([runs_on, beside]),
+        vehicles=() if pilots_inside else tuple(one.vehicle for one in programs if one.vehicle),
+        opened=say_where(awaited, alone=runs_on is None and beside is None),
     )  # fmt: skip
     links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
@@ -234,10 +234,10 @@ def size(
 
     def target_of(fast: float) -> Target:
         made = target_from(target, sut, pilot, task, fast, deadline=deadline, scenario=own)
-        together = both(made, None if estimator is None else estimator_from(own, estimator, target, fast)[1])
-        if together is None:
+        all_of_it = together([made, None if estimator is None else estimator_from(own, estimator, target, fast)[1]])
+        if all_of_it is None:
             raise LinkError("give --sut, --pilot, --task or --estimator: what flies, or what computes?")
-        return together
+        return all_of_it
 
     inside = estimator is not None and sut is pilot is task is None
     speeds, options = speeds_from(speed, steps), loop_config(power=power_from(power), pilots_inside=inside)
@@ -284,8 +284,26 @@ def _print(summary: Summary, folder: Path) -> None:
             f"      {cycle['count']} cycles, ms: "
             + ", ".join(f"{name} {1e3 * cycle[name]:.3g}" for name in ("p50", "p90", "p99", "max"))
         )
+    for line in deadline_table(link["vehicles"]) if len(link["vehicles"]) > 1 else ():
+        out.print(f"    {line}", markup=False, highlight=False)
     for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+
+
+COLUMNS = ("deadlines met", "missed", "late by, s", "cycles", "p50, ms", "p99, ms", "computed, s")
+
+
+def deadline_table(vehicles: dict[str, Summary]) -> Iterator[str]:
+    """A line per vehicle: the deadlines of its programs, and how long they computed."""
+    wide = max(len(name) for name in ["vehicle", *vehicles])
+    yield f"{'vehicle':{wide}}  {'  '.join(COLUMNS)}"
+    for name, row in vehicles.items():
+        cycle = row["cycle_s"]
+        cells = (
+            f"{row['deadlines_met']}", f"{row['deadlines_missed']}", f"{row['late_s']:.3f}", f"{cycle['count']}",
+            f"{1e3 * cycle['p50']:.3g}", f"{1e3 * cycle['p99']:.3g}", f"{row['computed_s']:.3f}",
+        )  # fmt: skip
+        yield f"{name:{wide}}  " + "  ".join(f"{cell:>{len(head)}}" for cell, head in zip(cells, COLUMNS, strict=True))
 
 
 def shortened(news: list[str], missed: int) -> list[str]:

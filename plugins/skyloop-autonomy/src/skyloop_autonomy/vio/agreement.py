@@ -14,7 +14,7 @@ from skyloop_client.messages import Array
 _S = 1e-9
 _WITHIN_S = 1.0
 _SIGMAS = 5.0
-"""What chance exceeds once in three million seconds, as far as the filter's errors are as normal as it takes them for."""
+"""What normal errors exceed once in three million seconds."""
 CONTRADICTION = "the images contradict the IMU"
 
 
