@@ -73,13 +73,17 @@ class Program:
         return made
 
 
+PROGRAM_OPTIONS = ("sut", "pilot", "task", "target", "speed", "deadline")
+
+
 def programs_from(scenario: Scenario, sets: list[str] | None, **options: Sequence[str] | None) -> list[Program]:
     """One program, or one for each vehicle that the options name. `options` are lists of VALUE or VEHICLE=VALUE."""
-    given = {option: _by_vehicle(option, texts, scenario) for option, texts in options.items()}
+    given = {option: _by_vehicle(option, options.get(option), scenario) for option in PROGRAM_OPTIONS}
     vehicles = list(dict.fromkeys(vehicle for values in given.values() for vehicle in values if vehicle))
     for option in ("sut", "pilot", "task", "deadline"):
         if vehicles and "" in given[option]:
-            raise LinkError(f"--{option} {given[option]['']}: for which vehicle? Give {vehicles[0]}=... as before")
+            value = given[option][""]
+            raise LinkError(f"--{option} {value}: for which vehicle? Write --{option} VEHICLE={value}")
     programs = []
     for vehicle in sorted(vehicles) or [""]:
         # a target or speed without a vehicle is that of all
