@@ -3,7 +3,8 @@
 skyloop loop examples/formation.yaml --sut "lead=python3 examples/formation.py" \
     --sut "follow=python3 examples/formation.py" --target frozen --speed follow=0.2
 
-`formation.py 0.004` does not measure how long it computes but says that each cycle takes 4 ms: the same flight each time.
+`formation.py 0.004` does not measure how long it computes but says that each cycle takes 4 ms: the same flight each
+time.
 """
 
 import sys

@@ -211,8 +211,9 @@ def test_a_program_that_dies_ends_the_control_of_its_vehicle_only(tmp_path: Path
 @pytest.mark.processes
 @pytest.mark.slow("a whole flight with two programs")
 def test_a_program_that_ends_before_the_flight_is_named(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "skyloop", "loop", str(SCENARIO), "--out", str(tmp_path / "run"), "--sut",
-             f"lead={says()}", "--sut", f"follow={shlex.join([sys.executable, '-c', 'raise SystemExit(3)'])}"]  # fmt: skip
+    ends = shlex.join([sys.executable, "-c", "raise SystemExit(3)"])
+    words = [sys.executable, "-m", "skyloop", "loop", str(SCENARIO), "--out", str(tmp_path / "run")]
+    words += ["--sut", f"lead={says()}", "--sut", f"follow={ends}"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
     said = " ".join(done.stderr.split())
     assert done.returncode == 1

@@ -62,23 +62,22 @@ TASK = (
     "images in a process of its own, and the scenario's pilots fly."
 )
 TARGET = (
-    "What your software runs on: local, frozen (all its threads stop while it waits), throttled:0.2 (it gets a fifth "
-    "of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST."
+    "What your software runs on: local (the default), frozen (all its threads stop while it waits), throttled:0.2 (it "
+    "gets a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST."
 )
-SPEED = "The speed of your software's computer; 1 is this machine."
+SPEED = "The speed of your software's computer; 1, the default, is this machine."
 DEADLINE = "With --task: the seconds it may take. A miss is an event and is counted."
-EACH = " With several vehicles once for each, as VEHICLE=..."
 Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help=SUT)]
 LoopPilot = Annotated[str | None, typer.Option(metavar="FILE.py:NAME", help=PILOT)]
 LoopTask = Annotated[str | None, typer.Option(metavar="NAME", help=TASK)]
 TargetName = Annotated[str, typer.Option(metavar="TARGET", help=TARGET)]
 Deadline = Annotated[float | None, typer.Option(help=DEADLINE)]
-Suts = Annotated[list[str] | None, typer.Option("--sut", metavar="COMMAND", help=SUT + EACH)]
-LoopPilots = Annotated[list[str] | None, typer.Option("--pilot", metavar="FILE.py:NAME", help=PILOT + EACH)]
-LoopTasks = Annotated[list[str] | None, typer.Option("--task", metavar="NAME", help=TASK + EACH)]
-Targets = Annotated[list[str] | None, typer.Option("--target", metavar="TARGET", help=TARGET + EACH)]
-OfComputers = Annotated[list[str] | None, typer.Option("--speed", metavar="SPEED", help=SPEED + EACH)]
-Deadlines = Annotated[list[str] | None, typer.Option("--deadline", metavar="SECONDS", help=DEADLINE + EACH)]
+Suts = Annotated[list[str] | None, typer.Option("--sut", metavar="COMMAND", help=SUT)]
+LoopPilots = Annotated[list[str] | None, typer.Option("--pilot", metavar="FILE.py:NAME", help=PILOT)]
+LoopTasks = Annotated[list[str] | None, typer.Option("--task", metavar="NAME", help=TASK)]
+Targets = Annotated[list[str] | None, typer.Option("--target", metavar="TARGET", help=TARGET)]
+OfComputers = Annotated[list[str] | None, typer.Option("--speed", metavar="SPEED", help=SPEED)]
+Deadlines = Annotated[list[str] | None, typer.Option("--deadline", metavar="SECONDS", help=DEADLINE)]
 LoopEstimator = Annotated[
     str | None,
     typer.Option(
@@ -161,7 +160,9 @@ def loop(
 ) -> None:
     """Fly a scenario with your software outside the simulator: in another process or on another machine.
 
-    Pilots of the scenario itself do not fly, unless only an estimator runs outside.
+    Pilots of the scenario itself do not fly, unless only an estimator runs outside. With several vehicles give --sut,
+    --pilot, --task, --target, --speed and --deadline once for each, as VEHICLE=VALUE; those that are not named fly with
+    the scenario's own pilots.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from skyloop.links.link_gate import Summary
 from skyloop.links.loop.listener import MOST_WHY, Listener
 from skyloop.links.loop.peer import Peer, integer_of, shared_with
 from skyloop.links.loop.remote_pilot import ClientSession, Deadlines, Question
@@ -98,9 +97,8 @@ class ClientSessions:
     def others_go_first(self, t_ns: int) -> bool:
         """Whether a question must wait for a session that goes first and still computes.
 
-        At one instant estimators go first, then companions, then pilots. Vehicles whose programs know nothing of each
-        other do not wait for each other, unless each has a program of its own: then their order is that of the names,
-        so that what one publishes reaches the others at the same instant in every run."""
+        At one instant estimators go first, then companions, then pilots. Where each vehicle has a program of its own
+        this holds among all, so that what one publishes reaches the others at the same instant in every flight."""
         if len(self.pilots) < 2:
             return False
         several = bool(self._options.vehicles)
@@ -111,6 +109,12 @@ class ClientSessions:
             if one.blocks_time
             for other in asking
         )
+
+    @property
+    def others_fly(self) -> bool:
+        """Whether a vehicle is in flight that the scenario's own pilot flies, because others have programs."""
+        own, all_ = self._options.vehicles, self._port.vehicles
+        return bool(own) and any(all_[name].status.armed for name in all_.keys() - own)
 
     @property
     def waited_for(self) -> str:
@@ -377,22 +381,3 @@ class ClientSessions:
     def computers(self) -> list[ClientSession]:
         """All computing sessions, also those that have ended."""
         return [pilot for pilot in [*self.gone, *self.pilots.values()] if not pilot.watch]
-
-    def summary(self) -> list[Summary]:
-        """Cost and missed deadlines of each computing session."""
-        return [
-            {
-                "vehicle": pilot.vehicle,
-                "role": pilot.shown_role,
-                "client": pilot.client,
-                "computed_s": pilot.busy_ns / NS_PER_S,
-                "cycle_s": pilot.cycles.plain(),
-                "computer_energy_j": pilot.meter.joules(self._port.now_ns),
-                "slept_untold_s": pilot.slept_ns / NS_PER_S,
-                "deadlines_declared": pilot.deadlines.declared or pilot.tasks.declared,
-                "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
-                "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
-                "tasks": pilot.tasks.plain(),
-            }
-            for pilot in self.computers
-        ]

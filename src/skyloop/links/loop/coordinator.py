@@ -15,10 +15,10 @@ from skyloop.links.link_gate import POLL_S, Link, LinkGate, Summary
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, SessionOptions
 from skyloop.links.loop.listener import MOST_WHY, Listener
 from skyloop.links.loop.peer import Peer, integer_of, taken
+from skyloop.links.loop.program_tables import table_by_vehicle, table_of_programs
 from skyloop.links.loop.remote_pilot import ClientSession, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
-from skyloop.links.loop.vehicle_table import table_by_vehicle
 from skyloop.links.pace import Pace
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop_client.errors import LinkError, SetpointError
@@ -68,9 +68,8 @@ class Coordinator(Link):
         """Every pilot has said goodbye, or is gone for good and its vehicle is on the ground."""
         if self._awaits_first or self.options.pilots_inside or any(self.client_sessions.flying):
             return False
-        others = self._port.vehicles.keys() - self.options.vehicles if self.options.vehicles else ()
-        if any(self._port.vehicles[name].status.armed for name in others):
-            return False  # flown by the scenario's own pilots
+        if self.client_sessions.others_fly:
+            return False
         last = self.client_sessions.last.values()
         if all(pilot.said_bye for _, pilot in last):
             return True
@@ -395,7 +394,7 @@ class Coordinator(Link):
             "interactions": self.timeline.count,
             "violations": self.timeline.violations,
             "refused_connections": self.listener.refused,
-            "pilots": self.client_sessions.summary(),
+            "pilots": table_of_programs(self.client_sessions.computers, self._now),
             "vehicles": table_by_vehicle(self.client_sessions.computers),
             "news": self.client_sessions.news,
         }
