@@ -37,7 +37,7 @@ def scenario() -> Scenario:
 
 def test_options_name_their_vehicle_and_the_others_are_for_all() -> None:
     made = programs_from(
-        scenario(), None, pilot=["b=fly.py:fly"], sut=["a=./x --y=3"], task=None, target=["frozen"],
+        scenario(), pilot=["b=fly.py:fly"], sut=["a=./x --y=3"], task=None, target=["frozen"],
         speed=["0.5", "b=0.1"], deadline=None,
     )  # fmt: skip
     assert [(one.vehicle, one.sut, one.pilot, one.target, one.speed) for one in made] == [
@@ -47,7 +47,7 @@ def test_options_name_their_vehicle_and_the_others_are_for_all() -> None:
 
 
 def test_one_program_is_as_before() -> None:
-    only = programs_from(make_scenario({"vehicles": [{"name": "drone"}]}), None, sut=["env A=1 ./x"], speed=["0.1"])
+    only = programs_from(make_scenario({"vehicles": [{"name": "drone"}]}), sut=["env A=1 ./x"], speed=["0.1"])
     assert [(one.vehicle, one.sut, one.speed) for one in only] == [("", "env A=1 ./x", 0.1)]
 
 
@@ -63,13 +63,13 @@ def test_one_program_is_as_before() -> None:
 )
 def test_what_fits_no_vehicle_is_one_line(options: dict[str, list[str]], why: str) -> None:
     with pytest.raises(SkyloopError, match=why):
-        programs_from(scenario(), None, **options)
+        programs_from(scenario(), **options)
 
 
 def test_a_target_alone_flies_nothing_but_another_machine_is_told_what_to_type(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    near, far = programs_from(scenario(), None, target=["a=local", "b=remote"])
+    near, far = programs_from(scenario(), target=["a=local", "b=remote"])
     with pytest.raises(SkyloopError, match=r"nothing flies 'a': give --sut, --pilot or --task a=\.\.\."):
         near.made(scenario())
     target = far.made(scenario())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,12 +29,12 @@ from skyloop.cli.console import (
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.loop_programs import (
+    check_options,
     estimator_from,
     loop_config,
-    pilot_without_a_name,
+    outside,
     power_from,
     programs_from,
-    say_where,
     target_from,
     task_or_estimator,
     together,
@@ -169,33 +169,20 @@ def loop(
     · `skyloop loop two-drones --pilot big=a.py:fly --pilot small=b.py:fly --speed small=0.1`
     """
     from skyloop.run import run_scenario
-    from skyloop.sim.outside_programs import awaited_programs
 
+    check_options(pilot, set_)
     loaded = load(scenario, set_, seed)
-    programs = programs_from(
-        loaded, set_, sut=sut, pilot=pilot, task=task, target=target, speed=speed, deadline=deadline
-    )
-    told, estimator = task_or_estimator(loaded, programs[0].task, estimator)
-    programs[0] = first = replace(programs[0], task=told)
+    programs = programs_from(loaded, sut=sut, pilot=pilot, task=task, target=target, speed=speed, deadline=deadline)
     address = listen or ("0.0.0.0:0" if any(one.target == "remote" for one in programs) else "127.0.0.1:0")
-    runs_on = together([one.made(loaded) for one in programs])
-    beside, started = None, ""
-    if estimator is not None:
-        loaded, beside, started = estimator_from(loaded, estimator, first.target, first.speed)
-        pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in loaded.vehicles))
-    if runs_on is None and not pilots_inside:
-        runs_on = pilot_without_a_name(first.target)
-    awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
-    outside = loop_config(
+    loaded, how = outside(loaded, programs, estimator, pilots_inside=pilots_inside)
+    config = loop_config(
         mode=mode, address=address, ports=ports, pace=pace, delays=delays, hang_s=hang, wait_s=wait,
-        pilots_inside=pilots_inside, power=power_from(power), target=together([runs_on, beside]),
-        vehicles=() if pilots_inside else tuple(one.vehicle for one in programs if one.vehicle),
-        opened=say_where(awaited, alone=runs_on is None and beside is None),
+        power=power_from(power), **how,
     )  # fmt: skip
     links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, [outside, *links])
+        summary = run_scenario(loaded, folder, progress, [config, *links])
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 

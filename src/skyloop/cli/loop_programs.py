@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skyloop.cli.console import absolute
@@ -76,7 +76,7 @@ class Program:
 PROGRAM_OPTIONS = ("sut", "pilot", "task", "target", "speed", "deadline")
 
 
-def programs_from(scenario: Scenario, sets: list[str] | None, **options: Sequence[str] | None) -> list[Program]:
+def programs_from(scenario: Scenario, **options: Sequence[str] | None) -> list[Program]:
     """One program, or one for each vehicle that the options name. `options` are lists of VALUE or VEHICLE=VALUE."""
     given = {option: _by_vehicle(option, options.get(option), scenario) for option in PROGRAM_OPTIONS}
     vehicles = list(dict.fromkeys(vehicle for values in given.values() for vehicle in values if vehicle))
@@ -91,7 +91,6 @@ def programs_from(scenario: Scenario, sets: list[str] | None, **options: Sequenc
         numbers = {option: _number(option, chosen.pop(option)) for option in ("speed", "deadline")}
         kept = {option: value for option, value in {**chosen, **numbers}.items() if value is not None}
         programs.append(Program(vehicle, **kept))  # type: ignore[arg-type]
-        check_options(chosen["pilot"], sets, vehicle)
     return programs
 
 
@@ -156,14 +155,15 @@ def target_from(
     return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect, vehicle=vehicle)
 
 
-def check_options(pilot: str | None, sets: list[str] | None, vehicle: str = "") -> None:
+def check_options(pilots: Sequence[str] | None, sets: list[str] | None) -> None:
     # the program outside does not read the scenario, so options for its pilot would be lost
-    of_it = re.escape(vehicle) or "[^.=]+"
-    for item in sets or () if pilot not in (None, OWN_PILOT) else ():
-        if re.match(rf"vehicles\.{of_it}\.pilot\b", item):
-            raise LinkError(
-                f"--set {item} has no effect on --pilot {pilot} of loop; put the values into the pilot's file"
-            )
+    for text in pilots or ():
+        vehicle, equals, pilot = text.rpartition("=")
+        for item in sets or () if pilot != OWN_PILOT else ():
+            if re.match(rf"vehicles\.{re.escape(vehicle) if equals else '[^.=]+'}\.pilot\b", item):
+                raise LinkError(
+                    f"--set {item} has no effect on --pilot {text} of loop; put the values into the pilot's file"
+                )
 
 
 def pilot_without_a_name(target: str, vehicle: str = "") -> Target | None:
@@ -229,6 +229,30 @@ def _check_task(name: str) -> None:
 
     if name not in TASKS:
         raise unknown_name("task", name, [*TASKS, DETECT])
+
+
+def outside(
+    scenario: Scenario, programs: list[Program], estimator: str | None, *, pilots_inside: bool
+) -> tuple[Scenario, dict[str, object]]:
+    """The scenario with its estimator outside, and the options of the link that starts all programs."""
+    from skyloop.sim.outside_programs import awaited_programs
+
+    task, estimator = task_or_estimator(scenario, programs[0].task, estimator)
+    programs[0] = first = replace(programs[0], task=task)
+    runs_on = together([one.made(scenario) for one in programs])
+    beside, started = None, ""
+    if estimator is not None:
+        scenario, beside, started = estimator_from(scenario, estimator, first.target, first.speed)
+        pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in scenario.vehicles))
+    if runs_on is None and not pilots_inside:
+        runs_on = pilot_without_a_name(first.target)
+    awaited = awaited_programs(scenario, needs_pilot=runs_on is None and not pilots_inside, started=started)
+    return scenario, {
+        "pilots_inside": pilots_inside,
+        "target": together([runs_on, beside]),
+        "vehicles": () if pilots_inside else tuple(one.vehicle for one in programs if one.vehicle),
+        "opened": say_where(awaited, alone=runs_on is None and beside is None),
+    }
 
 
 def say_where(awaited: list[str], *, alone: bool) -> Callable[[str], None]:
