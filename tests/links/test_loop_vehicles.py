@@ -28,6 +28,7 @@ from three_machines import NODES, Machines
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "examples" / "formation.py"
 SCENARIO = ROOT / "examples" / "formation.yaml"
+PAGE = (ROOT / "docs" / "explanations" / "loop.md").read_text(encoding="utf-8")
 MS = 1_000_000
 
 
@@ -142,13 +143,13 @@ def test_the_table_has_a_row_of_deadlines_per_vehicle() -> None:
 # ---- whole processes
 
 
-def formation(folder: Path, *options: str, code: int = 0, **programs: str) -> dict[str, Any]:
+def formation(folder: Path, **programs: str) -> dict[str, Any]:
     """`skyloop loop` with these programs; its summary."""
-    words = [sys.executable, "-m", "skyloop", "loop", str(SCENARIO), "--out", str(folder), "--json", *options]
+    words = [sys.executable, "-m", "skyloop", "loop", str(SCENARIO), "--out", str(folder), "--json"]
     for vehicle, program in programs.items():
         words += ["--sut", f"{vehicle}={program}"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == code, done.stderr
+    assert done.returncode == 0, done.stderr
     return dict(json.loads((folder / "summary.json").read_text()))
 
 
@@ -166,20 +167,29 @@ def streams(folder: Path) -> str:
 
 
 @pytest.mark.processes
-@pytest.mark.slow("three whole flights, each with two programs")
-def test_two_programs_behind_agents_of_one_target(tmp_path: Path) -> None:
+@pytest.mark.slow("a whole flight with two programs, one of them slow")
+def test_the_command_of_the_page_flies_two_programs_behind_agents_of_one_target(tmp_path: Path) -> None:
     """Measured on the processor's clock: a slow computer for the follower, and only it is late."""
-    flown = formation(
-        tmp_path / "measured", "--target", "frozen", "--speed", "lead=0.9", "--speed", "follow=0.005",
-        lead=says(), follow=says(),
+    (command,) = re.findall(r"```bash\n(skyloop loop examples/formation.*?)```", PAGE, flags=re.DOTALL)
+    words = shlex.split(command.replace("\\\n", "").replace("python3 ", f"{sys.executable} "))[1:]
+    folder = tmp_path / "run"
+    done = subprocess.run(
+        [sys.executable, "-m", "skyloop", *words, "--out", str(folder)], capture_output=True, text=True, timeout=300,
+        check=False, cwd=ROOT,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    flown = json.loads((folder / "summary.json").read_text())
     assert flown["success"], flown["cause"]
     table = flown["links"]["loop"]["vehicles"]
     assert flown["links"]["loop"]["violations"] == 0 and list(table) == ["follow", "lead"]
     assert table["follow"]["cycle_s"]["p50"] > 20 * table["lead"]["cycle_s"]["p50"]
     assert table["follow"]["deadlines_missed"] > 100 > table["lead"]["deadlines_missed"]
     assert table["follow"]["late_s"] > 0.005
-    assert (tmp_path / "measured" / "sut-lead.txt").exists() and (tmp_path / "measured" / "sut-follow.txt").exists()
+    for line in deadline_table(table):
+        assert f"    {line}\n" in done.stdout
+    (head,) = re.findall(r"^vehicle  .*", PAGE, flags=re.MULTILINE)
+    assert head in done.stdout
+    assert (folder / "sut-lead.txt").exists() and (folder / "sut-follow.txt").exists()
 
 
 @pytest.mark.processes
