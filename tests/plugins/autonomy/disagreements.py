@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -76,9 +77,9 @@ def _against_the_vehicle(source: MessageSource, messages: Iterable[Message]) -> 
 
 
 def _scene(
-    source: MessageSource, messages: Iterable[Message], picture: Callable[[list[object]], object]
+    source: MessageSource, messages: Iterable[Message], picture: Callable[[list[Any]], Any]
 ) -> Iterator[Message]:
-    seen: dict[str, list[object]] = {name: [] for name in _cameras(source)}
+    seen: dict[str, list[Any]] = {name: [] for name in _cameras(source)}
     for message in messages:
         if message.stream in seen:
             if message.t_ns < BEGIN_S * NS_PER_S:
