@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -136,6 +137,20 @@ def honesty(localised: Localised) -> Honesty:
         _longest(seconds, ratios > 3.0), float(ratios.max()), float(np.linalg.norm(errors, axis=1).max()),
         next(told, None), float(np.nanmean(found.nees()[later][::100])),
     )  # fmt: skip
+
+
+def wrong_and_valid(folder: Path) -> float:
+    """s of a flown run: the longest stretch with a valid position more than three sigmas off."""
+    truth, told = (
+        np.genfromtxt(folder / "streams" / f"{stream}.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+        for stream in ("truth/drone", "drone/vio")
+    )
+    wrong = np.zeros(len(told), bool)
+    for axis in range(3):
+        true = np.interp(told["t_ns"], truth["t_ns"], truth[f"position_{axis}"])
+        wrong |= np.abs(told[f"position_{axis}"] - true) > 3.0 * told[f"position_sd_{axis}"]
+    valid = told["valid"].astype(str) == "True"
+    return _longest(told["t_ns"][valid] / NS_PER_S, wrong[valid])
 
 
 def _longest(seconds: np.ndarray, wrong: np.ndarray) -> float:

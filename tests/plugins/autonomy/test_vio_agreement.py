@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from disagreements import CASES, honesty, localised_with
+from disagreements import CASES, honesty, localised_with, wrong_and_valid
 from vio_flights import IMU_HZ, PAIRS_HZ, TRUE_NOISE, Corners, TrackDrivenOdometry, calibration, flight, give
 
+from skyloop import load_scenario
+from skyloop.run import run_scenario
 from skyloop_autonomy.evaluation.localising import MessageSource, open_source
 from skyloop_autonomy.evaluation.vio_flights import FLIGHTS, record_flight
 from skyloop_autonomy.vio import VioSettings
@@ -95,3 +99,16 @@ def test_on_a_recorded_flight_it_is_never_wrong_and_valid_for_longer_than_a_seco
     assert found.dishonest_s <= 1.0, (found, localised.changes)
     if name == "nothing":
         assert found.told_s is None and localised.estimates.valid[-1]
+
+
+@pytest.mark.renders
+@pytest.mark.processes
+@pytest.mark.slow("a whole flight with pictures")
+def test_a_vehicle_pressed_against_a_wall_loses_its_estimate_and_is_told(tmp_path: Path) -> None:
+    into_the_wall = {"kind": "legs", "speed": 1.5, "acceleration": 1.5, "turn_rate": 0.5,
+                     "points": [[0.0, 0.0, 1.5], [0.0, -3.0, 1.5], [0.0, -13.0, 1.5]]}  # fmt: skip
+    changes = {"seed": 7311, "duration": 28.0, "vehicles.drone.pilot.trajectory": into_the_wall}
+    drone = run_scenario(load_scenario("room-vio", changes), tmp_path / "run")["vehicles"]["drone"]
+    assert drone["contacts"] > 0
+    assert any(f"estimate lost: descending level ({CONTRADICTION})" in event for event in drone["events"])
+    assert wrong_and_valid(tmp_path / "run") <= 1.0
