@@ -955,7 +955,8 @@ private:
     int socket_ = -1;
 };
 
-// Empty options come from the environment: SKYLOOP_ADDRESS, SKYLOOP_CLOCK, SKYLOOP_SPEED, set by `skyloop loop`.
+// Empty options come from the environment: SKYLOOP_ADDRESS, SKYLOOP_VEHICLE, SKYLOOP_CLOCK, SKYLOOP_SPEED, set by
+// `skyloop loop`.
 struct Options {
     std::string address;           // number:port; by default 127.0.0.1:4700
     std::string vehicle;           // may be empty if there is only one
@@ -975,6 +976,7 @@ struct Options {
         };
         Options out = *this;
         if (out.address.empty()) out.address = environment("SKYLOOP_ADDRESS", "127.0.0.1:4700");
+        if (out.vehicle.empty()) out.vehicle = environment("SKYLOOP_VEHICLE", "");
         if (out.clock.empty()) out.clock = environment("SKYLOOP_CLOCK", "wall");
         if (!out.speed) out.speed = std::atof(environment("SKYLOOP_SPEED", "1").c_str());
         return out;

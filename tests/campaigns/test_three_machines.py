@@ -16,22 +16,12 @@ from campaign_rig import HERE
 
 from left_out import leave_out
 from skyloop.datasets.worker_processes import descendants
-from skyloop_papers.two_machines import APART, why_not_apart
+from skyloop_papers.two_machines import why_not_apart
+from three_machines import NODES, Machines
 
 PATIENCE_S = 240.0
-NODES = ("10.78.0.1", "10.78.0.2", "10.78.0.3")
 
 
-IN_THE_HEAD = """
-import subprocess, sys, time
-run = lambda *words: subprocess.run(words, check=True, capture_output=True, text=True)
-run("ip", "link", "set", "lo", "up")
-run("ip", "link", "add", "bridge", "type", "bridge")
-run("ip", "address", "add", "{head}/24", "dev", "bridge")
-run("ip", "link", "set", "bridge", "up")
-print("ready", flush=True)
-sys.stdin.readline()
-"""
 ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1"}
 START = "import sys; from ray.scripts.scripts import main; sys.argv[0] = 'ray'; main()"
 DRIVER = """
@@ -45,53 +35,10 @@ print("done", len(frame), (frame["outcome"] == "success").all(), frame["attempts
 """
 
 
-class Machines:
-    """Three network namespaces on one bridge; the first has the bridge. All of it vanishes with its processes."""
-
+class RayMachines(Machines):
     def __init__(self, folder: Path) -> None:
+        super().__init__(ENVIRONMENT)
         self.folder = folder
-        self.running: list[subprocess.Popen[str]] = []
-        head = self._keep([*APART, sys.executable, "-c", IN_THE_HEAD.format(head=NODES[0])], inside=None)
-        assert head.stdout is not None and head.stdout.readline().strip() == "ready"
-        self.head = head.pid
-        self.namespaces = [head.pid]
-        for number, address in enumerate(NODES[1:], 1):
-            # of the same user namespace, so that the head may lay the cable
-            node = self._keep(["unshare", "--net", "sh", "-c", "echo ready; exec sleep 600"], inside=head.pid)
-            assert node.stdout is not None and node.stdout.readline().strip() == "ready"
-            pid = int(subprocess.run(["pgrep", "-P", str(node.pid)], capture_output=True, text=True).stdout or node.pid)
-            self.namespaces.append(pid)
-            for words in (
-                ["link", "add", f"port{number}", "type", "veth", "peer", "name", "cable"],
-                ["link", "set", "cable", "netns", str(pid)],
-                ["link", "set", f"port{number}", "master", "bridge"],
-                ["link", "set", f"port{number}", "up"],
-            ):
-                self.call(0, ["ip", *words])
-            for words in (
-                ["link", "set", "lo", "up"],
-                ["address", "add", f"{address}/24", "dev", "cable"],
-                ["link", "set", "cable", "up"],
-            ):
-                self.call(number, ["ip", *words])
-
-    def _inside(self, pid: int) -> list[str]:
-        return ["nsenter", "--target", str(pid), "--user", "--preserve-credentials", "--net"]
-
-    def _keep(self, words: list[str], inside: int | None) -> subprocess.Popen[str]:
-        prefix = [] if inside is None else self._inside(inside)
-        started = subprocess.Popen(
-            [*prefix, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
-            env={**os.environ, **ENVIRONMENT},
-        )  # fmt: skip
-        self.running.append(started)
-        return started
-
-    def call(self, number: int, words: list[str]) -> None:
-        done = subprocess.run(
-            [*self._inside(self.namespaces[number]), *words], capture_output=True, text=True, timeout=60
-        )
-        assert done.returncode == 0, (words, done.stderr)
 
     def ray(self, number: int) -> subprocess.Popen[str]:
         """A node of Ray that stays in the foreground, so that killing its process group kills the machine."""
@@ -100,31 +47,22 @@ class Machines:
         )
         words = ["start", *where, f"--node-ip-address={NODES[number]}", "--num-cpus=1", "--block",
                  "--object-store-memory=100000000", f"--temp-dir={self.folder / str(number)}"]  # fmt: skip
-        return self._keep([sys.executable, "-c", START, *words], inside=self.namespaces[number])
+        return self.keep([sys.executable, "-c", START, *words], inside=self.namespaces[number])
 
     def wait_for_head(self) -> None:
         tried = f"import socket; socket.create_connection(({NODES[0]!r}, 6379), 1)"
         end = time.monotonic() + PATIENCE_S
-        while subprocess.run([*self._inside(self.head), sys.executable, "-c", tried], capture_output=True).returncode:
+        while subprocess.run([*self.inside(self.head), sys.executable, "-c", tried], capture_output=True).returncode:
             assert time.monotonic() < end, "the head did not start"
             time.sleep(0.5)
 
-    def close(self) -> None:
-        for process in reversed(self.running):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    pipe.close()
-
 
 @pytest.fixture
-def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
+def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayMachines]:
     if why_not_apart():
         leave_out("network namespaces")
     # sockets have short names
-    made = Machines(Path(tmp_path_factory.mktemp("r")))
+    made = RayMachines(Path(tmp_path_factory.mktemp("r")))
     try:
         yield made
     finally:
@@ -132,14 +70,14 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
 
 
 @pytest.mark.slow("starts Ray on three machines")
-def test_three_machines_of_which_one_dies(machines: Machines, tmp_path: Path) -> None:
+def test_three_machines_of_which_one_dies(machines: RayMachines, tmp_path: Path) -> None:
     log, folder = tmp_path / "log", tmp_path / "made"
     log.mkdir()
     nodes = [machines.ray(0)]
     machines.wait_for_head()
     nodes += [machines.ray(number) for number in (1, 2)]
     script = DRIVER.format(here=str(HERE), log=str(log), folder=str(folder), head=NODES[0])
-    driver = machines._keep([sys.executable, "-c", script], inside=machines.head)
+    driver = machines.keep([sys.executable, "-c", script], inside=machines.head)
     end = time.monotonic() + PATIENCE_S
     while len({note.name.split("-")[2] for note in log.iterdir()}) < 3:
         assert time.monotonic() < end and driver.poll() is None, "not every machine has a worker"

@@ -69,6 +69,6 @@ def test_misses_are_only_told_of_declared_deadlines(declared: bool, capsys: pyte
     cycle = {"count": 1, "p50": 0.0, "p90": 0.0, "p99": 0.0, "max": 0.0}
     pilot = {"role": "pilot", "vehicle": "drone", "computed_s": 1.0, "computer_energy_j": 2.0, "cycle_s": cycle}
     pilot |= {"deadlines_missed": 0, "deadlines_declared": declared}
-    link = {"mode": "sync", "interactions": 1, "violations": 0, "news": [], "pilots": [pilot]}
+    link = {"mode": "sync", "interactions": 1, "violations": 0, "news": [], "pilots": [pilot], "vehicles": {}}
     loop_lines({**summary_of(drone={}), "links": {"loop": link}}, Path("runs/none"))
     assert ("0 deadlines missed" in capsys.readouterr().out) == declared

@@ -328,12 +328,15 @@ def test_what_it_publishes_is_on_the_simulators_streams(probe: Path) -> None:
         assert reported["arrived"] == reported["last"] - reported["first"] + 1 >= 20
 
 
-def test_a_task_with_a_deadline_and_the_energy_it_costs(probe: Path) -> None:
-    from link_rig import flying
+def test_a_task_with_a_deadline_and_the_energy_it_costs(probe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the vehicle that its environment names, as one of several programs."""
+    from link_rig import TWO, flying
 
-    with flying() as rig:
+    monkeypatch.setenv("SKYLOOP_VEHICLE", "b")
+    with flying(TWO) as rig:
         (reported,) = lines(run(probe, "task", rig.address))
         (pilot,) = rig.link.summary()["pilots"]
+    assert pilot["vehicle"] == "b"
     assert pilot["tasks"]["look"]["missed"] == pilot["deadlines_missed"] == 1
     assert pilot["tasks"]["look"]["longest_s"] >= 0.1
     assert "task look" in rig.news_of("deadline missed")

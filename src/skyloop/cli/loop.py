@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,15 +29,15 @@ from skyloop.cli.console import (
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.loop_programs import (
-    both,
     check_options,
     estimator_from,
     loop_config,
-    pilot_without_a_name,
+    outside,
     power_from,
-    say_where,
+    programs_from,
     target_from,
     task_or_estimator,
+    together,
 )
 from skyloop_client.errors import LinkError
 
@@ -51,18 +52,32 @@ MOST_MISSES = 3
 """Missed deadlines that are printed one by one."""
 
 
-Sut = Annotated[
-    str | None,
-    typer.Option(metavar="COMMAND", help="Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."),
-]
-LoopPilot = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE.py:NAME",
-        help="Start a process in which this Python function or class flies; `scenario`: the scenario's own pilot, with "
-        "its options.",
-    ),
-]
+SUT = "Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."
+PILOT = (
+    "Start a process in which this Python function or class flies; `scenario`: the scenario's own pilot, with its "
+    "options."
+)
+TASK = (
+    "Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario looks at "
+    "images in a process of its own, and the scenario's pilots fly."
+)
+TARGET = (
+    "What your software runs on: local (the default), frozen (all its threads stop while it waits), throttled:0.2 (it "
+    "gets a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST."
+)
+SPEED = "The speed of your software's computer; 1, the default, is this machine."
+DEADLINE = "With --task: the seconds it may take. A miss is an event and is counted."
+Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help=SUT)]
+LoopPilot = Annotated[str | None, typer.Option(metavar="FILE.py:NAME", help=PILOT)]
+LoopTask = Annotated[str | None, typer.Option(metavar="NAME", help=TASK)]
+TargetName = Annotated[str, typer.Option(metavar="TARGET", help=TARGET)]
+Deadline = Annotated[float | None, typer.Option(help=DEADLINE)]
+Suts = Annotated[list[str] | None, typer.Option("--sut", metavar="COMMAND", help=SUT)]
+LoopPilots = Annotated[list[str] | None, typer.Option("--pilot", metavar="FILE.py:NAME", help=PILOT)]
+LoopTasks = Annotated[list[str] | None, typer.Option("--task", metavar="NAME", help=TASK)]
+Targets = Annotated[list[str] | None, typer.Option("--target", metavar="TARGET", help=TARGET)]
+OfComputers = Annotated[list[str] | None, typer.Option("--speed", metavar="SPEED", help=SPEED)]
+Deadlines = Annotated[list[str] | None, typer.Option("--deadline", metavar="SECONDS", help=DEADLINE)]
 LoopEstimator = Annotated[
     str | None,
     typer.Option(
@@ -74,23 +89,6 @@ LoopEstimator = Annotated[
 PilotsInside = Annotated[
     bool, typer.Option("--pilots-inside", help="The scenario's own pilots fly; the SUT computes beside them.")
 ]
-LoopTask = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario "
-        "looks at images in a process of its own, and the scenario's pilots fly.",
-    ),
-]
-TargetName = Annotated[
-    str,
-    typer.Option(
-        metavar="TARGET",
-        help="What your software runs on: local, frozen (all its threads stop while it waits), throttled:0.2 (it gets "
-        "a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST.",
-    ),
-]
-Speed = Annotated[float, typer.Option(help="The speed of your software's computer; 1 is this machine.")]
 Listen = Annotated[
     str | None,
     typer.Option(
@@ -98,9 +96,6 @@ Listen = Annotated[
         help="The address pilots connect to; port 0 takes any free port. By default a port of 127.0.0.1; with "
         "--target remote, a port of every address of this machine.",
     ),
-]
-Deadline = Annotated[
-    float | None, typer.Option(help="With --task: the seconds it may take. A miss is an event and is counted.")
 ]
 Power = Annotated[
     str,
@@ -139,19 +134,19 @@ Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must
 def loop(
     *,
     scenario: str,
-    sut: Sut = None,
-    pilot: LoopPilot = None,
-    task: LoopTask = None,
+    sut: Suts = None,
+    pilot: LoopPilots = None,
+    task: LoopTasks = None,
     estimator: LoopEstimator = None,
     pilots_inside: PilotsInside = False,
-    target: TargetName = "local",
-    speed: Speed = 1.0,
+    target: Targets = None,
+    speed: OfComputers = None,
     mode: Annotated[str, typer.Option(help="How time is kept together: sync, none or realtime.")] = "sync",
     listen: Listen = None,
     ports: Ports = 1,
     pace: Pacing = None,
     delays: Delays = "none",
-    deadline: Deadline = None,
+    deadline: Deadlines = None,
     power: Power = "2.7,6.4",
     wait: Wait = 60.0,
     hang: Hang = 60.0,
@@ -165,36 +160,29 @@ def loop(
 ) -> None:
     """Fly a scenario with your software outside the simulator: in another process or on another machine.
 
-    Pilots of the scenario itself do not fly, unless only an estimator runs outside.
+    Pilots of the scenario itself do not fly, unless only an estimator runs outside. With several vehicles give --sut,
+    --pilot, --task, --target, --speed and --deadline once for each, as VEHICLE=VALUE; those that are not named fly with
+    the scenario's own pilots.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
     · `skyloop loop my.yaml --estimator my_vio.py:Vio --speed 0.2` · `skyloop loop room-nav --pilot scenario`
+    · `skyloop loop two-drones --pilot big=a.py:fly --pilot small=b.py:fly --speed small=0.1`
     """
     from skyloop.run import run_scenario
-    from skyloop.sim.outside_programs import awaited_programs
 
     check_options(pilot, set_)
     loaded = load(scenario, set_, seed)
-    task, estimator = task_or_estimator(loaded, task, estimator)
-    address = listen or ("0.0.0.0:0" if target == "remote" else "127.0.0.1:0")
-    runs_on = target_from(target, sut, pilot, task, speed, deadline=deadline, scenario=loaded)
-    beside, started = None, ""
-    if estimator is not None:
-        loaded, beside, started = estimator_from(loaded, estimator, target, speed)
-        pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in loaded.vehicles))
-    if runs_on is None and not pilots_inside:
-        runs_on = pilot_without_a_name(target)
-    awaited = awaited_programs(loaded, needs_pilot=runs_on is None and not pilots_inside, started=started)
-    runs_on = both(runs_on, beside)
-    outside = loop_config(
+    programs = programs_from(loaded, sut=sut, pilot=pilot, task=task, target=target, speed=speed, deadline=deadline)
+    address = listen or ("0.0.0.0:0" if any(one.target == "remote" for one in programs) else "127.0.0.1:0")
+    loaded, how = outside(loaded, programs, estimator, pilots_inside=pilots_inside)
+    config = loop_config(
         mode=mode, address=address, ports=ports, pace=pace, delays=delays, hang_s=hang, wait_s=wait,
-        pilots_inside=pilots_inside, power=power_from(power), target=runs_on,
-        opened=say_where(awaited, alone=runs_on is None),
+        power=power_from(power), **how,
     )  # fmt: skip
     links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, [outside, *links])
+        summary = run_scenario(loaded, folder, progress, [config, *links])
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
@@ -234,10 +222,10 @@ def size(
 
     def target_of(fast: float) -> Target:
         made = target_from(target, sut, pilot, task, fast, deadline=deadline, scenario=own)
-        together = both(made, None if estimator is None else estimator_from(own, estimator, target, fast)[1])
-        if together is None:
+        all_of_it = together([made, None if estimator is None else estimator_from(own, estimator, target, fast)[1]])
+        if all_of_it is None:
             raise LinkError("give --sut, --pilot, --task or --estimator: what flies, or what computes?")
-        return together
+        return all_of_it
 
     inside = estimator is not None and sut is pilot is task is None
     speeds, options = speeds_from(speed, steps), loop_config(power=power_from(power), pilots_inside=inside)
@@ -284,8 +272,26 @@ def _print(summary: Summary, folder: Path) -> None:
             f"      {cycle['count']} cycles, ms: "
             + ", ".join(f"{name} {1e3 * cycle[name]:.3g}" for name in ("p50", "p90", "p99", "max"))
         )
+    for line in deadline_table(link["vehicles"]) if len(link["vehicles"]) > 1 else ():
+        out.print(f"    {line}", markup=False, highlight=False)
     for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+
+
+COLUMNS = ("deadlines met", "missed", "late by, s", "cycles", "p50, ms", "p99, ms", "computed, s")
+
+
+def deadline_table(vehicles: dict[str, Summary]) -> Iterator[str]:
+    """A line per vehicle: the deadlines of its programs, and how long they computed."""
+    wide = max(len(name) for name in ["vehicle", *vehicles])
+    yield f"{'vehicle':{wide}}  {'  '.join(COLUMNS)}"
+    for name, row in vehicles.items():
+        cycle = row["cycle_s"]
+        cells = (
+            f"{row['deadlines_met']}", f"{row['deadlines_missed']}", f"{row['late_s']:.3f}", f"{cycle['count']}",
+            f"{1e3 * cycle['p50']:.3g}", f"{1e3 * cycle['p99']:.3g}", f"{row['computed_s']:.3f}",
+        )  # fmt: skip
+        yield f"{name:{wide}}  " + "  ".join(f"{cell:>{len(head)}}" for cell, head in zip(cells, COLUMNS, strict=True))
 
 
 def shortened(news: list[str], missed: int) -> list[str]:

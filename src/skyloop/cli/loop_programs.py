@@ -6,7 +6,8 @@ import logging
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from skyloop.cli.console import absolute
@@ -46,6 +47,75 @@ def loop_config(**options: object) -> LoopConfig:
     return validated(LoopConfig, options, "skyloop loop")
 
 
+@dataclass(frozen=True)
+class Program:
+    """One program outside, and the computer it runs on."""
+
+    vehicle: str = ""
+    """The one it is for; empty: the only one, or the one it asks for itself."""
+    sut: str | None = None
+    pilot: str | None = None
+    task: str | None = None
+    target: str = "local"
+    speed: float = 1.0
+    deadline: float | None = None
+
+    def made(self, scenario: Scenario) -> Target | None:
+        """Its target, or None if nothing is named that could be started."""
+        made = target_from(
+            self.target, self.sut, self.pilot, self.task, self.speed, deadline=self.deadline, scenario=scenario,
+            vehicle=self.vehicle,
+        )  # fmt: skip
+        if made is None and self.vehicle:
+            made = pilot_without_a_name(self.target, self.vehicle)
+            if made is None:
+                raise LinkError(f"nothing flies '{self.vehicle}': give --sut, --pilot or --task {self.vehicle}=...")
+        return made
+
+
+PROGRAM_OPTIONS = ("sut", "pilot", "task", "target", "speed", "deadline")
+
+
+def programs_from(scenario: Scenario, **options: Sequence[str] | None) -> list[Program]:
+    """One program, or one for each vehicle that the options name. `options` are lists of VALUE or VEHICLE=VALUE."""
+    given = {option: _by_vehicle(option, options.get(option), scenario) for option in PROGRAM_OPTIONS}
+    vehicles = list(dict.fromkeys(vehicle for values in given.values() for vehicle in values if vehicle))
+    for option in ("sut", "pilot", "task", "deadline"):
+        if vehicles and "" in given[option]:
+            value = given[option][""]
+            raise LinkError(f"--{option} {value}: for which vehicle? Write --{option} VEHICLE={value}")
+    programs = []
+    for vehicle in sorted(vehicles) or [""]:
+        # a target or speed without a vehicle is that of all
+        chosen = {option: values.get(vehicle, values.get("")) for option, values in given.items()}
+        numbers = {option: _number(option, chosen.pop(option)) for option in ("speed", "deadline")}
+        kept = {option: value for option, value in {**chosen, **numbers}.items() if value is not None}
+        programs.append(Program(vehicle, **kept))  # type: ignore[arg-type]
+    return programs
+
+
+def _by_vehicle(option: str, texts: Sequence[str] | None, scenario: Scenario) -> dict[str, str]:
+    names, found = [vehicle.name for vehicle in scenario.vehicles], dict[str, str]()
+    for text in texts or ():
+        vehicle, equals, value = text.partition("=")
+        if not (equals and vehicle in names):
+            if equals and len(names) > 1 and vehicle.isidentifier():
+                raise unknown_name("vehicle", vehicle, names)
+            vehicle, value = "", text
+        if vehicle in found:
+            twice = f" for '{vehicle}'" if vehicle else ""
+            raise LinkError(f"--{option} is given twice{twice}; with several vehicles write VEHICLE=...")
+        found[vehicle] = value
+    return found
+
+
+def _number(option: str, text: str | None) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        raise LinkError(f"--{option} {text}: give a number") from None
+
+
 def target_from(
     name: str,
     sut: str | None,
@@ -55,8 +125,9 @@ def target_from(
     *,
     deadline: float | None = None,
     scenario: Scenario | None = None,
+    vehicle: str = "",
 ) -> Target | None:
-    """scenario: the one whose own pilot is meant by `--pilot scenario`."""
+    """scenario: the one whose own pilot is meant by `--pilot scenario`. vehicle: the one it is for, of several."""
     from skyloop.links.loop.targets import make_target
     from skyloop.sim.outside_programs import pilot_outside
 
@@ -74,33 +145,35 @@ def target_from(
     takes_connect = pilot is not None or task is not None
     arguments: list[str] = []
     if pilot == OWN_PILOT and scenario is not None:
-        pilot, arguments = pilot_outside(scenario)
+        pilot, arguments = pilot_outside(scenario, vehicle)
     if pilot and name.startswith("remote"):
         command = ["skyloop-client", "pilot", pilot, *arguments]
     elif pilot and name == "board":
         raise LinkError("the board runs a C++ source or a program for aarch64; give it with --sut")
     elif pilot:
         command = [sys.executable, "-m", "skyloop_client", "pilot", absolute(pilot), *arguments]
-    return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect)
+    return make_target(name, command, speed=speed, tell=_tell_line, takes_connect=takes_connect, vehicle=vehicle)
 
 
-def check_options(pilot: str | None, sets: list[str] | None) -> None:
+def check_options(pilots: Sequence[str] | None, sets: list[str] | None) -> None:
     # the program outside does not read the scenario, so options for its pilot would be lost
-    for item in sets or () if pilot not in (None, OWN_PILOT) else ():
-        if re.match(r"vehicles\.[^.=]+\.pilot\b", item):
-            raise LinkError(
-                f"--set {item} has no effect on --pilot {pilot} of loop; put the values into the pilot's file"
-            )
+    for text in pilots or ():
+        vehicle, equals, pilot = text.rpartition("=")
+        for item in sets or () if pilot != OWN_PILOT else ():
+            if re.match(rf"vehicles\.{re.escape(vehicle) if equals else '[^.=]+'}\.pilot\b", item):
+                raise LinkError(
+                    f"--set {item} has no effect on --pilot {text} of loop; put the values into the pilot's file"
+                )
 
 
-def pilot_without_a_name(target: str) -> Target | None:
+def pilot_without_a_name(target: str, vehicle: str = "") -> Target | None:
     """With --target remote alone: the line to type on the other machine names no pilot, because none is known."""
     from skyloop.links.loop.targets import make_target
 
     if target.startswith("remote:"):
         raise LinkError(f"--target {target} starts a program there: give --pilot, --sut or --task")
     typed = ["skyloop-client", "pilot", "YOUR_PILOT.py:NAME"] if target == "remote" else []
-    return make_target(target, typed, tell=_tell_line, takes_connect=True)
+    return make_target(target, typed, tell=_tell_line, takes_connect=True, vehicle=vehicle)
 
 
 def _tell_line(line: str) -> None:
@@ -133,10 +206,11 @@ def _on_board(scenario: Scenario, vehicle: str, name: str) -> list[str]:
     return BOARD_PROGRAMS[kind](scenario, vehicle, name)
 
 
-def both(one: Target | None, other: Target | None) -> Target | None:
+def together(targets: Sequence[Target | None]) -> Target | None:
     from skyloop.links.loop.targets import Together
 
-    return Together([one, other]) if one is not None and other is not None else one or other
+    some = [target for target in targets if target is not None]
+    return Together(some) if len(some) > 1 else next(iter(some), None)
 
 
 def task_or_estimator(scenario: Scenario, task: str | None, estimator: str | None) -> tuple[str | None, str | None]:
@@ -155,6 +229,30 @@ def _check_task(name: str) -> None:
 
     if name not in TASKS:
         raise unknown_name("task", name, [*TASKS, DETECT])
+
+
+def outside(
+    scenario: Scenario, programs: list[Program], estimator: str | None, *, pilots_inside: bool
+) -> tuple[Scenario, dict[str, object]]:
+    """The scenario with its estimator outside, and the options of the link that starts all programs."""
+    from skyloop.sim.outside_programs import awaited_programs
+
+    task, estimator = task_or_estimator(scenario, programs[0].task, estimator)
+    programs[0] = first = replace(programs[0], task=task)
+    runs_on = together([one.made(scenario) for one in programs])
+    beside, started = None, ""
+    if estimator is not None:
+        scenario, beside, started = estimator_from(scenario, estimator, first.target, first.speed)
+        pilots_inside = pilots_inside or (runs_on is None and any(vehicle.pilot for vehicle in scenario.vehicles))
+    if runs_on is None and not pilots_inside:
+        runs_on = pilot_without_a_name(first.target)
+    awaited = awaited_programs(scenario, needs_pilot=runs_on is None and not pilots_inside, started=started)
+    return scenario, {
+        "pilots_inside": pilots_inside,
+        "target": together([runs_on, beside]),
+        "vehicles": () if pilots_inside else tuple(one.vehicle for one in programs if one.vehicle),
+        "opened": say_where(awaited, alone=runs_on is None and beside is None),
+    }
 
 
 def say_where(awaited: list[str], *, alone: bool) -> Callable[[str], None]:

@@ -60,11 +60,18 @@ def _products_of(kind: str, name: str) -> dict[str, str]:
     return dict(told(name)) if callable(told) else {}
 
 
-def pilot_outside(scenario: Scenario) -> tuple[str, list[str]]:
-    """The scenario's own pilot for a process of its own: what `skyloop-client pilot` loads, and its arguments."""
-    flown = [vehicle for vehicle in scenario.vehicles if vehicle.pilot is not None]
+def pilot_outside(scenario: Scenario, of: str = "") -> tuple[str, list[str]]:
+    """The scenario's own pilot for a process of its own: what `skyloop-client pilot` loads, and its arguments.
+
+    of: its vehicle, if there are several."""
+    flown = [vehicle for vehicle in scenario.vehicles if vehicle.pilot is not None and of in ("", vehicle.name)]
     if len(flown) != 1:
-        raise ScenarioError(f"--pilot scenario: '{scenario.name}' has {len(flown)} pilots; it must have exactly one")
+        raise ScenarioError(
+            f"--pilot scenario: '{scenario.name}' has {len(flown)} pilots; it must have exactly one, "
+            "or write --pilot VEHICLE=scenario"
+            if not of
+            else f"--pilot {of}=scenario: '{of}' has no pilot in '{scenario.name}'"
+        )
     vehicle, pilot = flown[0], flown[0].pilot
     assert pilot is not None
     drawn = pilot if isinstance(pilot, UserPilot) else pilot.drawn(survey_of(scenario, vehicle))

@@ -140,7 +140,7 @@ def test_the_mount_of_the_imu_is_taken_out(flown: Flown) -> None:
 def test_a_window_that_was_thrown_away_keeps_nothing(flown: Flown) -> None:
     poses, backend = KeyPoses(), copy.deepcopy(flown.odometry.backend)
     poses.stepped(backend, CornerTracks())
-    backend.restart()
+    backend.restart(1.0, (0.01, 0.1))
     poses.stepped(backend, CornerTracks())
     assert not poses.unread and landmarks(backend, MapPose(np.zeros(3), Transform.identity()), 1.0).points.shape == (
         0,

@@ -39,6 +39,7 @@ def connect(
 ) -> Session:
     """A session with the simulator at "host:port", or where SKYLOOP_ADDRESS says.
 
+    `vehicle`: by default the one that SKYLOOP_VEHICLE names, or else the only one.
     `clock`: "wall", "cpu" with a `speed`, or a function that gives ns; by default what SKYLOOP_CLOCK and SKYLOOP_SPEED
     say, or else the wall clock. `period` and `duration` declare deadlines in s.
     `role`: pilot (the default) commands the vehicle; companion computes beside it and publishes; watcher only reads,
@@ -50,7 +51,7 @@ def connect(
     speed = float(os.environ.get("SKYLOOP_SPEED", "1")) if speed is None else speed
     time = ExecutionTime(source_of(clock, speed) if isinstance(clock, str) else clock)
     hello = {
-        "vehicle": vehicle,
+        "vehicle": vehicle or os.environ.get("SKYLOOP_VEHICLE", ""),
         "watch": watch or role == "watcher",
         "role": role or ("watcher" if watch else "companion" if estimator else "pilot"),
         "estimator": estimator,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from skyloop.links.link_gate import Summary
 from skyloop.links.loop.listener import MOST_WHY, Listener
 from skyloop.links.loop.peer import Peer, integer_of, shared_with
 from skyloop.links.loop.remote_pilot import ClientSession, Deadlines, Question
@@ -51,6 +50,8 @@ class SessionOptions(BaseModel):
     """Power model of the SUT's computer."""
     pilots_inside: bool = False
     """The scenario's own pilots fly, so the flight does not wait for a pilot."""
+    vehicles: tuple[str, ...] = ()
+    """Those with a pilot in a program of their own: time begins when all are there. Empty: one pilot is enough."""
 
     def model_post_init(self, context: object) -> None:
         if self.mode not in MODES:
@@ -94,18 +95,35 @@ class ClientSessions:
         return (pilot for pilot in self.pilots.values() if pilot.role == "pilot")
 
     def others_go_first(self, t_ns: int) -> bool:
-        """Whether a question must wait for a session of the same vehicle that goes first and still computes.
+        """Whether a question must wait for a session that goes first and still computes.
 
-        At one instant estimators go first, then companions, then pilots."""
+        At one instant estimators go first, then companions, then pilots. Where each vehicle has a program of its own
+        this holds among all, so that what one publishes reaches the others at the same instant in every flight."""
         if len(self.pilots) < 2:
             return False
+        several = bool(self._options.vehicles)
         asking = [pilot for pilot in self.computing if pilot.is_due(t_ns)]
         return any(
-            one.vehicle == other.vehicle and one.rank < other.rank and one.bound_ns <= t_ns
+            (several or one.vehicle == other.vehicle) and one.order < other.order and one.bound_ns <= t_ns
             for one in self.computing
             if one.blocks_time
             for other in asking
         )
+
+    @property
+    def others_fly(self) -> bool:
+        """Whether a vehicle is in flight that the scenario's own pilot flies, because others have programs."""
+        own, all_ = self._options.vehicles, self._port.vehicles
+        return bool(own) and any(all_[name].status.armed for name in all_.keys() - own)
+
+    @property
+    def waited_for(self) -> str:
+        """A program that the flight needs and that has not come yet, for people; empty if all are there."""
+        flown = {pilot.vehicle for pilot in self.flying}
+        pilots = [f"pilot of '{vehicle}'" for vehicle in self._options.vehicles if vehicle not in flown]
+        if not flown and not pilots and not self._options.pilots_inside:
+            pilots = ["pilot"]
+        return next(iter([*(f"estimator for {stream}" for stream in self.missing), *pilots]), "")
 
     @property
     def missing(self) -> list[str]:
@@ -359,22 +377,7 @@ class ClientSessions:
         battery = self._port.vehicles[pilot.vehicle].battery
         return {"battery": battery, "computer_energy_j": pilot.meter.joules(self._port.now_ns)}
 
-    def summary(self) -> list[Summary]:
-        """Cost and missed deadlines of each computing session."""
-        return [
-            {
-                "vehicle": pilot.vehicle,
-                "role": pilot.shown_role,
-                "client": pilot.client,
-                "computed_s": pilot.busy_ns / NS_PER_S,
-                "cycle_s": pilot.cycles.plain(),
-                "computer_energy_j": pilot.meter.joules(self._port.now_ns),
-                "slept_untold_s": pilot.slept_ns / NS_PER_S,
-                "deadlines_declared": pilot.deadlines.declared or pilot.tasks.declared,
-                "deadlines_missed": pilot.deadlines.missed + pilot.tasks.missed,
-                "worst_beyond_deadline_s": pilot.deadlines.worst_ns / NS_PER_S,
-                "tasks": pilot.tasks.plain(),
-            }
-            for pilot in [*self.gone, *self.pilots.values()]
-            if not pilot.watch
-        ]
+    @property
+    def computers(self) -> list[ClientSession]:
+        """All computing sessions, also those that have ended."""
+        return [pilot for pilot in [*self.gone, *self.pilots.values()] if not pilot.watch]

@@ -15,6 +15,7 @@ from skyloop.links.link_gate import POLL_S, Link, LinkGate, Summary
 from skyloop.links.loop.client_sessions import COMMANDER, PATIENCE_S, ClientSessions, SessionOptions
 from skyloop.links.loop.listener import MOST_WHY, Listener
 from skyloop.links.loop.peer import Peer, integer_of, taken
+from skyloop.links.loop.program_tables import table_by_vehicle, table_of_programs
 from skyloop.links.loop.remote_pilot import ClientSession, Question
 from skyloop.links.loop.targets import Target
 from skyloop.links.loop.timeline import Interaction, Timeline
@@ -67,6 +68,8 @@ class Coordinator(Link):
         """Every pilot has said goodbye, or is gone for good and its vehicle is on the ground."""
         if self._awaits_first or self.options.pilots_inside or any(self.client_sessions.flying):
             return False
+        if self.client_sessions.others_fly:
+            return False
         last = self.client_sessions.last.values()
         if all(pilot.said_bye for _, pilot in last):
             return True
@@ -96,10 +99,9 @@ class Coordinator(Link):
         return any(pilot.bound_ns < t_ns for pilot in computing) or self.client_sessions.others_go_first(t_ns)
 
     def _awaits(self) -> bool:
-        """True until there is a pilot and a session for each external estimator."""
+        """True until there is a pilot, or one of each vehicle, and a session for each external estimator."""
         if self._awaits_first:
-            pilots = self.options.pilots_inside or any(self.client_sessions.flying)
-            self._awaits_first = not pilots or bool(self.client_sessions.missing)
+            self._awaits_first = bool(self.client_sessions.waited_for)
         return self._awaits_first
 
     def poll(self) -> None:
@@ -125,9 +127,7 @@ class Coordinator(Link):
             raise LinkError(f"the SUT ended before it connected, {how}")
         waited = time.perf_counter() - self._began
         if waited > self.options.wait_s:
-            ports = ", ".join(map(str, self.listener.ports))
-            missing = [f"estimator for {stream}" for stream in self.client_sessions.missing]
-            who = missing[0] if missing else "pilot"
+            ports, who = ", ".join(map(str, self.listener.ports)), self.client_sessions.waited_for
             raise LinkError(
                 f"no {who} came to port {ports} within {self.options.wait_s:g} s; start one, or wait longer "
                 "with --wait SECONDS"
@@ -255,7 +255,7 @@ class Coordinator(Link):
     def _act_on_all_due(self) -> None:
         """The order does not depend on the order of arrival."""
         due = [pilot for pilot in self.client_sessions.pilots.values() if pilot.is_due(self._now)]
-        for pilot in sorted(due, key=lambda pilot: (pilot.rank, pilot.vehicle, pilot.claimed)):
+        for pilot in sorted(due, key=lambda pilot: pilot.order):
             self._act(pilot)
 
     def _act(self, pilot: ClientSession) -> None:
@@ -394,6 +394,7 @@ class Coordinator(Link):
             "interactions": self.timeline.count,
             "violations": self.timeline.violations,
             "refused_connections": self.listener.refused,
-            "pilots": self.client_sessions.summary(),
+            "pilots": table_of_programs(self.client_sessions.computers, self._now),
+            "vehicles": table_by_vehicle(self.client_sessions.computers),
             "news": self.client_sessions.news,
         }

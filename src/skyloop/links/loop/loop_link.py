@@ -54,7 +54,7 @@ class LoopConfig(LinkConfig, SessionOptions):
         return {**data, "pace": 1.0}
 
     def flown(self, scenario: Scenario) -> frozenset[str]:
-        return frozenset() if self.pilots_inside else all_vehicles(scenario)
+        return frozenset() if self.pilots_inside else frozenset(self.vehicles) or all_vehicles(scenario)
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         host, first = self.address

@@ -25,6 +25,12 @@ class CycleTimes:
     longest_ns: int = 0
     _counts: Counter[int] = field(default_factory=Counter)
 
+    def join(self, other: CycleTimes) -> None:
+        """Takes in the cycles of another program."""
+        self.count += other.count
+        self.longest_ns = max(self.longest_ns, other.longest_ns)
+        self._counts.update(other._counts)
+
     def add(self, ns: int) -> None:
         self.count += 1
         self.longest_ns = max(self.longest_ns, ns)
@@ -70,6 +76,7 @@ class Deadlines:
 
     period_ns: int | None = None
     duration_ns: int | None = None
+    met: int = 0
     missed: int = 0
     worst_ns: int = 0
     """The largest excess over the deadline."""
@@ -88,6 +95,7 @@ class Deadlines:
         for _, took, allowed in over:
             self.worst_ns = max(self.worst_ns, took - allowed)
         self.missed += bool(over)
+        self.met += self.declared and not over
         return ", ".join(f"{what} {took / 1e6:.1f} ms, {allowed / 1e6:.1f} declared" for what, took, allowed in over)
 
 
@@ -217,6 +225,11 @@ class ClientSession:
     def rank(self) -> int:
         """If several questions are due at one instant, the lowest goes first."""
         return ROLES.index(self.shown_role)
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        """In which questions of one instant take effect, whoever's came first."""
+        return self.rank, self.vehicle, self.claimed
 
     @property
     def shown_role(self) -> str:

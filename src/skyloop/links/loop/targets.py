@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +80,8 @@ class LocalProcess:
         self.name = name
         self.printed = "sut.txt"
         """The file in the run folder that gets its output."""
+        self.vehicle = ""
+        """The one it is for, if there are several."""
         clock = clock or ("wall" if speed == 1.0 else "cpu")
         source_of(clock, speed)
         options = ["--clock", clock, "--speed", f"{speed:g}"]
@@ -93,9 +95,16 @@ class LocalProcess:
 
     def start(self, address: str, folder: Path | None) -> None:
         self._output = None if folder is None else folder / self.printed
-        self._environment = {**UNBUFFERED, **self._environment, "SKYLOOP_ADDRESS": address}
+        self._environment = {**UNBUFFERED, **self._environment, **self._variables(address)}
         with nullcontext() if self._output is None else self._output.open("wb") as output:
             self._launch(self._command_at(address), output, "the SUT")
+
+    def belongs_to(self, vehicle: str) -> None:
+        """One of several programs: its client finds the vehicle in its environment."""
+        self.vehicle, self.printed = vehicle, f"sut-{vehicle}.txt"
+
+    def _variables(self, address: str) -> dict[str, str]:
+        return {"SKYLOOP_ADDRESS": address, **({"SKYLOOP_VEHICLE": self.vehicle} if self.vehicle else {})}
 
     def _launch(
         self,
@@ -126,7 +135,8 @@ class LocalProcess:
         with suppress(OSError):  # the folder of a run that never began is removed
             if self._output is not None:
                 said = self._output.read_text(errors="replace")
-        return how_it_ended(code, said)
+        how = how_it_ended(code, said)
+        return f"{how} (the program of '{self.vehicle}')" if self.vehicle else how
 
     def stop(self) -> None:
         if self._process is None or self._has_ended(self._grace_s):
@@ -194,10 +204,10 @@ class Remote(LocalProcess):
             super().start(address, folder)
             return
         shown = reachable(address)
+        variables, command = self._variables(shown), self._command
         if self._takes_connect:
-            typed = shlex.join([*self._command, "--connect", shown])
-        else:
-            typed = f"SKYLOOP_ADDRESS={shown} {shlex.join(self._command)}"
+            command = [*command, "--connect", variables.pop("SKYLOOP_ADDRESS")]
+        typed = f"{_assigned(variables)} {shlex.join(command)}".strip()
         self._tell(f"on the target run: {typed}")
         if shown.startswith(LOOPBACK):
             self._tell(f"only this machine can reach {shown}; for another one add --listen 0.0.0.0:4700")
@@ -214,8 +224,12 @@ class Remote(LocalProcess):
             "-R",
             f"127.0.0.1:{port}:{host}:{port}",
         ]
-        started = f"SKYLOOP_ADDRESS=127.0.0.1:{port} {shlex.join(self._command)}"
+        started = f"{_assigned(self._variables(f'127.0.0.1:{port}'))} {shlex.join(self._command)}"
         return [find_program("ssh"), *self._options, *tunnel, self._ssh, f"env {started}"]
+
+
+def _assigned(variables: Mapping[str, str]) -> str:
+    return shlex.join(f"{name}={value}" for name, value in variables.items())
 
 
 def reachable(address: str) -> str:
@@ -253,10 +267,21 @@ def make_target(
     speed: float = 1.0,
     tell: Callable[[str], None] = print,
     takes_connect: bool = False,
+    vehicle: str = "",
 ) -> Target | None:
     """The target of `--target`: local, frozen, throttled:0.2, board, remote or remote:user@host.
 
-    None without a command. `takes_connect`: the program has an option --connect."""
+    None without a command. `takes_connect`: the program has an option --connect. `vehicle`: the one it is for, if there
+    are several."""
+    made = _target(text, command, speed, tell, takes_connect)
+    if made is not None and vehicle:
+        made.belongs_to(vehicle)
+    return made
+
+
+def _target(
+    text: str, command: Sequence[str], speed: float, tell: Callable[[str], None], takes_connect: bool
+) -> LocalProcess | None:
     kind, _, detail = text.partition(":")
     if speed != 1.0 and kind in ("throttled", "remote"):
         raise LinkError(f"a {kind} target is as fast as it is; leave out the speed, or tell its client there")

@@ -24,6 +24,9 @@ class TaskTimes:
     """The last declared one."""
     declared: bool = False
     """At least one run had a deadline."""
+    met: int = 0
+    worst_ns: int = 0
+    """The largest excess over the deadline."""
 
     def plain(self) -> dict[str, float | None]:
         deadline = None if self.deadline_ns is None else self.deadline_ns / 1e9
@@ -90,6 +93,7 @@ class TaskDeadlines:
             task = self._running.pop()
             times = self.by_name[task.name]
             times.longest_ns = max(times.longest_ns, et_ns - task.began_ns)
+            times.met += task.deadline_ns is not None and not task.is_late
             if task.name == name:
                 return
 
@@ -98,9 +102,13 @@ class TaskDeadlines:
         late = []
         for task in self._running:
             took = et_ns - task.began_ns
-            if task.deadline_ns is not None and took > task.deadline_ns and not task.is_late:
+            if task.deadline_ns is None or took <= task.deadline_ns:
+                continue
+            times = self.by_name[task.name]
+            times.worst_ns = max(times.worst_ns, took - task.deadline_ns)
+            if not task.is_late:
                 task.is_late = True
-                self.by_name[task.name].missed += 1
+                times.missed += 1
                 late.append(f"task {task.name}: {took / 1e9:.3f} s so far, {task.deadline_ns / 1e9:g} s declared")
         return late
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,8 +26,8 @@ _SURE_OF_DEPTH = 4.0
 """The sigmas by which the inverse depth of a corner that one camera alone has seen must differ from zero."""
 _GOOD_FIT = 9.0
 """Squared error per row, in sigmas, up to which a triangulated point is taken as the point to linearise at."""
-_DOUBT = (0.03, 0.3, 0.1)
-"""rad, m/s and m that are added to the uncertainty when the window is thrown away."""
+_TURN_DOUBT = 0.03
+"""rad that are added to the uncertainty when the window is thrown away."""
 _MOST_ROWS = 240
 """Rows of short tracks per update; what is above waits or is left out."""
 
@@ -63,10 +62,13 @@ class Backend:
         self.taken = 0
         """Points that the latest pair confirmed."""
         self.refused = 0
+        self.tracks_taken = self.tracks_refused = 0
+        """The same of tracks that are no points of the state."""
 
     def take(self, tracks: CornerTracks) -> None:
         """The tracks of the pair at the filter's present pose, which is not yet one of the window's."""
         gone = self._adopt(tracks)
+        self.tracks_taken = self.tracks_refused = 0
         self.filter.add_pose()
         self.filter.let_points_slide(self.settings.pixel_walk / self._focal_px)
         self._update_points()
@@ -75,14 +77,19 @@ class Backend:
         if self.filter.n_poses > self.settings.poses:
             self._make_room()
 
-    def restart(self) -> None:
-        """Throws the window away, because what it says contradicts what is seen."""
-        self.filter.forget_window(_DOUBT)
+    def restart(self, seconds: float, bias_sds: tuple[float, float]) -> None:
+        """Throws the window away, because what it says has contradicted what is seen for so long.
+
+        Which of them is wrong is not known: the vehicle may have flown as far as after a start in motion, and the
+        biases may be new ones."""
+        speed = self.settings.moving_speed_sd
+        flown = (float(np.linalg.norm(self.filter.motion[0])) + speed) * seconds
+        self.filter.forget_window((_TURN_DOUBT, speed, flown, *bias_sds))
         self.history = History()
 
     def look_with(self, rig: Rig) -> None:
         """Another camera leads from now on. The window goes, because its points were seen by the one before."""
-        self.filter.forget_window((0.0, 0.0, 0.0))
+        self.filter.forget_window((0.0,) * 5)
         self.filter.rig = rig
         self.history = History()
 
@@ -214,7 +221,9 @@ class Backend:
         columns = np.broadcast_to(np.arange(N_IMU, N_IMU + by_poses.shape[1]), (n - 3, by_poses.shape[1]))
         distance = squared_distance(f.covariance, np.ascontiguousarray(columns), by_poses[3:n], residuals[3:n])
         if distance > gate_limit(n - 3, self.settings.gate):
+            self.tracks_refused += 1
             return None
+        self.tracks_taken += 1
         scale = doubt_factor(distance, n - 3)
         return point, anchor, scale * by_poses[:n], scale * by_point[:n], scale * residuals[:n]
 
@@ -272,49 +281,3 @@ class Backend:
         moved = rays[:, :2] / rays[:, 2:] - h.rows[seen, a, :2]
         focal = f.rig.weights[0] * self.settings.pixel_sd
         return float(np.linalg.norm(moved, axis=1).mean() * focal)
-
-
-_CONTRADICTIONS = 8
-"""Steps in a row in which most points were refused, after which the window is thrown away."""
-
-
-class EstimateCheck:
-    def __init__(self, settings: VioSettings) -> None:
-        self._settings = settings
-        self._seen_ns = 0
-        """The last instant at which enough corners fitted, or at rest."""
-        self._contradictions = 0
-        self._blind = "sees too few corners"
-
-    def begin(self, t_ns: int) -> None:
-        self._seen_ns = t_ns
-
-    def rested(self, t_ns: int) -> None:
-        self._seen_ns = t_ns
-        self._contradictions = 0
-
-    def looked(self, t_ns: int, backend: Backend) -> bool:
-        """Takes note of a step; True if the window contradicts the images for so long that it must go."""
-        if backend.taken >= self._settings.fewest:
-            self._seen_ns = t_ns
-        against = backend.refused > backend.taken and backend.refused >= self._settings.fewest
-        self._contradictions = self._contradictions + 1 if against else 0
-        self._blind = "the images contradict the IMU" if against else "sees too few corners"
-        if self._contradictions < _CONTRADICTIONS:
-            return False
-        self._contradictions = 0
-        return True
-
-    def reason(self, t_ns: int, covariance: Array) -> str:
-        """Why the estimate with this covariance (position, velocity, attitude, ...) is not valid; empty if it is."""
-        s = self._settings
-        blind = (t_ns - self._seen_ns) * 1e-9
-        if blind > s.blind_time:
-            return f"{self._blind} for {math.floor(blind)} s"
-        # what comes from the heading alone turns the whole flight and does no harm to control
-        by_heading = covariance[3:6, 8] ** 2 / max(covariance[8, 8], 1e-12)
-        if (covariance.diagonal()[3:6] - by_heading).max() > s.valid_speed_sd**2:
-            return "the velocity is too uncertain"
-        if max(covariance[6, 6], covariance[7, 7]) > s.valid_tilt_sd**2:
-            return "the tilt is too uncertain"
-        return ""

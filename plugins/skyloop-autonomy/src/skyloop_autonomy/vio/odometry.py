@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, quat_from_matrix, quat_from_yaw, yaw_from_quat
-from skyloop_autonomy.vio.backend import Backend, EstimateCheck
+from skyloop_autonomy.vio.agreement import EstimateCheck
+from skyloop_autonomy.vio.backend import Backend
 from skyloop_autonomy.vio.calibration import StereoCalibration
 from skyloop_autonomy.vio.imu_kernels import N_IMU, carry, integrate, ordinary_covariance
 from skyloop_autonomy.vio.landmarks import KeyPoses, MapPose, landmarks
@@ -293,14 +294,21 @@ class VisualInertialOdometry:
     def _step(self, t_ns: int, samples: Array, image: Grey | None = None) -> None:
         """The filter's own step: to the pair's instant, then what the pair tells."""
         f = self.backend.filter
-        f.move(t_ns, samples, self._samples.gap_noise(f.t_ns, t_ns))
-        if self._stillness.rests(t_ns, self._samples):
+        gap = self._samples.gap_noise(f.t_ns, t_ns)
+        f.move(t_ns, samples, gap)
+        f.surprise[:] = 0.0
+        rests = self._stillness.rests(t_ns, self._samples)
+        if rests:
             f.stand_still(self._samples.mean_gyro(t_ns), self.settings.rest_speed_sd)
-            self.judge.rested(t_ns)
         else:
             self.backend.take(self.tracker.tracks)
-            if self.judge.looked(t_ns, self.backend):
-                self.backend.restart()
+        # over a blow the samples do not tell what happened, and the doubt about it is in the covariance
+        surprise = f.surprise if max(gap) == 0.0 else np.zeros(2)
+        against = self.judge.rested(t_ns, surprise) if rests else self.judge.looked(t_ns, surprise, self.backend)
+        if against > 0.0:
+            imu = self.calibration.imu
+            self.backend.restart(against, (imu.gyro_turn_on_sd, imu.accel_turn_on_sd))
+        if not rests:
             self._key_poses.stepped(self.backend, self.tracker.tracks)
         self._stillness.stepped(t_ns, self.tracker.tracks)
         camera = self._last_camera = self._camera(f.rotation, f.motion[1])

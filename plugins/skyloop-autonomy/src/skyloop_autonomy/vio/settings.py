@@ -97,7 +97,8 @@ class VioSettings(BaseModel):
     """m/s, one sigma of the velocity of a start in motion."""
     # ---- lost or not
     blind_time: Positive = 3.0
-    """s without a corner that fits, after which the estimate is not valid."""
+    """s without a corner that fits, after which the estimate is not valid; and s for which images and IMU must agree
+    again after they contradicted each other, before it is."""
     valid_speed_sd: Positive = 0.5
     """m/s, the sigma of the velocity above which the estimate is not valid."""
     valid_tilt_sd: Positive = 0.15

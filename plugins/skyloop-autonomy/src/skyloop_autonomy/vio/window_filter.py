@@ -56,6 +56,8 @@ class WindowFilter:
     """(n, 3) α, β, ρ in the left camera of the anchor."""
     anchors: list[int] = field(default_factory=list)
     """Slot of each point's anchor pose."""
+    surprise: Array = field(default_factory=lambda: np.zeros(2))
+    """Of all corrections of the step: the sum of `surprise`, and of its degrees of freedom."""
 
     @property
     def poses(self) -> tuple[Array, Array]:
@@ -102,10 +104,10 @@ class WindowFilter:
         residuals = np.concatenate([-self.motion[0] / speed_sd, (gyro - self.biases[0]) / rate_sd])
         self.correct(columns, values, residuals)
 
-    def forget_window(self, doubt: tuple[float, float, float]) -> None:
-        """Drops all poses and points and adds variance to turn, velocity and position."""
+    def forget_window(self, doubts: tuple[float, ...]) -> None:
+        """Drops all poses and points and adds variance to turn, velocity, position and both biases."""
         self.covariance = self.covariance[:N_IMU, :N_IMU].copy()
-        self.covariance[np.diag_indices(9)] += np.repeat(np.square(doubt), 3)
+        self.covariance[np.diag_indices(N_IMU)] += np.repeat(np.square(doubts), 3)
         self.pose_rotations, self.pose_positions = np.zeros((0, 3, 3)), np.zeros((0, 3))
         self.pose_t_ns, self.points, self.anchors = [], np.zeros((0, 3)), []
 
@@ -177,8 +179,10 @@ class WindowFilter:
     def correct(self, columns: NDArray[np.int64], values: Array, residuals: Array) -> bool:
         """Takes in whitened rows and moves the whole state."""
         change = np.empty(len(self.covariance))
+        before = self.covariance[:N_IMU, :N_IMU].copy()
         if not len(residuals) or not update(self.covariance, columns, values, residuals, change):
             return False
+        self.surprise += surprise(before, self.covariance[:N_IMU, :N_IMU], change[:N_IMU])
         self._shift(change)
         return True
 
@@ -196,6 +200,22 @@ class WindowFilter:
             self.pose_positions[slot] = turn @ self.pose_positions[slot] + jacobian @ change[first + 3 : first + 6]
         if self.n_points:
             self.points += change[self.first_of_point(0) :].reshape(-1, 3)
+
+
+_LEAST_NEWS = 1e-5
+"""Share of its variance that a correction must take from a direction of the state to tell anything of it."""
+
+
+def surprise(before: Array, after: Array, change: Array) -> Array:
+    """The squared size of a correction of the IMU's state in its own sigmas, and the number of directions it corrects.
+
+    A correction has the covariance by which it shrinks that of the state, so that the first is χ² with the second as
+    its degrees of freedom if images, IMU and filter agree."""
+    sds = np.sqrt(np.maximum(before.diagonal(), 1e-30))
+    shares, directions = np.linalg.eigh((before - after) / np.outer(sds, sds))
+    told = shares > _LEAST_NEWS
+    along = directions.T[told] @ (change / sds)
+    return np.array([along @ (along / shares[told]), told.sum()])
 
 
 def orthonormal(rotation: Array) -> Array:
