@@ -193,8 +193,8 @@ def test_a_world_of_gazebo_classic(tmp_path: Path, caplog: pytest.LogCaptureFixt
     )  # fmt: skip
     with caplog.at_level(logging.WARNING):
         world = world_of(tmp_path, inside, version="1.6", name="own.world", models=str(ROOM.parent / "models"))
-    told = "actor (1), heightmap (1), plugin (1), sensor (1), sun, which weather has (2)"
-    assert [record.getMessage().partition("not taken: ")[2] for record in caplog.records] == [told]
+    told = "actor (1), heightmap (1), plugin (1), sensor (1), sun (`weather` sets it) (2)"
+    assert [record.getMessage().partition("skipped: ")[2] for record in caplog.records] == [told]
     assert bounds(world, "brick_wall::l::v") == pytest.approx([-4.5, 1.5, 0, -3.5, 2.5, 2]), (
         "as Gazebo applies its state"
     )
@@ -287,7 +287,7 @@ BAD = {
     "not xml": ("<sdf><world>", "damaged or no SDF file"),
     "not sdf": ("<robot/>", "begins with <robot>"),
     "deep": ("<sdf>" + "<model>" * 200 + "</model>" * 200 + "</sdf>", "more than 100 levels"),
-    "nothing but the network": (INCLUDE % "https://x/y/Cone", "shows nothing: not taken: model of the network (1)"),
+    "nothing but the network": (INCLUDE % "https://x/y/Cone", "shows nothing: skipped: model of the network (1)"),
     "nothing": ("<sdf version='1.9'><world name='w'/></sdf>", "shows nothing"),
     "out": (INCLUDE % "model://../../secret", "leads out of the folders"),
     "absolute": (INCLUDE % "file:///etc", "leads out of the folders"),
@@ -352,7 +352,7 @@ def test_links_out_of_the_folders_and_bombs_of_includes_are_refused(tmp_path: Pa
 def test_the_network_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         world_of(tmp_path, INCLUDE % "https://fuel.gazebosim.org/1.0/openrobotics/models/Cone" + SEEN)
-    assert "not taken: model of the network (1)" in caplog.text
+    assert "skipped: model of the network (1)" in caplog.text
     kept = tmp_path / "models" / "cone"
     kept.mkdir(parents=True)
     (kept / "model.sdf").write_text(

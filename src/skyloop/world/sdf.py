@@ -1,6 +1,6 @@
 """A world of Gazebo's: what an SDF file (`.sdf`, `.world`) shows and what stops vehicles. Everything stands still.
 
-What is not taken is told in one line. Positions in the `state` block that Gazebo Classic saves are those it applies.
+One line says what was skipped. Positions in the `state` block that Gazebo Classic saves are those it applies.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def read_sdf(path: Path, models: Sequence[Path] = ()) -> SdfWorld:
     except RecursionError:
         raise ScenarioError(f"world file '{path}': its models or frames are nested too deeply") from None
     if not reader.found.parts:
-        raise ScenarioError(f"world file '{path}' shows nothing{reader.not_taken()}; give its models visuals")
-    if told := reader.not_taken():
+        raise ScenarioError(f"world file '{path}' shows nothing{reader.what_was_skipped()}; give its models visuals")
+    if told := reader.what_was_skipped():
         log.warning("world file '%s'%s", path, told)
     return reader.found
 
@@ -88,9 +88,9 @@ class _Reader:
         """Of the files that included models came from."""
         self._n_models = self._n_includes = 0
 
-    def not_taken(self) -> str:
+    def what_was_skipped(self) -> str:
         told = ", ".join(f"{what} ({count})" for what, count in sorted(self.skipped.items()) if count)
-        return f": not taken: {told}" if told else ""
+        return f": skipped: {told}" if told else ""
 
     # ---- files into one tree
 
@@ -138,7 +138,7 @@ class _Reader:
     def _missing(self, include: Element, uri: str) -> Element | None:
         name = uri.rstrip("/").rpartition("/")[2].lower().replace(" ", "_")
         if name == "sun":
-            self.skipped["sun, which weather has"] += 1
+            self.skipped["sun (`weather` sets it)"] += 1
         elif name == "ground_plane":
             # Gazebo's own, which every installation has
             model = Element("model", name="ground_plane")
@@ -233,7 +233,7 @@ class _Reader:
     def _light(self, light: Element, pose: Array, above: str) -> None:
         kind = light.get("type", "point")
         if kind == "directional":
-            self.skipped["sun, which weather has"] += 1
+            self.skipped["sun (`weather` sets it)"] += 1
             return
         name = f"{above}{light.get('name', 'light')}"
         red, green, blue = numbers_of(light.find("diffuse"), (4, 3), (1.0, 1.0, 1.0), name)[:3]
