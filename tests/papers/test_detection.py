@@ -20,11 +20,11 @@ from skyloop_papers.detection.experiment import (
     TRAINING,
     WAYS,
     DetectionPlan,
-    draw_curves,
     job_name,
     loop_jobs,
 )
 from skyloop_papers.detection.loop import loop_cells, scenario_of
+from skyloop_papers.detection.pictures import draw_curves
 from skyloop_papers.detection.scores import recalls
 from skyloop_papers.experiment import NOT_HELD, SPEED
 

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.system_packages import has_screen
@@ -16,10 +14,10 @@ from skyloop_detect.detector import LEAST_SCORE, load_detector
 from skyloop_detect.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
 from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS, make_people, places_of, plan_tests
 from skyloop_papers.detection.loop import AGAINST, LOOP, RUNTIMES, in_the_loop, loop_cells
+from skyloop_papers.detection.pictures import draw_curves, draw_failures
 from skyloop_papers.detection.scores import score_part, speed
 from skyloop_papers.detection.training import training_cells, training_times
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
-from skyloop_papers.plots import figure
 from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
 from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, paragraph, shown, table
 
@@ -79,7 +77,7 @@ QUICK = DetectionPlan(10, 5, 0, 0, (SHOWN,), 4, 20, 1, 1.0)
 
 
 SCORED = "AP50 {ap50[person]:.3f} of {objects[person]} persons in {images} images"
-FAST, IN_THE_LOOP = "{images_per_s:.1f} images per second", "{per_second:.1f} frames per second"
+FAST, IN_THE_LOOP = "{images_per_s:.1f} images per second", "{per_second_of_all:.1f} frames per second"
 TORCH, ALONE = "torch, 32 bits", "detection alone"
 LOST = "lost by 8 bits"
 TRAINING = "training"
@@ -112,12 +110,8 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
             progress(f"{where.name}: {images['images']} images, {images['images_made_now']} of them made now")
         runs = all_runs(score_jobs(plan, folder), local_pool(usable_cores()), progress, SCORED.format_map)
         # one after the other, so that none waits for a core
-        runs |= all_runs(
-            speed_jobs(plan, folder), local_pool(1), progress, "{images_per_s:.1f} images per second".format_map
-        )
-        runs |= all_runs(
-            loop_jobs(plan, folder), local_pool(1), progress, "{per_second:.1f} frames per second".format_map
-        )
+        runs |= all_runs(speed_jobs(plan, folder), local_pool(1), progress, FAST.format_map)
+        runs |= all_runs(loop_jobs(plan, folder), local_pool(1), progress, IN_THE_LOOP.format_map)
         return runs | {TRAINING: training_times(data, plan.training_steps)}
 
     def judge(self, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
@@ -300,64 +294,3 @@ def _order(name: str) -> tuple[str, float, str]:
     topic, _, rest = name.partition(" ")
     number = rest.split()[0].rstrip("%")
     return topic, float(number) if number.isdecimal() else 0.0, rest
-
-
-# ---- pictures: precision–recall curves, and what was missed or wrongly found
-
-COLOURS = ("#1f6f8b", "#c4572a", "#6a8f3c")
-TILE, LINE = 200, 18
-"""px of a cut-out, and of the line above a row of them."""
-
-
-def draw_curves(runs: dict[str, Run], path: Path) -> None:
-    """One curve per part of the test images, with its average precision."""
-    with figure(path, (7.0, 4.6), dpi=110) as drawn:
-        axes = drawn.subplots()
-        for (part, run), colour in zip(runs.items(), COLOURS, strict=False):
-            label = f"{part}: AP50 {run['ap50']['person']:.3f}, {run['objects']['person']} persons"
-            axes.plot(np.linspace(0.0, 1.0, 101), run["precisions"], color=colour, label=label)
-        axes.set(xlabel="recall", ylabel="precision", xlim=(0.0, 1.0), ylim=(0.0, 1.02))
-        axes.set_title("Persons at least 16 px high, at most half hidden")
-        axes.legend(loc="lower left")
-
-
-def draw_failures(runs: dict[str, Run], path: Path) -> None:
-    """For each part a row of persons that were missed, tallest first, and one of boxes around nobody, surest first."""
-    from PIL import Image, ImageDraw
-
-    rows = [
-        (part, kind, [entry for entry in run["failures"] if entry["kind"] == kind])
-        for part, run in runs.items()
-        for kind in ("missed", "nobody")
-    ]
-    most = max((len(entries) for _, _, entries in rows), default=0)
-    sheet = Image.new("RGB", (TILE * max(most, 1), (TILE + LINE) * len(rows)), "white")
-    pen = ImageDraw.Draw(sheet)
-    for row, (part, kind, entries) in enumerate(rows):
-        top = row * (TILE + LINE)
-        pen.text((4, top + 3), f"{part}: {'persons not found' if kind == 'missed' else 'nobody there'}", fill="black")
-        for column, entry in enumerate(entries):
-            sheet.paste(_cut_out(entry), (column * TILE, top + LINE))
-    sheet.save(path)
-
-
-def _cut_out(entry: Run) -> Any:
-    """The box with as much again around it, and what is said of it."""
-    from PIL import Image, ImageDraw
-
-    left, top, right, bottom = entry["box"]
-    half = max(right - left, bottom - top, 24.0)
-    x, y = 0.5 * (left + right), 0.5 * (top + bottom)
-    with Image.open(entry["image"]) as image:
-        part = image.convert("RGB").crop((round(x - half), round(y - half), round(x + half), round(y + half)))
-    scale = (TILE - 2) / part.width
-    part = part.resize((TILE - 2, TILE - 2), Image.Resampling.NEAREST)
-    pen = ImageDraw.Draw(part)
-    corners = [(edge - middle + half) * scale for edge, middle in ((left, x), (top, y), (right, x), (bottom, y))]
-    pen.rectangle(corners, outline="#40e040" if entry["kind"] == "missed" else "#ffd228")
-    said = f"{entry['rank']:.0f} px" if entry["kind"] == "missed" else f"score {entry['rank']:.2f}"
-    if entry["hidden"] >= 0.05:
-        said += f", {entry['hidden']:.0%} hidden"
-    for line, text in enumerate((entry["about"], said)):
-        pen.text((4, 3 + 12 * line), text, fill="white", stroke_width=1, stroke_fill="black")
-    return part
