@@ -108,7 +108,7 @@ class LandingExperiment(RunByRun[LandingPlan]):
             "conditions": lines(found["conditions"], {"condition": "{row}", **GROUP_COLUMNS}),
             "ablation": lines(found["ablation"], {"what differs": "{row}", **GROUP_COLUMNS}),
             "clock": lines(found["clock"], CLOCK_COLUMNS),
-            "failed": _failures(cells),
+            "failed": failure_lines(cells),
         }
 
     def plan_page(self) -> dict[str, str]:
@@ -239,7 +239,7 @@ CLOCK_COLUMNS: dict[str, Form] = {
 }  # fmt: skip
 
 
-def _failures(cells: Sequence[Cell]) -> str:
+def failure_lines(cells: Sequence[Cell]) -> str:
     """How often each group failed for each cause, and with which seeds."""
     seeds: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
