@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skyloop.core.bus import Bus
-from skyloop_client.errors import RunFolderError
+from skyloop_client.errors import DatasetError
 from skyloop_client.messages import CameraImage, Detections, Event, EventKind, LandingStatus, Message
 from skyloop_client.streams import Rate, StreamInfo
 from skyloop_landing import motion_jpeg
@@ -92,7 +92,7 @@ def test_a_video_that_was_not_closed_is_still_read_and_a_long_one_is_bounded(
     opened = cv2.VideoCapture(str(tmp_path / "cut.avi"))
     assert opened.get(cv2.CAP_PROP_FRAME_COUNT) == 20 - video.left_out
     monkeypatch.undo()
-    with pytest.raises(RunFolderError, match="cannot write the video"):
+    with pytest.raises(DatasetError, match="cannot write the video"):
         MotionJpeg(tmp_path / "missing" / "cut.avi", (10, 1)).add(GREY)
 
 

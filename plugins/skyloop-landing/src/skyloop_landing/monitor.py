@@ -21,6 +21,8 @@ PX_PER_M_S = 60.0
 """Length of the command's arrow."""
 LETTERS_PX, BIG_PX = 12, 15
 MARGIN_PX = 6
+NAMES_PX = 64
+"""From the right edge, where the names of the figures begin."""
 BAR_PX = 100
 """Length of the bar of the vertical speed for 2 m/s."""
 TURN_PX = 34
@@ -39,15 +41,16 @@ def monitor_picture(
     pen.line((0, middle[1], picture.width, middle[1]), fill=LINES)
     pen.line((middle[0], 0, middle[0], picture.height), fill=LINES)
     if figures is not None:
-        _draw_figures(pen, figures)
+        _draw_figures(pen, picture.width, figures)
     if status is not None:
         _draw_command(pen, middle, status)
         _draw_words(pen, (picture.width, picture.height), status)
     return np.asarray(picture)
 
 
-def _draw_figures(pen: ImageDraw, figures: Detections) -> None:
-    """All that looks like a figure, thin; those of the marker thick and named, with an arrow to where it points."""
+def _draw_figures(pen: ImageDraw, width: int, figures: Detections) -> None:
+    """All that looks like a figure, thin; those of the marker thick, with an arrow to where it points. Their names are
+    in a corner, where they hide nothing."""
     chosen: dict[str, tuple[float, float]] = {}
     for box, name, score in zip(figures.boxes_px / SHRUNK, figures.classes, figures.scores, strict=True):
         left, top, right, bottom = box.tolist()
@@ -55,14 +58,13 @@ def _draw_figures(pen: ImageDraw, figures: Detections) -> None:
         pen.rectangle((left, top, max(right, left + 1.0), max(bottom, top + 1.0)), outline=colour, width=1 + is_chosen)
         if is_chosen:
             chosen[name] = (left + right) / 2.0, (top + bottom) / 2.0
-            # beside, since they stand one above the other and the ring is around them
-            at = (left, max(top - LETTERS_PX - 4, 0.0)) if name == "ring" else (right + 5.0, (top + bottom) / 2.0 - 8.0)
-            _write(pen, at, name, colour)
     if "square" in chosen and "rectangle" in chosen:
         (x0, y0), (x1, y1) = chosen["rectangle"], chosen["square"]
         _arrow(pen, (x0, y0), (x1, y1), MARKER)
         x, y = (x0 + x1) / 2.0, (y0 + y1) / 2.0
         pen.ellipse((x - 3.0, y - 3.0, x + 3.0, y + 3.0), outline=MARKER, width=2)
+    for line, name in enumerate(sorted(chosen)):
+        _write(pen, (width - NAMES_PX, MARGIN_PX + line * (LETTERS_PX + MARGIN_PX)), name, COLOURS.get(name, WORDS))
 
 
 def _draw_command(pen: ImageDraw, middle: tuple[float, float], status: LandingStatus) -> None:

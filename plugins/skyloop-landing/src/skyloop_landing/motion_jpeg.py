@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop_client.errors import RunFolderError
+from skyloop_client.errors import DatasetError
 
 QUALITY = 80
 MOST_BYTES = 2_000_000_000
@@ -53,7 +53,7 @@ class MotionJpeg:
                 self._file.write(self._head())
             self._file.write(struct.pack("<4sI", b"00dc", len(data)) + data + b"\0" * (len(data) % 2))
         except OSError as error:
-            raise RunFolderError(f"cannot write the video '{self._path}': {error.strerror}") from None
+            raise DatasetError(f"cannot write the video '{self._path}': {error.strerror}") from None
         self._index.append((self._at, len(data)))
         self._at += 8 + len(data) + len(data) % 2
         self._longest = max(self._longest, len(data))
