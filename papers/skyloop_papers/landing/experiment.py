@@ -229,7 +229,13 @@ def _times(cells: Cells) -> str:
 
 def _line(cells: Cells, label: str, column: str, paper: str, aim: str, form: str) -> list[str]:
     """Of a table with a column for each board."""
-    return [label, paper, aim, *(cells.shown(board, column, form) for board in cells.rows)]
+    return [label, paper, aim, *(of_landed(cells, board, column, form) for board in cells.rows)]
+
+
+def of_landed(cells: Cells, row: str, column: str, form: str) -> str:
+    """A number, and of how many landings it is where others failed."""
+    cell = cells.get((row, column))
+    return cells.shown(row, column, form) + (f" (of {cell.n})" if cell is not None and cell.left_out else "")
 
 
 GROUP_COLUMNS: dict[str, Form] = {

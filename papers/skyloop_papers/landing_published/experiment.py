@@ -12,7 +12,14 @@ from typing import Any
 from skyloop.world.worlds.landing import Landing
 from skyloop_papers.experiment import Cell, ExperimentPlan, Rule, RunByRun
 from skyloop_papers.flight_watch import succeeded
-from skyloop_papers.landing.experiment import draw_errors, draw_failures, failure_lines, job_name, pictures_of_failures
+from skyloop_papers.landing.experiment import (
+    draw_errors,
+    draw_failures,
+    failure_lines,
+    job_name,
+    of_landed,
+    pictures_of_failures,
+)
 from skyloop_papers.landing.flight import (
     DURATION,
     ON_MARKER,
@@ -136,7 +143,7 @@ def _ways(cells: Cells) -> str:
     """Tables I to III with a column for each way."""
 
     def line(label: str, paper: str, column: str, form: str) -> list[str]:
-        return [label, paper, *(cells.shown(way, column, form) for way in cells.rows)]
+        return [label, paper, *(of_landed(cells, way, column, form) for way in cells.rows)]
 
     rows = [
         line("landed", f"{PUBLISHED_LANDED[0]} of {PUBLISHED_LANDED[1]}", "landed", "{ours:g} of {n}"),
