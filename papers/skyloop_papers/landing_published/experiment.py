@@ -42,9 +42,9 @@ class PublishedPlan(ExperimentPlan):
     """What is flown. The quick form is one landing as published."""
 
     seeds: tuple[tuple[str, tuple[int, ...]], ...] = (
-        (PUBLISHED, tuple(range(101, 131))),
-        ("ours", tuple(range(101, 131))),
-        ("heading too", tuple(range(101, 116))),
+        (PUBLISHED, tuple(range(101, 121))),
+        ("ours", tuple(range(101, 111))),
+        ("heading too", tuple(range(101, 111))),
     )
     """Of each way; they draw the start, the ground and the noise, as those of `landing` do."""
 
