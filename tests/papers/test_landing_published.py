@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skyloop_landing.land import landing_pilot
+from skyloop_landing.pilot import LandingPilot
 from skyloop_papers.experiment import Cell
 from skyloop_papers.landing.experiment import job_name
 from skyloop_papers.landing.flight import land_on_board, landing_scenario
@@ -59,6 +61,23 @@ def test_the_published_way_has_no_limits_no_filter_and_its_own_rules() -> None:
     assert 240 / way.polls_per_step == rate == 15
     ours = landing_pilot(landing_scenario(1, WAYS["ours"][0].changes, 30))
     assert ours.rules == "touchdown" and ours.control != control
+
+
+def margin(seed: int) -> float:
+    """m from the marker's middle to the nearest edge of the image at the start."""
+    start = LandingPilot(start_seed=seed).drawn_start()
+    assert start.yaw is not None
+    (x, y, z), c, s = start.position.tolist(), math.cos(start.yaw), math.sin(start.yaw)
+    # the camera is 0.5 m ahead and 0.1 m below the vehicle's middle
+    ahead, left, height = c * (6.0 - x) - s * y - 0.5, -s * (6.0 - x) - c * y, z - 0.1
+    return min(0.5625 * height - abs(ahead), height - abs(left))
+
+
+def test_of_the_hundred_starts_some_do_not_show_the_marker() -> None:
+    """As the page says: a ring of 1.714 m that is cut shorter than 1 / 1.4 of its width is none by the rules."""
+    margins = {seed: margin(seed) for seed in range(101, 201)}
+    assert [seed for seed in margins if margins[seed] < 1.714 / 1.4 - 0.857] == [104, 133, 199]
+    assert [seed for seed in margins if margins[seed] < 0.857] == [104, 109, 120, 131, 133, 148, 196, 199]
 
 
 @pytest.mark.slow("a landing on rendered images")

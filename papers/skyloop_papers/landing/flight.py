@@ -25,6 +25,7 @@ from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.land import landing_pilot, start_of
 from skyloop_landing.vision.control import LandingControlConfig
+from skyloop_landing.vision.object_list import MIN_CONTRAST
 from skyloop_papers.experiment import ExperimentPlan
 from skyloop_papers.plots import figure
 
@@ -237,7 +238,8 @@ def scored(
     cause = _cause(port.status, observer, float(np.hypot(*off)), on_marker, began)
     if cause:
         run["failed"] = cause
-        _draw_failure(observer, f"seed {scenario.seed}: {cause}", folder)
+        contrast = 0 if landing_pilot(scenario).rules == "published" else MIN_CONTRAST
+        _draw_failure(observer, f"seed {scenario.seed}: {cause}", folder, contrast)
     return run
 
 
@@ -262,14 +264,17 @@ def _cause(status: VehicleStatus, observer: LandingObserver, off: float, on_mark
     return "" if off <= on_marker else f"landed {off:.2f} m beside the marker"
 
 
-def _draw_failure(observer: LandingObserver, title: str, folder: Path) -> None:
+def _draw_failure(observer: LandingObserver, title: str, folder: Path, min_contrast: int) -> None:
     """The last image, and what is dark in it."""
     if observer.image is None:
         return
     from skyloop_landing.vision.object_list import dark, grey, smoothed, tiles_of
 
     smooth = smoothed(grey(observer.image.colour))
-    shown = {"the last image": observer.image.colour, "dark for the detector": 1 - dark(smooth, tiles_of(smooth))}
+    shown = {
+        "the last image": observer.image.colour,
+        "dark for the detector": 1 - dark(smooth, tiles_of(smooth, min_contrast)),
+    }
     with figure(folder / "failed.png", (12, 4), title, dpi=90) as drawn:
         for axes, (name, picture) in zip(drawn.subplots(1, 2), shown.items(), strict=True):
             axes.imshow(picture, cmap="gray")

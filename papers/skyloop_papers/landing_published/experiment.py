@@ -64,7 +64,7 @@ class LandingPublishedExperiment(RunByRun[PublishedPlan]):
         Rule("same", "gains, H_L and the ground are ours, where the paper leaves them open", table="Table II"),
         Rule("other", GAINS, table="Table III"),
     )
-    pictures = ("landing-published.png", "landing-published-failures.jpg")
+    pictures = ("landing-published.png",)
 
     def jobs(self, plan: PublishedPlan, folder: Path) -> list[Job]:
         jobs = []
