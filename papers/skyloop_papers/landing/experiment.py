@@ -263,6 +263,8 @@ def failure_lines(cells: Sequence[Cell]) -> str:
 
 # ---- pictures of many landings: starts and tracks as in Fig. 4, and where they ended
 
+SHOWN_M = 1.2
+"""From the marker's middle, each way; a landing that ended farther away is not drawn."""
 BLUE, RED, DARK = "#1f77b4", "#d1495b", "#30343a"
 
 
@@ -308,7 +310,9 @@ def draw_errors(by_board: dict[str, list[Run]], path: Path) -> None:
             for radius in (marker.ring_inner_radius, marker.ring_outer_radius):
                 where.plot(radius * np.cos(turn), radius * np.sin(turn), color=DARK, linewidth=0.8)
             where.scatter([run["x"] for run in landed], [run["y"] for run in landed], s=10, color=BLUE)
-            where.set(title=f"{board}: {len(landed)} of {len(runs)}", aspect="equal", xlabel="x [m]")
+            outside = sum(max(abs(run["x"]), abs(run["y"])) > SHOWN_M for run in landed)
+            where.set(title=f"{board}: {len(landed)} of {len(runs)}" + (f", {outside} not shown" if outside else ""))
+            where.set(aspect="equal", xlabel="x [m]", xlim=(-SHOWN_M, SHOWN_M), ylim=(-SHOWN_M, SHOWN_M))
             heading.hist([math.degrees(run["heading"]) for run in landed], bins=20, color=BLUE)
             heading.set(xlabel="heading error [°]")
         axes[0, 0].set_ylabel("y [m]")
