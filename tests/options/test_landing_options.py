@@ -25,6 +25,7 @@ from skyloop_client.messages import (
     Goal,
     GoHome,
     Hover,
+    Image,
     LandingStatus,
     RangeSample,
     TakeOff,
@@ -120,6 +121,7 @@ CONTROL: dict[str, tuple[dict[str, Any], Any, Measure, float]] = {
     "landing_height": (OVER, 2.5, final_altitude, 1.0),
     "land_within": ({"integral_share": 0.0, "wind": 0.1}, 0.3, seconds, -20.0),
     "land_hold": (OVER, 2.0, seconds, 1.0),
+    "when_lost": (LOST, "go on", highest, -4.0),
     "lost_after": (LOST, 1.0, seeks_at, 0.6),
     "climb_speed": (LOST, 0.2, highest, -3.0),
     "ceiling": (LOST, 10.0, highest, -4.0),
@@ -281,6 +283,22 @@ def control_is_given() -> None:
     assert speeds[1] == pytest.approx(0.3) and speeds[0] > 1.0
 
 
+def monitor_shows_some_images() -> None:
+    """Half as large, coloured on a grey image, and no more often than asked."""
+    counts = []
+    for rate in (0.0, 5.0, 10.0):
+        desk = Desk(monitor_hz=rate)
+        desk.settled()
+        image = as_pixels(picture(LandingMarker(), 8.0))
+        for _ in range(29):
+            desk.look(image, 8.0)
+        shown = [record for record in desk.published if isinstance(record, Image)]
+        counts.append(len(shown))
+        assert all(record.source == "down" and record.pixels.shape == (360, 640, 3) for record in shown)
+        assert all(np.ptp(record.pixels.astype(int), axis=2).max() > 100 for record in shown)
+    assert counts == [0, 5, 10]
+
+
 def it_goes_home_or_stays() -> None:
     nothing = np.full((720, 1280), 90, np.uint8)
     for choice, reply_kind, is_done in (("home", GoHome, False), ("hover", Hover, True)):
@@ -303,6 +321,7 @@ PILOT: dict[str, Callable[[], None]] = {
     "settle": settle_is_waited_for,
     "rules": rules_are_chosen,
     "control": control_is_given,
+    "monitor_hz": monitor_shows_some_images,
     "on_give_up": it_goes_home_or_stays,
 }
 

@@ -173,4 +173,5 @@ def test_the_quick_form(tmp_path: Path) -> None:
     _stereo_grows_as_published(values)
     assert values["time for one 460 × 320 image"].published == 12.1
     assert values["eq. 4 against stereo theory, plastic: disparity error it implies at 8 m"].ours > 1.0
-    assert (tmp_path / "depth-noise.png").read_bytes().startswith(b"\x89PNG")
+    for picture in EXPERIMENT.pictures:
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")

@@ -5,17 +5,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from skyloop.sim.assembly import load_airframe
 from skyloop_papers import pages
 from skyloop_papers.drag.experiment import EXPERIMENT, FORCES, DragPlan
 from skyloop_papers.drag.flights import (
+    AIRFRAME,
     CALIBRATION,
+    CONTROL,
     QUICK_FLIGHTS,
     TRUTHS,
     Record,
     Truth,
+    back_and_forth,
     record_flight,
 )
+from skyloop_papers.drag.legs import fly_legs
 from skyloop_papers.drag.models import LinearDrag, RotorDrag, axis_errors, identify
+from skyloop_papers.drag.thrust_stand import measure_thrust
 from skyloop_papers.experiment import Cell
 from skyloop_papers.runner import reproduce
 
@@ -118,4 +124,29 @@ def test_the_quick_form(truths: tuple[Truth, ...], tmp_path: Path) -> None:
     _frame_drag_along_the_rotor_axis_turns_the_ranking_at_high_speed(run)
     _flights_were_flown_as_asked(run)
     _every_truth_flight_model_and_measurement_has_a_record(run)
-    assert (tmp_path / "drag.png").read_bytes().startswith(b"\x89PNG")
+    for picture in EXPERIMENT.pictures:
+        assert (tmp_path / picture).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow("four minutes on a thrust stand")
+def test_a_rotor_on_the_stand_follows_the_square_of_the_throttle_up_to_the_battery_s_limit() -> None:
+    stand = measure_thrust()
+    airframe = load_airframe(AIRFRAME)
+    throttle = (stand.pwm - 1000.0) / 1000.0
+    full = airframe.motor.thrust_coefficient * airframe.motor.max_speed**2 * 1000.0 / 9.80665
+    free = throttle < 0.85
+    np.testing.assert_allclose(stand.grams[free], np.outer(throttle[free] ** 2 * full, np.ones(5)), atol=0.51)
+    limited = stand.grams[throttle > 0.9]
+    # 14.8 of 16.8 V, and a little less under load
+    assert np.all((limited > 0.72 * full) & (limited < (14.8 / 16.8) ** 2 * full))
+
+
+@pytest.mark.slow("three flights")
+def test_the_legs_show_what_table_2_is_about() -> None:
+    (leg,) = fly_legs(CONTROL, (back_and_forth(10.0, legs=1),))
+    assert leg.way[:, 0].max() == pytest.approx(80.0, abs=1.0) and np.abs(leg.way[:, 1]).max() < 0.1
+    # the air is the rotor model itself, so only the IMU's noise is left of its error
+    assert leg.rmse["rotor"] < 0.05
+    error = leg.calculated["rotor"] - leg.measured
+    assert float(np.sqrt((error**2).sum(axis=1).mean())) == pytest.approx(leg.rmse["rotor"], rel=1e-6)
+    assert leg.measured[:, 0].max() == pytest.approx(3.0, abs=0.3)

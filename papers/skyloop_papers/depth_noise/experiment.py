@@ -33,6 +33,7 @@ from skyloop_papers.depth_noise.checks import (
     stereo_check,
     time_noise,
 )
+from skyloop_papers.depth_noise.clouds import Pictures, plot_clouds, plot_images, shoot_pictures
 from skyloop_papers.depth_noise.fits import cut_sigma, fit_laws, kim_sigma, r_squared
 from skyloop_papers.depth_noise.page import blocks, plot_checks, plot_light
 from skyloop_papers.depth_noise.stereo import (
@@ -81,6 +82,7 @@ class Checks:
     stereo: list[StereoCheck]
     light: list[LightCheck]
     timing: list[Cell]
+    pictures: Pictures
 
 
 class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
@@ -92,7 +94,7 @@ class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
         Rule("other", "the paper's own numbers; nothing is measured", row="mean of the three R² that Table 1 prints"),
         Rule("same", "stereo by a synthetic camera, not the paper's device", column=".*(R² of eq\\. 4|m fitted).*"),
     )
-    pictures = ("depth-noise.png", "depth-noise-light.png")
+    pictures = ("depth-noise.png", "depth-noise-light.png", "depth-noise-clouds.png", "depth-noise-images.png")
     resumes = False
     not_run_by_run = "it keeps no single runs"
 
@@ -104,7 +106,8 @@ class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
             stereo_distances = QUICK_STEREO_DISTANCES if quick else STEREO_DISTANCES
             stereo = [stereo_check(walls, name, stereo_distances, quick=quick) for name in MATERIAL_NAMES]
             light = check_light(walls, quick=quick)
-            return Checks(camera, own, stereo, light, time_noise(walls, camera, calls=100 if quick else 500))
+            timing = time_noise(walls, camera, calls=100 if quick else 500)
+            return Checks(camera, own, stereo, light, timing, shoot_pictures(walls))
 
     def judge(self, plan: DepthNoisePlan, runs: Checks) -> list[Cell]:
         cells = [cell for check in runs.own for cell in _self_check_cells(check, runs.camera)]
@@ -117,6 +120,8 @@ class DepthNoiseExperiment(Experiment[DepthNoisePlan, Checks]):
     def write(self, folder: Path, plan: DepthNoisePlan, runs: Checks, cells: Sequence[Cell]) -> None:
         plot_checks(runs.own, runs.stereo, folder / "depth-noise.png")
         plot_light(runs.light, folder / "depth-noise-light.png")
+        plot_clouds(runs.pictures.clouds, folder / "depth-noise-clouds.png")
+        plot_images(runs.pictures, folder / "depth-noise-images.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         return blocks(cells)

@@ -25,6 +25,7 @@ from skyloop_papers.drag.flights import (
     Truth,
     record_flight,
 )
+from skyloop_papers.drag.legs import fly_legs, plot_legs
 from skyloop_papers.drag.models import (
     PUBLISHED_MEAN_RATIO,
     PUBLISHED_RATIO_AT_26,
@@ -37,6 +38,7 @@ from skyloop_papers.drag.models import (
     identify,
     time_evaluation,
 )
+from skyloop_papers.drag.thrust_stand import measure_thrust, plot_thrust
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
 from skyloop_papers.plots import INK, figure
 from skyloop_papers.runs import Progress, RunWorkers
@@ -76,7 +78,7 @@ class DragExperiment(Experiment[DragPlan, list[TruthTrial]]):
         Rule("repeat", "the same flights in other air; the first one counts", row="B|C"),
         Rule("same", "the air here is not the model that is judged; see the page", row="A"),
     )
-    pictures = ("drag.png",)
+    pictures = ("drag.png", "drag-legs.png", "drag-thrust.png")
     resumes = False
     not_run_by_run = "it keeps no single runs"
 
@@ -88,6 +90,10 @@ class DragExperiment(Experiment[DragPlan, list[TruthTrial]]):
 
     def write(self, folder: Path, plan: DragPlan, runs: list[TruthTrial], cells: Sequence[Cell]) -> None:
         plot_trials(runs, folder / "drag.png")
+        truth = runs[0].truth
+        legs = tuple(flight for flight in plan.flights if flight.table == "Table 2")
+        plot_legs(truth, fly_legs(truth, legs), folder / "drag-legs.png")
+        plot_thrust(measure_thrust(), folder / "drag-thrust.png")
 
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         """Errors are against the true acceleration, in brackets against an MPU6000."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.land import landing_pilot, start_of
 from skyloop_landing.vision.control import LandingControlConfig
+from skyloop_landing.vision.object_list import MIN_CONTRAST
 from skyloop_papers.experiment import ExperimentPlan
 from skyloop_papers.plots import figure
 
@@ -73,6 +74,21 @@ ABLATION: dict[str, Change] = {
     },
     "camera over the marker": {"vehicles.drone.pilot.control.camera_ahead": 0.0},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class LandingWay:
+    """What of a landing on a board differs from ours."""
+
+    changes: Change = field(default_factory=dict)
+    """Of the scenario, as in CONDITIONS."""
+    polls_per_step: int = 1
+    """Of the 240 looks at the line per second, every how many the PC answers and obeys."""
+    on_marker: float = ON_MARKER
+    """m from the marker's middle; beyond it a landing is a failure."""
+
+
+OURS = LandingWay()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +185,18 @@ def land(seed: int, changes: dict[str, Any], camera_rate_hz: float, folder: str)
         return scored(simulation, scenario, observer, pilot.began_ns * 1e-9, Path(folder))
 
 
-def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: float, folder: str) -> dict[str, Any]:
+def land_on_board(
+    seed: int, board: str, setup: dict[str, Any], camera_rate_hz: float, folder: str, way: LandingWay = OURS
+) -> dict[str, Any]:
     """A landing with a board on a simulated serial line. setup: fields of BoardOptions."""
-    scenario = landing_scenario(seed, {}, camera_rate_hz)
+    scenario = landing_scenario(seed, way.changes, camera_rate_hz)
     pilot = landing_pilot(scenario)
     start, yaw = start_of(pilot)
     device, logic = make_board(board, BoardOptions(rules=pilot.rules, control=pilot.control, **setup))
     try:
         gate = LinkGate(Pace(None))
-        link = LandingLink(device, logic, LandingOptions(start, yaw, pilot.camera, pilot.rangefinder))
+        options = LandingOptions(start, yaw, pilot.camera, pilot.rangefinder, polls_per_step=way.polls_per_step)
+        link = LandingLink(device, logic, options)
         gate.links["landing"] = link
         with build(without_pilots(scenario), gates=(gate,), wanted=lambda t_ns: link.at_start) as simulation:
             gate.attach(simulation.port, None)
@@ -186,7 +205,7 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
             observer.gave_up = link.procedure.gave_up
             began_ns = link.procedure.started_ns
             began = -1.0 if began_ns is None else began_ns * 1e-9
-            run = scored(simulation, scenario, observer, began, Path(folder))
+            run = scored(simulation, scenario, observer, began, Path(folder), way.on_marker)
             gate.finish("the flight is over")
     finally:
         device.close()
@@ -196,7 +215,12 @@ def land_on_board(seed: int, board: str, setup: dict[str, Any], camera_rate_hz: 
 
 
 def scored(
-    simulation: Simulation, scenario: Scenario, observer: LandingObserver, began: float, folder: Path
+    simulation: Simulation,
+    scenario: Scenario,
+    observer: LandingObserver,
+    began: float,
+    folder: Path,
+    on_marker: float = ON_MARKER,
 ) -> dict[str, Any]:
     """began: s, when the board was triggered; negative if it never was. Errors are in the marker's axes."""
     world = scenario.world.options
@@ -211,10 +235,11 @@ def scored(
     end = observer.landed_at()
     if end is not None:
         run["time"] = end - began
-    cause = _cause(port.status, observer, float(np.hypot(*off)), began)
+    cause = _cause(port.status, observer, float(np.hypot(*off)), on_marker, began)
     if cause:
         run["failed"] = cause
-        _draw_failure(observer, f"seed {scenario.seed}: {cause}", folder)
+        contrast = 0 if landing_pilot(scenario).rules == "published" else MIN_CONTRAST
+        _draw_failure(observer, f"seed {scenario.seed}: {cause}", folder, contrast)
     return run
 
 
@@ -223,7 +248,7 @@ def _turned(vector: Array, angle: float) -> Array:
     return np.array([c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]])
 
 
-def _cause(status: VehicleStatus, observer: LandingObserver, off: float, began: float) -> str:
+def _cause(status: VehicleStatus, observer: LandingObserver, off: float, on_marker: float, began: float) -> str:
     """Why it is no landing on the marker; empty if it is one."""
     crash = next((event for event in observer.events if event.kind in ("crash", "crashed")), None)
     if crash is not None:
@@ -236,17 +261,20 @@ def _cause(status: VehicleStatus, observer: LandingObserver, off: float, began: 
         return "gave up; the last image: " + (observer.status.reason or "the marker, not steady enough to land")
     if not status.landed:
         return f"still in the air after {DURATION:g} s"
-    return "" if off <= ON_MARKER else f"landed {off:.2f} m beside the marker"
+    return "" if off <= on_marker else f"landed {off:.2f} m beside the marker"
 
 
-def _draw_failure(observer: LandingObserver, title: str, folder: Path) -> None:
+def _draw_failure(observer: LandingObserver, title: str, folder: Path, min_contrast: int) -> None:
     """The last image, and what is dark in it."""
     if observer.image is None:
         return
     from skyloop_landing.vision.object_list import dark, grey, smoothed, tiles_of
 
     smooth = smoothed(grey(observer.image.colour))
-    shown = {"the last image": observer.image.colour, "dark for the detector": 1 - dark(smooth, tiles_of(smooth))}
+    shown = {
+        "the last image": observer.image.colour,
+        "dark for the detector": 1 - dark(smooth, tiles_of(smooth, min_contrast)),
+    }
     with figure(folder / "failed.png", (12, 4), title, dpi=90) as drawn:
         for axes, (name, picture) in zip(drawn.subplots(1, 2), shown.items(), strict=True):
             axes.imshow(picture, cmap="gray")

@@ -7,12 +7,13 @@
 #define RAD_PER_DEG (3.141592653589793 / 180.0)
 
 const struct control_config default_config = {
-    .altitude_filter = 1, .median_of = 5, .altitude_lag = 0.3, .second_stage_held = 1,
+    .altitude_filter = 1, .median_of = 5, .altitude_lag = 0.3, .second_stage = HELD_STAGE,
     .position_gain = 0.8, .tilt_height = 4.4, .integral_share = 0.12, .descent_gain = 0.45, .yaw_gain = 1.5,
     .max_speed = 2.0, .max_acceleration = 1.5, .max_descent = 2.0, .max_yaw_rate_deg = 60.0,
     .yaw_within = 0.35, .over_within = 0.08, .aligned_within_deg = 2.5, .hold = 0.4,
     .landing_height = 1.05, .land_within = 0.08, .land_hold = 0.3,
-    .lost_after = 0.3, .climb_speed = 1.0, .ceiling = 15.0, .give_up_after = 20.0, .time_limit = 90.0, .camera_ahead = 0.5,
+    .when_lost = CLIMBS, .lost_after = 0.3, .climb_speed = 1.0, .ceiling = 15.0, .give_up_after = 20.0,
+    .time_limit = 90.0, .camera_ahead = 0.5,
 };
 
 struct offset {
@@ -125,6 +126,25 @@ static struct command without_marker(struct control_memory *memory, double t, co
                 climbs ? -config->climb_speed : 0.0, 0.0);
 }
 
+/* Equation (3). */
+static double descent(const struct control_memory *memory, const struct control_config *config)
+{
+    if (memory->stage != DOWN || memory->altitude <= config->landing_height)
+        return 0.0;
+    return least(config->descent_gain * memory->altitude, config->max_descent);
+}
+
+static struct command goes_on(struct control_memory *memory, double t, const struct control_config *config)
+{
+    if (t - memory->seen_t > config->give_up_after)
+        return given_up(memory);
+    if (memory->stage == DOWN && memory->altitude <= config->landing_height) {
+        memory->stage = LAND;
+        return told(memory, 0.0, 0.0, 0.0, 0.0);
+    }
+    return told(memory, memory->vx, memory->vy, descent(memory, config), memory->yaw_rate_deg);
+}
+
 static double over_limit(const struct control_memory *memory, const struct control_config *config)
 {
     return greatest(config->over_within * memory->altitude, config->land_within);
@@ -133,7 +153,8 @@ static double over_limit(const struct control_memory *memory, const struct contr
 static void next_published_stage(struct control_memory *memory, const struct offset *offset,
                                  const struct control_config *config)
 {
-    if (memory->stage == OVER && offset->distance < over_limit(memory, config))
+    int aligned = config->second_stage == PUBLISHED_STAGE || magnitude(offset->heading_deg) < config->aligned_within_deg;
+    if (memory->stage == OVER && aligned && offset->distance < over_limit(memory, config))
         memory->stage = DOWN;
     if (memory->stage == DOWN && memory->altitude <= config->landing_height)
         memory->stage = LAND;
@@ -142,7 +163,7 @@ static void next_published_stage(struct control_memory *memory, const struct off
 static void next_stage(struct control_memory *memory, const struct offset *offset, double t,
                        const struct control_config *config)
 {
-    if (config->second_stage_held == 0.0) {
+    if (config->second_stage != HELD_STAGE) {
         next_published_stage(memory, offset, config);
         return;
     }
@@ -181,7 +202,7 @@ static void learn_wind(struct control_memory *memory, const struct offset *offse
 static struct command steer(struct control_memory *memory, const struct offset *offset, double dt,
                             const struct control_config *config)
 {
-    int published = config->second_stage_held == 0.0;
+    int published = config->second_stage != HELD_STAGE;
     double gain = least(config->position_gain, config->tilt_height / greatest(memory->altitude, 0.1));
     int beside = offset->distance > 2.0 * over_limit(memory, config);
     if (!beside)
@@ -196,13 +217,8 @@ static struct command steer(struct control_memory *memory, const struct offset *
     int turns = offset->heading_is_measured && !(published && memory->stage == DOWN);
     if (turns && offset->distance < config->yaw_within * memory->altitude)
         yaw_rate = clipped(config->yaw_gain * offset->heading_deg, config->max_yaw_rate_deg);
-    double vz = 0.0;
-    if (memory->stage == DOWN && memory->altitude > config->landing_height) {
-        int off = beside || magnitude(offset->heading_deg) > 2.0 * config->aligned_within_deg;
-        if (published || !off)
-            vz = least(config->descent_gain * memory->altitude, config->max_descent);
-    }
-    return told(memory, vx, vy, vz, yaw_rate);
+    int off = beside || magnitude(offset->heading_deg) > 2.0 * config->aligned_within_deg;
+    return told(memory, vx, vy, published || !off ? descent(memory, config) : 0.0, yaw_rate);
 }
 
 static struct offset offset_of(const struct marker *marker, double altitude, double camera_ahead)
@@ -228,6 +244,8 @@ struct command control_advance(struct control_memory *memory, const struct marke
     if (t - memory->began_t > config->time_limit)
         return given_up(memory);
     int blind = !memory->has_altitude || t - memory->altitude_t > 2.0 * config->lost_after;
+    if (!marker && config->when_lost == GOES_ON && memory->has_altitude)
+        return goes_on(memory, t, config);
     if (!marker || blind)
         return without_marker(memory, t, config, blind);
     if (memory->stage == SEEK)

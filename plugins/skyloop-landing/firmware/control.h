@@ -10,14 +10,18 @@
 
 enum stage { SEEK, OVER, DOWN, LAND, GIVEN_UP };
 
-/* Fields, order and defaults of LandingControlConfig; the two choices are 1 (ours) or 0 (as published). */
+/* Of second_stage, and of when_lost. */
+enum second_stage { PUBLISHED_STAGE, HELD_STAGE, ALIGNED_STAGE };
+enum when_lost { CLIMBS, GOES_ON };
+
+/* Fields, order and defaults of LandingControlConfig; altitude_filter is 1 or 0. */
 struct control_config {
-    double altitude_filter, median_of, altitude_lag, second_stage_held;
+    double altitude_filter, median_of, altitude_lag, second_stage;
     double position_gain, tilt_height, integral_share, descent_gain, yaw_gain;
     double max_speed, max_acceleration, max_descent, max_yaw_rate_deg;
     double yaw_within, over_within, aligned_within_deg, hold;
     double landing_height, land_within, land_hold;
-    double lost_after, climb_speed, ceiling, give_up_after, time_limit, camera_ahead;
+    double when_lost, lost_after, climb_speed, ceiling, give_up_after, time_limit, camera_ahead;
 };
 
 #define CONFIG_NUMBERS (sizeof(struct control_config) / sizeof(double))

@@ -282,7 +282,7 @@ def print_summary(summary: Summary, folder: Path) -> None:
     held = [name for name in ("flight.png", "pictures.png", "summary.json", "streams") if (folder / name).exists()]
     held[1:1] = sorted(
         path.name
-        for name in ("map-*.gif", "navigation-*.png", "landing-*.png", "people-*.png")
+        for name in ("map-*.gif", "navigation-*.png", "landing-*", "people-*.png")
         for path in folder.glob(name)
     )
     out.print(f"run folder: {folder} ({', '.join(held)})")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import socket
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,10 @@ class Dumb:
         pass
 
 
-def landing(folder: Path, board: Any = "python", options: BoardOptions | None = None, **procedure: float):
+def landing(
+    folder: Path, board: Any = "python", options: BoardOptions | None = None, polls_per_step: int = 1,
+    **procedure: float,
+):  # fmt: skip
     """The link, the error in m, the heading in rad, and whether it has landed. board: a name or a board itself."""
     vehicle = {
         "name": "drone", "airframe": "airsim-quad",
@@ -87,7 +91,8 @@ def landing(folder: Path, board: Any = "python", options: BoardOptions | None = 
     if isinstance(board, str):
         board, _ = make_board(board, options)
     how = PcProcedureConfig(**{**QUICK.model_dump(), **procedure})
-    link = TruthLink(board, None, LandingOptions((5.2, 0.4, 3.5), 0.3, camera="range", procedure=how))
+    given = LandingOptions((5.2, 0.4, 3.5), 0.3, camera="range", procedure=how, polls_per_step=polls_per_step)
+    link = TruthLink(board, None, given)
     gate = LinkGate()
     gate.links["landing"] = link
     folder.mkdir(exist_ok=True)
@@ -114,6 +119,16 @@ def test_a_board_in_python_lands_on_the_marker(tmp_path):
     ours, theirs = ("".join(row[2] for row in rows if row[1] == who) for who in ("pc", "board"))
     assert ours.startswith("Am03Ac") and ours.endswith("T000") and "T111" in ours
     assert theirs.startswith(r"t:1\n") and r"\ny:" in theirs and theirs.endswith(r"l:\nt:0\n")
+
+
+@pytest.mark.slow("a landing")
+def test_a_pc_that_answers_fifteen_times_a_second_lands_all_the_same(tmp_path):
+    _, error, yaw, landed = landing(tmp_path, polls_per_step=16)
+    assert landed and error < 0.3 and abs(yaw) < 0.12
+    rows = list(csv.reader((tmp_path / "serial.csv").read_text().splitlines()))
+    answers = [int(row[0]) for row in rows if row[1] == "pc" and "Am" in row[2]][7:]
+    gaps = {round(1e-6 * (b - a)) for a, b in pairwise(answers)}
+    assert len(answers) > 30 and gaps <= {66, 67, 133, 134}
 
 
 @needs_board

@@ -52,6 +52,27 @@ def test_the_published_second_stage_leaves_the_heading_as_it_is() -> None:
     assert abs(ours.heading_deg) < 3.0
 
 
+def test_the_other_reading_of_the_published_second_stage_waits_for_the_heading() -> None:
+    aligned = Drop({"second_stage": "aligned"}, ahead=0.3, right=0.0, heading_deg=120.0)
+    assert aligned.stage == "land" and abs(aligned.heading_deg) < 3.0
+    both = [Drop({"second_stage": which}, ahead=0.3, right=0.0) for which in ("published", "aligned")]
+    assert both[0].since("down") < both[1].since("down") < Drop(ahead=0.3, right=0.0).since("down")
+    # it does not wait for both to last, and does not turn on the way down
+    below = aligned.commands[aligned.at(aligned.since("down")) :]
+    assert {command.yaw_rate_deg for command in below} == {0.0}
+
+
+def test_a_regulator_without_a_new_input_goes_on_and_lands() -> None:
+    lost = {"hidden": (5.0, 1e9), "heading_deg": 0.0}
+    published = Drop({"second_stage": "published", "when_lost": "go on", "give_up_after": 5.0}, **lost)
+    assert published.stages == ["over", "down", "land"]
+    assert min(command.vz for command in published.commands[published.at(5.1) : -1]) > 0.0
+    assert published.altitude == pytest.approx(CONFIG.landing_height, abs=0.15)
+    away = Drop({"when_lost": "go on"}, hidden=(0.5, 1e9), heading_deg=0.0, end=40.0)
+    assert away.stage == "given up" and away.distance > 10.0
+    assert all(command.vz == 0.0 for command in away.commands)
+
+
 def test_without_a_filter_one_low_reading_ends_the_published_landing_high_up() -> None:
     spiky: dict[str, Any] = {"spike": 0.6, "ahead": 0.3, "right": 0.0, "heading_deg": 40.0}
     raw = Drop({"altitude_filter": False, "second_stage": "published"}, **spiky)

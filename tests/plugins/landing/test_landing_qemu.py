@@ -69,7 +69,7 @@ def flown(program, seed: int, turns: int):
             {"altitude_filter": False, "second_stage": "published", "descent_gain": 0.3, "camera_ahead": 0.0},
         ),
         ("touchdown", {"median_of": 7, "landing_height": 2.0, "hold": 0.1, "land_within": 0.5}),
-        ("published", {}),
+        ("published", {"second_stage": "aligned", "when_lost": "go on", "aligned_within_deg": 20.0}),
     ],
 )
 def test_firmware_says_what_the_reference_says(elf, rules, changes):

@@ -22,11 +22,13 @@ from skyloop_client.messages import (
     Goal,
     GoHome,
     Hover,
+    Image,
     LandingStatus,
     RangeSample,
     VehicleState,
     Velocity,
 )
+from skyloop_landing.monitor import monitor_picture
 from skyloop_landing.vision.control import (
     GIVEN_UP,
     LAND,
@@ -92,6 +94,9 @@ class LandingPilotConfig(PilotConfig):
     """How ring, square and rectangle are told apart. `published` is the paper's, which ends at 4 m."""
     control: LandingControlConfig = LandingControlConfig()
     """Gains and limits, and which parts of the landing are as published."""
+    monitor_hz: NonNegativeFloat = 0.0
+    """Images per second on the stream `landing/monitor`: what the camera sees at half its size, with the figures, the
+    marker and the command drawn on it. 0: none. A run folder keeps them whole, 0.7 MB each."""
     on_give_up: Literal["home", "hover"] = "home"
     """What it does when it does not find the marker: fly back to the point of take-off and land there, or stay."""
 
@@ -121,6 +126,8 @@ class LandingPilot(Sortie):
         self._range: RangeSample | None = None
         """The newest records that have been used."""
         self._image_ns = -1
+        self._shown_ns = -1
+        """Stamp of the last image on the monitor."""
         self._offset: Array = np.zeros(2)
         self._heading = 0.0
         self.streams = (config.camera, config.rangefinder)
@@ -212,15 +219,23 @@ class LandingPilot(Sortie):
         if marker is not None:
             there = offset_of(marker, altitude, self._config.control.camera_ahead)
             self._offset, self._heading = np.array([there.ahead, there.right]), math.radians(there.heading_deg)
-        bundle.publish(
-            "landing/status",
-            LandingStatus(
-                t_ns, STAGES[command.stage], marker is not None, 0.0 if math.isnan(altitude) else altitude,
-                self._offset, self._heading, np.array([command.vx, command.vy, command.vz]),
-                math.radians(command.yaw_rate_deg), detection.refusal,
-            ),
+        status = LandingStatus(
+            t_ns, STAGES[command.stage], marker is not None, 0.0 if math.isnan(altitude) else altitude,
+            self._offset, self._heading, np.array([command.vx, command.vy, command.vz]),
+            math.radians(command.yaw_rate_deg), detection.refusal,
         )  # fmt: skip
-        bundle.publish("landing/figures", self._figures(t_ns, detection))
+        figures = self._figures(t_ns, detection)
+        bundle.publish("landing/status", status)
+        bundle.publish("landing/figures", figures)
+        if self._image is not None and self._shows(t_ns):
+            self._shown_ns = t_ns
+            pixels = monitor_picture(self._image.colour, status, figures)
+            bundle.publish("landing/monitor", Image(t_ns, pixels, self._config.camera))
+
+    def _shows(self, t_ns: int) -> bool:
+        """Whether an image is due on the monitor."""
+        rate = self._config.monitor_hz
+        return rate > 0.0 and t_ns > self._shown_ns and (self._shown_ns < 0 or (t_ns - self._shown_ns) * rate >= 0.99e9)
 
     def _figures(self, t_ns: int, detection: MarkerDetection) -> Detections:
         """Boxes of all that looks like a figure; the score is 1 for those of the marker."""

@@ -1,4 +1,4 @@
-"""What a run shows of landings on a marker: errors, time, and a sheet of pictures."""
+"""What a run shows of landings on a marker: errors, time, a sheet of pictures, and a video."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from skyloop.recording.flight_plot import COLOURS, INK, REFERENCE, saved_figure
 from skyloop.sim.world_view import WorldView
 from skyloop_client.messages import Array
 from skyloop_landing.landing_log import LandingLog, Moment, VehicleLanding
+from skyloop_landing.landing_video import LandingVideos
 from skyloop_landing.vision.object_list import Pixels, dark, grey, smoothed, tiles_of
 
 if TYPE_CHECKING:
@@ -152,8 +153,10 @@ class LandingReport:
     def __init__(self, bus: Bus, world: WorldView, scenario: Scenario, folder: Path) -> None:
         self._world, self._scenario, self._folder = world, scenario, folder
         self._log = LandingLog(bus)
+        self._videos = LandingVideos(bus, folder)
 
     def finish(self, summary: dict[str, Any]) -> None:
+        self._videos.finish()
         for name, log in self._log.vehicles.items():
             pad = self._pad()
             found = outcome(log, pad)

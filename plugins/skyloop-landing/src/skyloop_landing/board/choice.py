@@ -19,14 +19,16 @@ from skyloop_landing.vision.object_list import MIN_CONTRAST, ObjectFinder, Pixel
 BOARDS = ("python", "qemu", "arty:/dev/ttyUSB1", "pty:PATH", "tcp:HOST:PORT")
 PYTHON_TURN_NS = 10_000
 """Simulated time of a turn of the board in Python: about that of the firmware, so that the two can be compared."""
-AS_OURS = {"altitude_filter": True, "second_stage": "held"}
-"""Choices of the configuration that the firmware has as 1; the other value is 0."""
+CHOICES: dict[str, tuple[object, ...]] = {
+    "altitude_filter": (False, True), "second_stage": ("published", "held", "aligned"), "when_lost": ("climb", "go on"),
+}  # fmt: skip
+"""Of the configuration; the firmware has their numbers, from 0."""
 
 
 def firmware_numbers(config: LandingControlConfig) -> Sequence[float]:
     """The configuration as `struct control_config` in plugins/skyloop-landing/firmware/control.h has it."""
     values = config.model_dump()
-    return [float(value == AS_OURS[name]) if name in AS_OURS else float(value) for name, value in values.items()]
+    return [float(CHOICES[name].index(value) if name in CHOICES else value) for name, value in values.items()]
 
 
 class ReferenceFabric:

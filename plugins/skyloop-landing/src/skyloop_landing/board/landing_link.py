@@ -29,7 +29,7 @@ from skyloop_landing.pilot import hovers_at
 
 COMMANDER = "landing board"
 POLLS_PER_IMAGE = 4
-"""The PC reads its line 240 times a second."""
+"""The line is looked at 240 times a second."""
 HOVER_NS = 1_000_000_000
 """It has hovered at the start for so long before the landing begins."""
 JOURNAL = "serial.csv"
@@ -53,6 +53,8 @@ class LandingOptions:
     takeoff_altitude: float = 2.0
     """m."""
     procedure: PcProcedureConfig = field(default_factory=PcProcedureConfig)
+    polls_per_step: int = 1
+    """Of the looks at the line, every how many the PC answers and obeys. 1: 240 times a second."""
 
 
 class LandingLink(Link):
@@ -157,10 +159,13 @@ class LandingLink(Link):
         if self._finished:
             return
         words = self._look(t_ns) if self._polls % POLLS_PER_IMAGE == 0 else None
+        steps = self._polls % self.options.polls_per_step == 0
         self._polls += 1
         self._read_rangefinder()
         if self._phase != "land":
             self._fly_to_start(t_ns)
+            step = PcStep()
+        elif not steps:
             step = PcStep()
         else:
             received = self._received(t_ns)

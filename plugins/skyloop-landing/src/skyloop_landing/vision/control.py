@@ -41,9 +41,10 @@ class LandingControlConfig(BaseModel):
     """Readings of the rangefinder whose median is taken, against spikes."""
     altitude_lag: PositiveFloat = 0.3
     """s, the time constant with which the filtered altitude follows the median."""
-    second_stage: Literal["held", "published"] = "held"
+    second_stage: Literal["held", "published", "aligned"] = "held"
     """When it begins to descend. `held`: position and heading are right and stay so for `hold`, and are controlled
-    all the way down. `published`: one image with the right position; the heading is not controlled any more."""
+    all the way down. `published`: one image with the right position; the heading is not controlled any more.
+    `aligned`: like that, but in that image the heading must be right too."""
     position_gain: PositiveFloat = 0.8
     """1/s, K1 of the paper: m/s for each metre beside the marker."""
     tilt_height: PositiveFloat = 4.4
@@ -77,6 +78,9 @@ class LandingControlConfig(BaseModel):
     """m from the marker's middle within which it may land."""
     land_hold: NonNegativeFloat = 0.3
     """s for which it is within `land_within` at `landing_height` before it lands."""
+    when_lost: Literal["climb", "go on"] = "climb"
+    """What it does without the marker. `climb`: no descent, and up to see it again. `go on`: equations (1), (2) and (4)
+    keep their last commands, and (3) goes on with the altitude, as a regulator without a new input does."""
     lost_after: PositiveFloat = 0.3
     """s without the marker after which it is lost; until then it goes on, but does not descend."""
     climb_speed: NonNegativeFloat = 1.0
@@ -189,6 +193,8 @@ def advance(
     if t - memory.began_t > config.time_limit:
         return _given_up(memory)
     blind = math.isnan(memory.altitude) or t - memory.altitude_t > 2.0 * config.lost_after
+    if marker is None and config.when_lost == "go on" and not math.isnan(memory.altitude):
+        return _goes_on(memory, t, config)
     if marker is None or blind:
         return _without_marker(memory, t, config, blind)
     stage = OVER if memory.stage == SEEK else memory.stage
@@ -227,14 +233,31 @@ def _without_marker(
     return _told(replace(memory, stage=SEEK), vx, vy, -config.climb_speed if climbs else 0.0, 0.0)
 
 
+def _goes_on(memory: LandingMemory, t: float, config: LandingControlConfig) -> tuple[LandingMemory, LandingCommand]:
+    """Without a marker in the image: what was commanded along x, y and yaw goes on."""
+    if t - memory.seen_t > config.give_up_after:
+        return _given_up(memory)
+    if memory.stage == DOWN and memory.altitude <= config.landing_height:
+        return _told(replace(memory, stage=LAND), 0.0, 0.0, 0.0, 0.0)
+    return _told(memory, memory.vx, memory.vy, _descent(memory, config), memory.yaw_rate_deg)
+
+
+def _descent(memory: LandingMemory, config: LandingControlConfig) -> float:
+    """Equation (3)."""
+    if memory.stage != DOWN or memory.altitude <= config.landing_height:
+        return 0.0
+    return min(config.descent_gain * memory.altitude, config.max_descent)
+
+
 def _limit(memory: LandingMemory, config: LandingControlConfig) -> float:
     """m from the marker within which it counts as over it."""
     return max(config.over_within * memory.altitude, config.land_within)
 
 
 def _next_stage(memory: LandingMemory, offset: Offset, t: float, config: LandingControlConfig) -> LandingMemory:
-    if config.second_stage == "published":
-        if memory.stage == OVER and offset.distance < _limit(memory, config):
+    if config.second_stage != "held":
+        aligned = config.second_stage == "published" or abs(offset.heading_deg) < config.aligned_within_deg
+        if memory.stage == OVER and aligned and offset.distance < _limit(memory, config):
             memory = replace(memory, stage=DOWN)
         if memory.stage == DOWN and memory.altitude <= config.landing_height:
             memory = replace(memory, stage=LAND)
@@ -259,7 +282,7 @@ def _steer(
     memory: LandingMemory, offset: Offset, dt: float, config: LandingControlConfig
 ) -> tuple[LandingMemory, LandingCommand]:
     """Equations (1) to (4), with limits."""
-    published = config.second_stage == "published"
+    published = config.second_stage != "held"
     gain = min(config.position_gain, config.tilt_height / max(memory.altitude, 0.1))
     beside = offset.distance > 2.0 * _limit(memory, config)
     if not beside:
@@ -275,13 +298,8 @@ def _steer(
     turns = offset.heading_is_measured and not (published and memory.stage == DOWN)
     if turns and offset.distance < config.yaw_within * memory.altitude:
         yaw_rate = _clipped(config.yaw_gain * offset.heading_deg, config.max_yaw_rate_deg)
-    vz = 0.0
-    if memory.stage == DOWN and memory.altitude > config.landing_height:
-        off = (
-            offset.distance > 2.0 * _limit(memory, config) or abs(offset.heading_deg) > 2.0 * config.aligned_within_deg
-        )
-        if published or not off:
-            vz = min(config.descent_gain * memory.altitude, config.max_descent)
+    off = beside or abs(offset.heading_deg) > 2.0 * config.aligned_within_deg
+    vz = _descent(memory, config) if published or not off else 0.0
     return _told(memory, vx, vy, vz, yaw_rate)
 
 
