@@ -1,4 +1,4 @@
-"""Writes what the pages take from elsewhere anew: numbers from docs/results, the list of system packages from the code.
+"""Writes what the pages take from elsewhere anew: numbers and verdicts from docs/results, and system packages.
 
 Nothing is measured. Behind `make pages`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from skyloop.core.system_packages import SYSTEM_PACKAGES
-from skyloop_papers import pages
+from skyloop_papers import catalogue, pages
 
 INSTALL = pages.DOCS / "how-to" / "install.md"
 PACKAGES = re.compile(r"(?<=<!-- system packages -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -21,6 +21,8 @@ def with_packages(text: str) -> str:
 
 
 if __name__ == "__main__":
+    for name in catalogue.listed():
+        pages.judge_again(name)
     for page in {*pages.pages(), INSTALL}:
         before = page.read_text(encoding="utf-8")
         after = with_packages(before) if page == INSTALL else pages.rendered(before)

@@ -74,7 +74,8 @@ def fly_again(name: str, count: int, folder: Path | None = None, progress: Progr
     }  # fmt: skip
     # a difference also ends what fewer runs of the same code showed before
     written = pages.write_flown_again(name, None if compared.differing else record)
-    return FlownAgain(record, compared.differing, written, pages.machine_in_words(published) or "an unknown machine")
+    stored_on = pages.machine_in_words(published.machine) or "an unknown machine"
+    return FlownAgain(record, compared.differing, written, stored_on)
 
 
 def _published(name: str) -> pages.Published:

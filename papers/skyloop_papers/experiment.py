@@ -15,8 +15,14 @@ from skyloop_client.messages import Array
 from skyloop_papers.runs import ALL_CORES, Job, Progress, Run, RunWorkers, all_runs, silent
 
 HELD, NOT_HELD, UNDECIDED = "held", "not held", "undecided"
+SPEED, INPUT = "given by the computer", "given as an input"
+REPEAT, SURVIVORS = "counted elsewhere", "of survivors only"
 NOT_COMPARABLE, NOT_PUBLISHED = "not comparable", "not published"
-VERDICTS = (HELD, NOT_HELD, UNDECIDED, NOT_COMPARABLE, NOT_PUBLISHED)
+JUDGED = (HELD, NOT_HELD, UNDECIDED)
+UNJUDGED = (SPEED, INPUT, REPEAT, SURVIVORS, NOT_COMPARABLE)
+"""Though the paper has a number."""
+COMPUTER_TIMES = ("ms", "µs", "1/s", "core-ms", "% of the time")
+"""Units of what another computer gives in another number."""
 SAME_WITHIN = 0.1
 """Of the published number."""
 LEVEL = 0.975
@@ -49,7 +55,9 @@ class Cell:
     conditions: dict[str, Any] = field(default_factory=dict)
     verdict: str = ""
     why: str = ""
-    """Why it cannot be compared, or why it does not hold."""
+    """Why it is not judged, or why it does not hold. Of a speed, the paper's machine."""
+    left_out: int = 0
+    """Runs that failed, so that `ours` is of the others only."""
 
     @classmethod
     def mean(
@@ -75,7 +83,7 @@ class Cell:
     @property
     def repeats(self) -> bool:
         """Whether the same machine gives the same number again. A time does not."""
-        return self.unit not in ("ms", "µs", "1/s", "core-ms", "% of the time")
+        return self.unit not in COMPUTER_TIMES
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -90,21 +98,30 @@ class Cell:
 CELL_HEAD = ("table", "cell", "published", "measured", "unit", "n", "sd")
 
 
-# ---- does a published number hold here? docs/reproductions/report.md tells the rule to readers
+# ---- does a published number hold here? docs/reproductions/report.md tells the rules to readers
 
-Kind = Literal["less", "more", "same", "all", "claim", "other"]
+Kind = Literal["less", "more", "same", "all", "claim", "speed", "input", "repeat", "other"]
+NO_VERDICT = {"speed": SPEED, "input": INPUT, "repeat": REPEAT, "other": NOT_COMPARABLE}
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How cells are judged whose table, row and column match these expressions as a whole."""
+    """How cells are judged whose table, row and column match these expressions as a whole.
+
+    A number is judged if it is the same quantity of the same work, and does not depend on whose computer it was."""
 
     kind: Kind
     why: str = ""
-    """Why it cannot be compared, or why it does not hold where it does not."""
+    """Why it is not judged, or why it does not hold where it does not. Of a speed, the paper's machine."""
     table: str = ".*"
     row: str = ".*"
     column: str = ".*"
+    simulated: bool = False
+    """Times and rates of these cells are of simulated time, which is the same on every computer."""
+
+    def __post_init__(self) -> None:
+        if self.kind in NO_VERDICT and not self.why:
+            raise ValueError(f"a rule of kind '{self.kind}' says why: {self}")
 
     def covers(self, cell: Cell) -> bool:
         pairs = ((self.table, cell.table), (self.row, cell.row), (self.column, cell.column))
@@ -121,8 +138,12 @@ def _judged(cell: Cell, rule: Rule | None) -> Cell:
         return replace(cell, verdict=NOT_PUBLISHED, why="")
     if rule is None:
         return replace(cell, verdict=NOT_COMPARABLE, why="no rule was set for this cell beforehand")
-    if rule.kind == "other":
-        return replace(cell, verdict=NOT_COMPARABLE, why=rule.why)
+    if rule.kind in NO_VERDICT:
+        return replace(cell, verdict=NO_VERDICT[rule.kind], why=rule.why)
+    if cell.unit in ("s", *COMPUTER_TIMES) and not rule.simulated:
+        return replace(cell, verdict=SPEED, why="its rule does not say that it is simulated time")
+    if cell.left_out:
+        return replace(cell, verdict=SURVIVORS, why=f"{cell.left_out} more runs failed")
     verdict = _verdict(rule.kind, cell, cell.published)
     return replace(cell, verdict=verdict, why="" if verdict == HELD else rule.why)
 
@@ -154,6 +175,11 @@ def interval(cell: Cell) -> tuple[float, float]:
 
 def verdict_counts(cells: Iterable[Cell]) -> Counter[str]:
     return Counter(cell.verdict for cell in cells)
+
+
+def in_words(counted: Counter[str], words: Sequence[str]) -> str:
+    """As "3 held, 1 undecided", or "none"."""
+    return ", ".join(f"{counted[word]} {word}" for word in words if counted[word]) or "none"
 
 
 # ---- the experiment

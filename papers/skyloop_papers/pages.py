@@ -7,15 +7,17 @@ A page marks the text that comes from results:
     <!-- end -->
 
 Between the marks is what the experiment's `page(cells)` makes of docs/results/NAME.json. `NAME-protocol` stands for its
-`plan_page()`, and `report` for the table of all experiments. A page is out of date if it lacks one of the experiment's
+`plan_page()`, and `report` for the tables of all experiments. A page is out of date if it lacks one of the experiment's
 `sentences(cells)`, or if its results were measured under another plan than the code has now.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +28,7 @@ from skyloop.core.machine_info import machine_description
 from skyloop_client.errors import SetupError
 from skyloop_papers import catalogue
 from skyloop_papers.code_version import UNKNOWN, code_version
-from skyloop_papers.experiment import PAPERS, VERDICTS, Cell, verdict_counts
+from skyloop_papers.experiment import HELD, JUDGED, PAPERS, SPEED, UNJUDGED, Cell, in_words, verdict_counts
 from skyloop_papers.runner import read_cells
 from skyloop_papers.tables import paragraph, table
 
@@ -35,7 +37,8 @@ BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- e
 ALIKE = 1e-3
 """Allowed relative difference of a number on another processor or renderer."""
 PLAN_PAGE, REPORT = "-protocol", "report"
-"""The end of the name of a page about a plan, and the name of the table of all experiments."""
+"""The end of the name of a page about a plan, and the name of the tables of all experiments."""
+SPEED_HEAD = ("experiment", "what", "paper", "the paper's machine", "here", "our machine", "unit")
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
 MEASURED_BY = "measured-by.json"
 """In a folder of results: the machine and the code by which it was begun."""
@@ -54,6 +57,8 @@ class Published:
     commit: str = UNKNOWN
     """Of the code that gave the results."""
     machine: dict[str, Any] | None = None
+    date: str = ""
+    """Of the day on which its flights began."""
     flown_again: dict[str, Any] | None = None
     """Runs that later code flew again with the same figures; see `again`."""
 
@@ -69,8 +74,8 @@ def read(name: str) -> Published | None:
         return None
     plain = json.loads(path.read_text(encoding="utf-8"))
     cells = catalogue.load(name).judged(read_cells(plain["results"]))
-    kept = {key: plain.get(key) for key in ("machine", "flown_again")}
-    return Published(cells, plain["quick"], plain.get("protocol"), plain.get("commit", UNKNOWN), **kept)
+    kept = {key: plain[key] for key in ("commit", "machine", "date", "flown_again") if key in plain}
+    return Published(cells, plain["quick"], plain.get("protocol"), **kept)
 
 
 def plan_of(name: str) -> object:
@@ -91,9 +96,10 @@ def begin(folder: Path, *, cluster: bool = False) -> None:
 
 def _measured_by(folder: Path | None) -> dict[str, Any]:
     if folder is None or not (folder / MEASURED_BY).exists():
-        return {"machine": machine_description(), "commit": code_version()}
+        today = datetime.datetime.now(datetime.UTC).date().isoformat()
+        return {"machine": machine_description(), "commit": code_version(), "date": today}
     kept: dict[str, Any] = json.loads((folder / MEASURED_BY).read_text(encoding="utf-8"))
-    return {"machine": kept["machine"], "commit": kept.get("commit", UNKNOWN)}
+    return {"machine": kept["machine"], "commit": kept.get("commit", UNKNOWN), "date": kept.get("date", "")}
 
 
 def write(name: str, cells: Sequence[Cell], quick: Sequence[Cell] = (), folder: Path | None = None) -> list[Path]:
@@ -121,6 +127,14 @@ def write_flown_again(name: str, record: dict[str, Any] | None) -> list[Path]:
     if record is None and kept is None:
         return []
     return _put(name, plain if record is None else {**plain, "flown_again": record})
+
+
+def judge_again(name: str) -> None:
+    """Give published results the verdicts of today's rules."""
+    published = read(name)
+    if published is not None:
+        plain = json.loads(results_file(name).read_text(encoding="utf-8"))
+        _put(name, {**plain, "results": catalogue.load(name).plain(published.cells)})
 
 
 def _put(name: str, plain: dict[str, Any]) -> list[Path]:
@@ -174,42 +188,95 @@ def page_names() -> list[str]:
 def block(name: str, which: str) -> str:
     """The lines of one block, with a final line break."""
     if name == REPORT:
-        return report_table()
+        return report_blocks()[which]
     if name.endswith(PLAN_PAGE):
         return catalogue.load(name.removesuffix(PLAN_PAGE)).plan_page()[which].rstrip("\n") + "\n"
     published = read(name)
     if published is None:
         return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
     if which == "state":
-        return paragraph(state_in_words(published))
+        return paragraph(state_in_words(published), verdicts_in_words(published.cells))
     return catalogue.load(name).page(published.cells)[which].rstrip("\n") + "\n"
 
 
-def report_table() -> str:
-    """How the published numbers of each experiment came out, from the results files."""
-    words, rows = VERDICTS[:-1], []
+def report_blocks() -> dict[str, str]:
+    """How the published numbers of all experiments came out, from the results files."""
+    return {"summary": _summary(), "speeds": _speeds(), "flights": _flights()}
+
+
+def _summary() -> str:
+    rows, total = [], Counter[str]()
+    for name in catalogue.listed():
+        published = read(name)
+        counted = verdict_counts([] if published is None else published.cells)
+        total += counted
+        rows.append([f"[`{name}`]({name}.md)", PAPERS[catalogue.load(name).paper], *_counted(counted)])
+    rows.append(["all", "", *_counted(total)])
+    return table(("`skyloop reproduce`", "paper", "judged", *JUDGED, "not judged"), rows, right=2)
+
+
+def _counted(counted: Counter[str]) -> list[str]:
+    judged = [counted[word] for word in JUDGED]
+    return [str(sum(judged)), *map(str, judged), in_words(counted, UNJUDGED)]
+
+
+def _speeds() -> str:
+    rows = []
+    for name in catalogue.listed():
+        published = read(name)
+        rows += [] if published is None else speed_rows(name, published.cells, published.machine)
+    return table(SPEED_HEAD, rows)
+
+
+def speed_rows(name: str, cells: Sequence[Cell], machine: dict[str, Any] | None) -> list[list[str]]:
+    """Under SPEED_HEAD, those numbers of an experiment that the computer gives."""
+    here = machine_in_words(machine)
+    return [
+        [name, f"{cell.table}: {cell.name}", f"{cell.published:.4g}", cell.why, f"{cell.ours:.4g}", here, cell.unit]
+        for cell in cells
+        if cell.verdict == SPEED
+    ]
+
+
+def _flights() -> str:
+    """For README."""
+    rows = []
     for name in catalogue.listed():
         published = read(name)
         if published is None:
-            rows.append([f"`{name}`", "", *[""] * len(words), "not flown yet"])
+            rows.append([f"`{name}`", "", "not flown yet", ""])
             continue
-        counted, paper = verdict_counts(published.cells), PAPERS[catalogue.load(name).paper]
-        rows.append([f"`{name}`", paper, *(str(counted[word]) for word in words), state_in_a_word(published)])
-    return table(("`skyloop reproduce`", "paper", *words, "commit"), rows, right=2)
+        counted = verdict_counts(published.cells)
+        judged = sum(counted[word] for word in JUDGED)
+        held = f"{counted[HELD]} of {judged}" if judged else "none judged"
+        page = f"[`{name}`](docs/reproductions/{name}.md)"
+        rows.append([page, held, state_in_a_word(published), published.date])
+    return table(("`skyloop reproduce`", "held", "flown at commit", "on"), rows)
 
 
 def state_in_words(published: Published) -> str:
     """Which code and machine gave the figures, for the top of a page."""
-    machine = machine_in_words(published)
+    machine = machine_in_words(published.machine)
     known = published.commit != UNKNOWN
     said = f"Measured at commit `{published.commit}`" if known else "Measured at a commit that was not kept"
     said += f" on {machine}" if machine else ""
+    said += f", {published.date}" if published.date else ""
     again = published.flown_again
     if again is None:
         return f"{said}."
     which = "published figures" if again["of_published_digits"] else "figures"
     runs = f"{len(again['runs'])} of {again['of']} runs flown again at commit `{again['commit']}`"
     return f"{said}; {runs} gave the same {which} to the last digit."
+
+
+def verdicts_in_words(cells: Sequence[Cell]) -> str:
+    """How many numbers of the paper are judged, and how they came out."""
+    counted = verdict_counts(cells)
+    given = sum(counted[word] for word in (*JUDGED, *UNJUDGED))
+    if not given:
+        return "The paper gives no number for it."
+    said = f"Numbers of the paper beside ours: {given}. [Judged](report.md#the-rules): {in_words(counted, JUDGED)}."
+    return f"{said} Not judged: {in_words(counted, UNJUDGED)}."
 
 
 def state_in_a_word(published: Published) -> str:
@@ -219,13 +286,13 @@ def state_in_a_word(published: Published) -> str:
     return said if again is None else f"{said}; {len(again['runs'])} of {again['of']} runs again at `{again['commit']}`"
 
 
-def machine_in_words(published: Published) -> str:
+def machine_in_words(machine: dict[str, Any] | None) -> str:
     """The machine that made the results; empty if it was not kept."""
-    machine = published.machine
     if machine is None:
         return ""
     cluster = "a Ray cluster, asked from " if machine.get("cluster") else ""
-    return f"{cluster}{machine['cores']} cores of {machine['cpu']}" + (", with a GPU" if machine["gpu"] else "")
+    cpu = machine["cpu"] or "an unknown processor"
+    return f"{cluster}{machine['cores']} cores of {cpu}" + (", with a GPU" if machine["gpu"] else "")
 
 
 def out_of_date(name: str) -> list[str]:

@@ -16,14 +16,18 @@ from skyloop_papers import catalogue
 from skyloop_papers.experiment import (
     CELL_HEAD,
     HELD,
+    JUDGED,
     NOT_HELD,
     NOT_PUBLISHED,
     PAPERS,
+    SPEED,
     UNDECIDED,
-    VERDICTS,
+    UNJUDGED,
     Cell,
+    in_words,
     verdict_counts,
 )
+from skyloop_papers.pages import SPEED_HEAD, speed_rows
 from skyloop_papers.runner import PLAN, Measured
 
 if TYPE_CHECKING:
@@ -31,12 +35,13 @@ if TYPE_CHECKING:
 
 TITLE = "Five papers, published beside measured"
 RULE = (
-    "The interval is that of the mean at 95 %. Less is better for errors and times: held if the interval ends at or "
-    "below the published number, not held if it begins above. More is better for rates, the other way round. What "
-    "should be the same is held within a tenth. An interval that lies across is undecided. A number without sd stands "
-    "for itself."
+    "Judged is the same quantity of the same work, if it does not depend on whose computer it was: no speeds of "
+    "computers, no inputs, nothing twice, no means over survivors. The interval is that of the mean at 95 %. Less is "
+    "better for errors: held if the interval ends at or below the published number, not held if it begins above it. "
+    "More is better for ratios, the other way round. What should be the same is held within a tenth. An interval that "
+    "lies across is undecided. A number without sd stands for itself."
 )
-SUMMARY_HEAD = ("paper", "experiment", *VERDICTS[:-1], "more numbers", "s")
+SUMMARY_HEAD = ("paper", "experiment", *JUDGED, *UNJUDGED, "more numbers", "s")
 CLASS = {HELD: "ok", NOT_HELD: "bad", UNDECIDED: "warn"}
 HEAD = (*CELL_HEAD, "verdict", "why", "run")
 LARGEST_PICTURES = 12
@@ -57,11 +62,13 @@ def write_report(out: Path, measured: Sequence[Measured], *, quick: bool) -> Pat
 def report_page(out: Path, measured: Sequence[Measured], *, quick: bool) -> str:
     form = "the quick form: few or short runs, to see that all works" if quick else "the full form"
     counted = sum((verdict_counts(one.cells) for one in measured), Counter[str]())
-    lead = f"{form}; " + ", ".join(f"{counted[word]} {word}" for word in VERDICTS if counted[word])
+    lead = f"{form}; " + in_words(counted, (*JUDGED, *UNJUDGED))
     sections = [section("Summary", table(SUMMARY_HEAD, summary(measured)), RULE)]
     for paper, title in PAPERS.items():
         own = [one for one in measured if one.cells and catalogue.load(one.name).paper == paper]
         sections += [_experiment(out, one, title) for one in own]
+    if speeds := _speeds(measured):
+        sections.append(section("Speeds of computers", table(SPEED_HEAD, speeds), "Side by side, without a verdict."))
     failed = [[one.name, one.failed] for one in measured if one.failed]
     if failed:
         sections.append(section("Failed", table(("experiment", "why"), failed)))
@@ -69,13 +76,22 @@ def report_page(out: Path, measured: Sequence[Measured], *, quick: bool) -> str:
     return page(TITLE, lead, sections)
 
 
+def _speeds(measured: Sequence[Measured]) -> list[list[str]]:
+    return [row for one in measured for row in speed_rows(one.name, one.cells, one.machine)]
+
+
+def _judgeable(cells: Sequence[Cell]) -> list[Cell]:
+    """Those that the paper gives too, without speeds of computers, which have a table of their own."""
+    return [cell for cell in cells if cell.published is not None and cell.verdict != SPEED]
+
+
 def _experiment(out: Path, one: Measured, paper: str) -> str:
     link = html.escape(str(one.folder.relative_to(out)))
     # every number links to the folder of the runs that gave it
     runs = report_html.HtmlCell(f'<a href="{link}/">runs</a>')
-    published = [[*row_of(cell), runs] for cell in one.cells if cell.published is not None]
+    published = [[*row_of(cell), runs] for cell in _judgeable(one.cells)]
     others = [[*row_of(cell), runs] for cell in one.cells if cell.published is None]
-    body = table(HEAD, published) if published else "<p>The paper gives no number for this experiment.</p>"
+    body = table(HEAD, published) if published else "<p>There is no number of the paper to judge.</p>"
     if others:
         more = table(HEAD, others)
         body += f"<details><summary>{len(others)} more numbers, not published</summary>{more}</details>"
@@ -115,7 +131,8 @@ def summary(measured: Sequence[Measured]) -> Iterator[list[object]]:
     for one in measured:
         counted = verdict_counts(one.cells)
         paper = catalogue.load(one.name).paper if one.cells else "–"
-        counts = ["failed", *["–"] * (len(VERDICTS) - 1)] if one.failed else [counted[word] for word in VERDICTS]
+        words = (*JUDGED, *UNJUDGED, NOT_PUBLISHED)
+        counts = ["failed", *["–"] * (len(words) - 1)] if one.failed else [counted[word] for word in words]
         yield [paper, one.name, *counts, round(one.seconds)]
 
 
@@ -160,12 +177,16 @@ def write_pdf(path: Path, measured: Sequence[Measured], *, quick: bool) -> None:
     ]
     story.append(words.table(SUMMARY_HEAD, [[str(cell) for cell in row] for row in summary(measured)]))
     for one in measured:
-        published = [cell for cell in one.cells if cell.published is not None]
+        published = _judgeable(one.cells)
         if one.failed:
             story += [Spacer(1, 10), words.heading(one.name), words.text(f"Failed: {one.failed}")]
         if published:
             story += [PageBreak(), words.heading(f"{one.name}: {catalogue.listed()[one.name]}"), Spacer(1, 6)]
             story.append(words.cells(published))
+    if speeds := _speeds(measured):
+        rows = [[words.text(text, SIZE, SIZE + 1.5) for text in row] for row in speeds]
+        story += [PageBreak(), words.heading("Speeds of computers, without a verdict"), Spacer(1, 6)]
+        story.append(words.table(SPEED_HEAD, rows, widths=(60, 250, 46, 150, 46, 150, 40)))
     # without dates and random numbers: the same results give the same bytes
     margin = 36
     document = SimpleDocTemplate(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,24 @@ from skyloop_client.errors import LinkError
 from skyloop_papers import catalogue, code_version, pages, runner
 from skyloop_papers.experiment import (
     HELD,
+    INPUT,
+    JUDGED,
     NOT_COMPARABLE,
     NOT_HELD,
     NOT_PUBLISHED,
+    REPEAT,
+    SPEED,
+    SURVIVORS,
     UNDECIDED,
     Cell,
     Experiment,
     ExperimentPlan,
+    Rule,
     interval,
+    judged,
 )
 from skyloop_papers.report import write_report
-from skyloop_papers.runner import reproduce_all
+from skyloop_papers.runner import read_cells, reproduce_all
 from skyloop_papers.runs import Progress, RunWorkers
 
 
@@ -44,30 +51,55 @@ def test_the_interval_is_that_of_scipy() -> None:
     assert (low, high) == pytest.approx(stats.t.interval(0.95, 11, values.mean(), stats.sem(values)))
 
 
+TIMES: dict[str, Any] = {"unit": "times", "table": "Table 8", "column": "optimised against torch, window"}
+
+
 @pytest.mark.parametrize(
     ("name", "result", "word"),
     [
-        ("online", cell(10.0, 12.0, 9, 1.0), HELD),
-        ("online", cell(10.0, 8.0, 9, 1.0), NOT_HELD),
-        ("online", cell(10.0, 10.3, 9, 1.0), UNDECIDED),
-        ("online", cell(10.0, 10.0), HELD),
+        ("detection", cell(10.0, 12.0, 9, 1.0, **TIMES), HELD),
+        ("detection", cell(10.0, 8.0, 9, 1.0, **TIMES), NOT_HELD),
+        ("detection", cell(10.0, 10.3, 9, 1.0, **TIMES), UNDECIDED),
+        ("detection", cell(10.0, 10.0, **TIMES), HELD),
+        ("detection", cell(10.0, 12.0, column="torch, window", table="Table 8"), SPEED),
         ("online", cell(None, 10.0), NOT_PUBLISHED),
-        ("e2es", cell(0.3, 0.2, 10, 0.05, table="accuracy"), HELD),
-        ("e2es", cell(0.3, 0.4, 10, 0.05, table="accuracy"), NOT_HELD),
-        ("radar", cell(3.0, 3.29, table="Table 3"), HELD),
-        ("radar", cell(3.0, 3.31, table="Table 3"), NOT_HELD),
-        ("radar", cell(3.0, 3.2, 4, 1.0, table="Table 3"), UNDECIDED),
-        ("radar", cell(-3.0, -2.8, table="Table 3"), HELD),
-        ("unknown-city", cell(1.0, 20.0, 20, row="with GNSS", column="goal reached"), HELD),
-        ("unknown-city", cell(1.0, 19.0, 20, row="with GNSS", column="goal reached"), NOT_HELD),
-        ("sync-hil", cell(1.0, 0.0, table="claims"), NOT_HELD),
-        ("sync-hil", cell(0.05, 0.05, table="Table I", row="host: camera"), NOT_COMPARABLE),
+        ("online", cell(10.0, 12.0, 9, 1.0), SPEED),
+        ("e2es", cell(0.3, 0.2, 10, 0.05, table="accuracy", unit="m"), HELD),
+        ("e2es", cell(0.3, 0.4, 10, 0.05, table="accuracy", unit="m"), NOT_HELD),
+        ("e2es", replace(cell(0.3, 0.2, 9, 0.05, table="accuracy", unit="m"), left_out=1), SURVIVORS),
+        ("radar", cell(3.0, 3.0, table="Table 3", unit="m"), INPUT),
+        ("unknown-city", cell(1.0, 20.0, 20, row="with GNSS", column="goal reached", unit="1"), HELD),
+        ("unknown-city", cell(1.0, 19.0, 20, row="with GNSS", column="goal reached", unit="1"), NOT_HELD),
+        ("unknown-city", cell(1.0, 20.0, 20, row="without GNSS", column="goal reached", unit="1"), REPEAT),
         ("online", cell(1.0, 2.0, table="Table 99"), NOT_COMPARABLE),
     ],
 )
-def test_verdicts(name: str, result: Cell, word: str) -> None:
-    (judged,) = catalogue.load(name).judged([result])
-    assert judged.verdict == word
+def test_verdicts_of_experiments(name: str, result: Cell, word: str) -> None:
+    assert catalogue.load(name).judged([result])[0].verdict == word
+
+
+@pytest.mark.parametrize(
+    ("result", "word"),
+    [
+        (cell(3.0, 3.29, unit="m"), HELD),
+        (cell(3.0, 3.31, unit="m"), NOT_HELD),
+        (cell(3.0, 3.2, 4, 1.0, unit="m"), UNDECIDED),
+        (cell(-3.0, -2.8, unit="m"), HELD),
+    ],
+)
+def test_the_same_is_within_a_tenth(result: Cell, word: str) -> None:
+    assert judged([result], [Rule("same")])[0].verdict == word
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "µs", "1/s"])
+def test_a_time_or_a_rate_is_judged_only_if_it_is_simulated(unit: str) -> None:
+    time = cell(2.0, 1.0, unit=unit)
+    assert [judged([time], [Rule("less", simulated=s)])[0].verdict for s in (False, True)] == [SPEED, HELD]
+
+
+def test_what_is_not_judged_says_why() -> None:
+    with pytest.raises(ValueError, match="says why"):
+        Rule("speed")
 
 
 @pytest.mark.parametrize("name", catalogue.listed())
@@ -75,8 +107,34 @@ def test_every_published_cell_has_a_rule_and_every_doubt_a_reason(name: str) -> 
     published, rules = pages.read(name), catalogue.load(name).rules
     for each in [] if published is None else published.cells:
         if each.published is not None:
-            assert any(rule.covers(each) for rule in rules), each.name
+            rule = next((rule for rule in rules if rule.covers(each)), None)
+            assert rule is not None, each.name
             assert each.verdict == HELD or each.why, each.name
+            # both machines of a speed are named, which only a rule for speeds does
+            assert (each.verdict == SPEED) == (rule.kind == "speed"), each.name
+
+
+@pytest.mark.parametrize("name", catalogue.listed())
+def test_stored_verdicts_are_those_of_the_rules_and_no_number_is_judged_twice(name: str) -> None:
+    published = pages.read(name)
+    if published is None:
+        return
+    stored = read_cells(json.loads(pages.results_file(name).read_text(encoding="utf-8"))["results"])
+    assert stored == published.cells, "run `make pages`"
+    # a copy of a run gives the same digits; whole numbers may be the same by chance
+    judged_ones = [each for each in stored if each.verdict in JUDGED and each.ours % 1.0]
+    assert len({(each.table, each.column, each.ours) for each in judged_ones}) == len(judged_ones)
+
+
+def test_readme_has_the_commit_and_the_day_of_every_experiment() -> None:
+    readme = (pages.DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert readme == pages.rendered(readme)
+    rows = [line.split(" | ") for line in readme.splitlines() if line.startswith("| [`") and "/reproductions/" in line]
+    assert [row[0].split("`")[1] for row in rows] == list(catalogue.listed())
+    for name, row in zip(catalogue.listed(), rows, strict=True):
+        published = pages.read(name)
+        assert published is not None and published.date
+        assert row[2].startswith(f"`{published.commit}`") and row[3].startswith(published.date)
 
 
 # ---- the version of the code

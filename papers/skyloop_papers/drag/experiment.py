@@ -70,9 +70,11 @@ class DragExperiment(Experiment[DragPlan, list[TruthTrial]]):
     plans = DragPlan(), DragPlan(TRUTHS, QUICK_FLIGHTS)
     rules = (
         Rule("other", "a test of the test: the air is the rotor model itself", row="control"),
-        Rule("same", "the air here is not the model that is judged; see the page", column=f".*{RATIO}.*"),
-        Rule("other", "mass, airframe and paths of the paper's flights are not published", table="Table 2"),
-        Rule("less", row="one drag evaluation.*"),
+        Rule("speed", "not named", row="one drag evaluation.*"),
+        Rule("other", "mass, airframe and paths of the paper's flights are not published", column=".*, eq. (5|13), .*"),
+        Rule("repeat", "the same flights by the true acceleration; the paper has an IMU's", column=".*truth"),
+        Rule("repeat", "the same flights in other air; the first one counts", row="B|C"),
+        Rule("same", "the air here is not the model that is judged; see the page", row="A"),
     )
     pictures = ("drag.png",)
     resumes = False

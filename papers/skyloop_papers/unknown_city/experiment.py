@@ -60,7 +60,10 @@ IN_TROUBLE: dict[str, Form] = {
 class UnknownCityExperiment(RunByRun[CityPlan]):
     paper = "airloop"
     plans = CityPlan(), QUICK
-    rules = (Rule("all", column="goal reached"),)
+    rules = (
+        Rule("all", row="with GNSS", column="goal reached"),
+        Rule("repeat", "the paper flies once, with GNSS", column="goal reached"),
+    )
     pictures = ("pictures/gnss-101.png",)
 
     def jobs(self, plan: CityPlan, folder: Path) -> list[Job]:
