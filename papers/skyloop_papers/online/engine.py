@@ -40,7 +40,7 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
     streams = [*STREAMS, *(["radar0/raw"] if task["radar"] else [])]
     # images of the climb are not needed
     with (
-        ProgramUnderTest(client, apart=task["apart"], ports=task["ports"]) as cut,
+        ProgramUnderTest(client, apart=task["apart"], ports=task["ports"], rate=task["cable"]) as cut,
         build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation,
     ):
         stuck = threading.Timer(task["patience_s"], cut.process.kill)

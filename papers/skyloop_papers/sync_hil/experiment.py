@@ -60,7 +60,8 @@ class SynchronisedHilExperiment(Experiment[SyncPlan, Samples]):
     not_run_by_run = "its targets keep the pace of this machine's clock"
 
     def fly(self, plan: SyncPlan, folder: Path, progress: Progress, workers: RunWorkers) -> Samples:
-        runs, flown = list(runs_of(plan)), {}
+        runs = list(runs_of(plan))
+        flown: dict[str, Run] = {}
         for setup in (HOST, TARGET, REAL, FREE):
             chosen = (run for run in runs if run.setup == setup)
             flown |= fly_all(chosen, folder, progress, AT_ONCE.get(setup, 2))
