@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from left_out import leave_out
 
+from left_out import leave_out
 from skyloop_client.errors import LinkError
 from skyloop_papers.experiment import Cell
 from skyloop_papers.online import experiment as online
