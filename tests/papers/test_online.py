@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,14 @@ from skyloop_client.errors import LinkError
 from skyloop_papers.experiment import Cell
 from skyloop_papers.online import experiment as online
 from skyloop_papers.online.plan import CONFIGURATIONS, ON_BOARD, ONE_PORT, PORT_EACH, OnlinePlan, Setup
+from skyloop_papers.online.turns import Turns, TurnServer
 from skyloop_papers.runner import reproduce
 from skyloop_papers.two_machines import why_not_apart
 
-FRAMES, RUNS = 6, 2
-SIZES = OnlinePlan(frames=FRAMES, runs=RUNS, radar_runs=0, world="flat", cables=("", "1gbit"))
+TURNS, TURN, RUNS = 2, 4, 2
+COUNTED = TURNS * (TURN - 1)
+"""Frames of a run. The first of a turn is not."""
+SIZES = OnlinePlan(TURNS, TURN, runs=RUNS, other_runs=RUNS, world="flat", cables=("", "1gbit"), radar=False)
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +58,12 @@ def test_the_papers_three_configurations_and_one_more(results: list[Cell]) -> No
 @pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_the_times_of_all_frames_add_up(results: list[Cell], folder: Path) -> None:
     rows = list(csv.DictReader((folder / "times.csv").read_text().splitlines()))
-    assert len(rows) == 7 * RUNS * FRAMES
+    assert len(rows) == 7 * RUNS * COUNTED
     seconds = 1e-3 * np.array([[float(row[column]) for column in online.COLUMNS] for row in rows])
     assert (seconds >= 0.0).all()
     for k, cell in enumerate(result for result in results if result.table == "Table 6"):
-        own = seconds[k * RUNS * FRAMES : (k + 1) * RUNS * FRAMES].reshape(RUNS, -1)
-        assert np.mean(FRAMES / own.sum(axis=1)) == pytest.approx(cell.ours, rel=1e-3)
+        own = seconds[k * RUNS * COUNTED : (k + 1) * RUNS * COUNTED].reshape(RUNS, -1)
+        assert np.mean(COUNTED / own.sum(axis=1)) == pytest.approx(cell.ours, rel=1e-3)
     percentiles = list(csv.DictReader((folder / "percentiles.csv").read_text().splitlines()))
     assert [row["percentile"] for row in percentiles] == ["50", "90", "99"] * 7
     assert (folder / "online.png").stat().st_size > 10_000
@@ -69,10 +73,10 @@ def test_the_times_of_all_frames_add_up(results: list[Cell], folder: Path) -> No
 def test_the_page_can_be_made_of_the_results(
     results: list[Cell], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(online, "fly_once", None)  # what was flown is not flown again
+    monkeypatch.setattr(online, "fly_ring", None)  # what was flown is not flown again
     assert reproduce(online.EXPERIMENT, folder=folder, plan=SIZES) == results
     blocks = online.EXPERIMENT.page(results)
-    assert f"{RUNS} runs of {FRAMES} frames each" in blocks["conditions"]
+    assert f"of {COUNTED} frames each" in blocks["conditions"]
     assert blocks["rates"].count("\n") == 2 + 7
     assert blocks["finding"].count("\n") == 2 + 2 * 2
     assert "![mean times per frame](../images/online.png)" in blocks["share"] and "%" in blocks["share"]
@@ -80,8 +84,8 @@ def test_the_page_can_be_made_of_the_results(
 
 @pytest.mark.slow("starts an engine, a board and links for each configuration")
 def test_on_board_a_burst_that_arrives_after_its_stamp_is_waited_for() -> None:
-    sizes = OnlinePlan(frames=5, world="flat")
-    seen = online.fly_once(Setup(ON_BOARD, "", True), sizes, why_not_apart())
+    burst = Setup(ON_BOARD, "", True)
+    seen = online.fly_ring([burst], OnlinePlan(turns=1, turn=6, world="flat"), why_not_apart())[burst]
     assert len(seen["rows"]) == 5 and CONFIGURATIONS[2].ports(True) == 6
     assert seen["conditions"]["unaligned"] == 0
 
@@ -89,7 +93,7 @@ def test_on_board_a_burst_that_arrives_after_its_stamp_is_waited_for() -> None:
 @pytest.mark.renders
 def test_what_went_wrong_is_said() -> None:
     with pytest.raises(LinkError, match="no world named 'nowhere'"):
-        online.fly_once(Setup(ON_BOARD, "", False), OnlinePlan(frames=1, world="nowhere"), "")
+        online.fly_ring([Setup(ON_BOARD, "", False)], OnlinePlan(turns=1, world="nowhere"), "")
 
 
 # ---- the finding
@@ -124,9 +128,40 @@ def test_a_cable_lets_through_what_its_rate_allows() -> None:
     """A bundle of 0.7 MB at 100 Mbit/s takes 57 ms and more; from memory to memory it takes a tenth of that."""
     if why_not_apart("100mbit"):
         leave_out("network namespaces and tc's queue tbf")
-    sizes = OnlinePlan(frames=5, world="flat")
-    moved = {}
-    for rate in ("", "100mbit"):
-        rows = np.array(online.fly_once(Setup(ONE_PORT, rate, False), sizes, "")["rows"])
-        moved[rate] = float(np.median(rows[:, 1]))
-    assert moved["100mbit"] > 0.05 > 5 * moved[""]
+    ring = [Setup(ONE_PORT, rate, False) for rate in ("", "100mbit")]
+    seen = online.fly_ring(ring, OnlinePlan(turns=1, turn=6, world="flat"), "")
+    fast, slow = (float(np.median(np.array(seen[setup]["rows"])[:, 1])) for setup in ring)
+    assert slow > 0.05 > 5 * fast
+
+
+# ---- turns
+
+
+def test_clients_take_turns_and_one_that_leaves_has_no_more() -> None:
+    seen: list[str] = []
+
+    def client(name: str, frames: int) -> None:
+        turns = Turns(server.path, 1, 2)
+        for frame in range(frames):
+            turns.wait(frame)
+            if frame:
+                seen.append(name)
+        turns.close()
+
+    with TurnServer(2) as server, ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(client, "long", 9), pool.submit(client, "short", 5)]:
+            done.result()
+    first, second = seen[0], seen[2]
+    assert {first, second} == {"long", "short"} and seen[:8] == [first, first, second, second] * 2
+    assert seen[8:] == ["long"] * 4
+
+
+def test_clients_end_when_another_set_up_has_failed() -> None:
+    server = TurnServer(1)
+    turns, late = (Turns(server.path, 0, 1) for _ in range(2))
+    turns.wait(0)
+    server.close()
+    for client, frame in ((turns, 1), (late, 0)):
+        with pytest.raises(SystemExit, match="another set-up failed"):
+            client.wait(frame)
+        client.close()

@@ -10,6 +10,7 @@ import json
 import os
 import statistics
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from skyloop_papers.experiment import Cell, Experiment, Rule
 from skyloop_papers.online.engine import fly
 from skyloop_papers.online.plan import (
     CABLES,
+    CONFIGURATIONS,
     LEVEL,
     ONE_PORT,
     PAPERS_CABLE,
@@ -30,6 +32,7 @@ from skyloop_papers.online.plan import (
     OnlinePlan,
     Setup,
 )
+from skyloop_papers.online.turns import TurnServer
 from skyloop_papers.paired_tests import holm, larger
 from skyloop_papers.plots import figure
 from skyloop_papers.runs import Progress, RunWorkers, keep
@@ -76,7 +79,7 @@ class FlownSetup:
 
 class OnlineExperiment(Experiment[OnlinePlan, list[FlownSetup]]):
     paper = "airloop"
-    plans = OnlinePlan(), OnlinePlan(frames=60, runs=1, radar_runs=1)
+    plans = OnlinePlan(), OnlinePlan(turns=3, runs=1, other_runs=1)
     rules = (
         Rule("speed", "laptop with an i5-11400H and an RTX 3060, and a Jetson Nano", table="Table 6"),
         Rule("same", "the link and the codec are others", table="one port over"),
@@ -86,18 +89,20 @@ class OnlineExperiment(Experiment[OnlinePlan, list[FlownSetup]]):
     not_run_by_run = "it measures times of this machine"
 
     def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownSetup]:
-        """Round after round through all set-ups, so that a slow hour of the machine affects them all."""
+        """Round after round through all set-ups. Those of one cable take turns within a round."""
         why_not = why_not_apart()
         if not why_not and (no_cable := next(filter(None, map(why_not_apart, plan.cables)), "")):
             raise SetupError(f"online needs cables of a given rate (tc, with the queue tbf): {no_cable}")
         flown: dict[Setup, list[dict[str, Any]]] = {}
-        for k in range(plan.runs):
-            for setup in plan.round(k):
-                path = folder / "runs" / f"{setup.file}-{k}.json"
-                if not path.exists():
-                    keep(path, fly_once(setup, plan, why_not))
-                    progress(f"{setup.name}, run {k + 1} of {plan.runs}")
-                flown.setdefault(setup, []).append(json.loads(path.read_text(encoding="utf-8")))
+        for k in range(max(plan.runs, plan.other_runs)):
+            for ring in plan.rings(k):
+                paths = {setup: folder / "runs" / f"{setup.file}-{k}.json" for setup in ring}
+                if not all(path.exists() for path in paths.values()):
+                    for setup, run in fly_ring(ring, plan, why_not).items():
+                        keep(paths[setup], run)
+                    progress(f"{', '.join(setup.name for setup in ring)}: run {k + 1}")
+                for setup, path in paths.items():
+                    flown.setdefault(setup, []).append(json.loads(path.read_text(encoding="utf-8")))
         return [_flown(setup, runs) for setup, runs in flown.items()]
 
     def judge(self, plan: OnlinePlan, runs: list[FlownSetup]) -> list[Cell]:
@@ -172,22 +177,33 @@ def _flown(setup: Setup, runs: Sequence[dict[str, Any]]) -> FlownSetup:
     return FlownSetup(setup, [np.array(run["rows"]) for run in runs], conditions)
 
 
-def fly_once(setup: Setup, plan: OnlinePlan, why_not_apart: str) -> dict[str, Any]:
-    """One set-up in its own processes, which have ended afterwards."""
+def fly_ring(ring: Sequence[Setup], plan: OnlinePlan, why_not_apart: str) -> dict[Setup, dict[str, Any]]:
+    """Each set-up once, in processes of its own, all at the same time but frame by frame in turns."""
+    with TurnServer(len(ring)) as server, ThreadPoolExecutor(len(ring)) as pool:
+        started = [pool.submit(fly_once, setup, plan, why_not_apart, server.path) for setup in ring]
+        try:
+            return {setup: run.result() for setup, run in zip(ring, started, strict=True)}
+        except BaseException:
+            server.close()
+            raise
+
+
+def fly_once(setup: Setup, plan: OnlinePlan, why_not_apart: str, turns: str) -> dict[str, Any]:
+    """turns: the path of the server."""
     configuration = setup.configuration
     apart = configuration.apart and not why_not_apart
-    patience_s = START_S + SLOWEST_S * plan.frames
+    patience_s = START_S + len(CONFIGURATIONS) * SLOWEST_S * plan.frames
     task = {
-        "frames": plan.frames, "world": plan.world, "rate_hz": RATE_HZ, "radar": setup.radar, "apart": apart,
-        "ports": configuration.ports(setup.radar), "board": configuration.board, "patience_s": patience_s,
-        "cable": setup.cable if apart else "",
+        "frames": plan.frames, "turn": plan.turn, "turns": turns, "world": plan.world, "rate_hz": RATE_HZ,
+        "radar": setup.radar, "apart": apart, "ports": configuration.ports(setup.radar), "board": configuration.board,
+        "patience_s": patience_s, "cable": setup.cable if apart else "",
     }  # fmt: skip
     load = os.getloadavg()[0]
     seen = run_engine("reproduce online", fly, task, apart=apart, patience_s=patience_s + 10.0)
     here = "loopback; the CUT is a process of its own"
     network = network_in_words(why_not_apart) if configuration.apart else here
     conditions = {
-        "world": plan.world, "frames": plan.frames, "width": 320, "height": 240,
+        "world": plan.world, "frames": len(seen["rows"]), "width": 320, "height": 240,
         "ports": task["ports"], "cable": CABLES[setup.cable] if configuration.apart else "none", "network": network,
         "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
         "turned_deg": round(float(np.degrees(seen["turned"])), 1), "unaligned": seen["unaligned"],

@@ -45,7 +45,7 @@ PUBLISHED = {ON_BOARD: 11.72 / 8.45, PORT_EACH: 11.72 / 8.44}
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is flown once in each round."""
+    """A configuration over a cable."""
 
     configuration: Configuration
     cable: str
@@ -64,20 +64,27 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class OnlinePlan(ExperimentPlan):
-    frames: int = 300
-    runs: int = 12
-    """Rounds. One with the radar is flown in the first of them."""
-    radar_runs: int = 3
+    turns: int = 10
+    turn: int = 21
+    """Frames. The first of a turn is not counted."""
+    runs: int = 8
+    """Of the set-ups over the paper's cable."""
+    other_runs: int = 3
     world: str = "park"
     cables: tuple[str, ...] = tuple(CABLES)
+    radar: bool = True
 
-    def round(self, k: int) -> Iterator[Setup]:
+    @property
+    def frames(self) -> int:
+        return self.turns * self.turn
+
+    def rings(self, k: int) -> Iterator[list[Setup]]:
+        """In round k: set-ups that take turns."""
         for cable in self.cables:
-            for configuration in CONFIGURATIONS:
-                if configuration.apart or not cable:
-                    yield Setup(configuration, cable, False)
-        if k < self.radar_runs:
-            yield from (Setup(configuration, "", True) for configuration in CONFIGURATIONS)
+            if k < (self.runs if cable == PAPERS_CABLE else self.other_runs):
+                yield [Setup(each, cable, False) for each in CONFIGURATIONS if each.apart or not cable]
+        if self.radar and k < self.other_runs:
+            yield [Setup(each, "", True) for each in CONFIGURATIONS]
 
     def plain(self) -> dict[str, Any]:
         configurations = [asdict(configuration) for configuration in CONFIGURATIONS]
