@@ -170,7 +170,6 @@ def findings(flown: Sequence[FlownSetup]) -> list[Cell]:
 def _flown(setup: Setup, runs: Sequence[dict[str, Any]]) -> FlownSetup:
     conditions = {
         **runs[0]["conditions"],
-        "runs": len(runs),
         **{name: sum(run["conditions"][name] for run in runs) for name in ("unaligned", "violations")},
         "load_before": [run["conditions"]["load_before"] for run in runs],
     }
@@ -301,7 +300,7 @@ def _conditions(rated: Sequence[Cell]) -> str:
     loads = [load for cell in rated for load in cell.conditions["load_before"]]
     wrong = sum(cell.conditions["unaligned"] + cell.conditions["violations"] for cell in rated)
     return paragraph(
-        f"{first['runs']} runs of {first['frames']} frames each, mean and standard deviation of the runs;",
+        f"Runs of {first['frames']} frames each, mean and standard deviation of the runs;",
         f"{first['cores']} cores without a GPU. Another machine: {first['network']}.",
         f"Load averages before the runs: {min(loads):g} to {max(loads):g}.",
         f"Bundles whose samples were not of one instant, and commands before their time: {wrong}.",
