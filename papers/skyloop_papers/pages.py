@@ -200,32 +200,34 @@ def block(name: str, which: str) -> str:
 
 
 def report_blocks() -> dict[str, str]:
-    """How the published numbers of all experiments came out, from the results files."""
-    return {"summary": _summary(), "speeds": _speeds(), "flights": _flights()}
-
-
-def _summary() -> str:
-    rows, total = [], Counter[str]()
+    """How the numbers of all papers came out, speeds of computers, and for README what was flown when."""
+    summary, speeds, flights, total = [], [], [], Counter[str]()
     for name in catalogue.listed():
         published = read(name)
-        counted = verdict_counts([] if published is None else published.cells)
+        if published is None:
+            continue
+        counted = verdict_counts(published.cells)
         total += counted
-        rows.append([f"[`{name}`]({name}.md)", PAPERS[catalogue.load(name).paper], *_counted(counted)])
-    rows.append(["all", "", *_counted(total)])
-    return table(("`skyloop reproduce`", "paper", "judged", *JUDGED, "not judged"), rows, right=2)
+        summary.append([f"[`{name}`]({name}.md)", PAPERS[catalogue.load(name).paper], *_counted(counted)])
+        speeds += speed_rows(name, published.cells, published.machine)
+        judged = _judged(counted)
+        held = f"{counted[HELD]} of {judged}" if judged else "none judged"
+        page = f"[`{name}`](docs/reproductions/{name}.md)"
+        flights.append([page, held, state_in_a_word(published), published.date])
+    summary.append(["all", "", *_counted(total)])
+    return {
+        "summary": table(("`skyloop reproduce`", "paper", "judged", *JUDGED, "not judged"), summary, right=2),
+        "speeds": table(SPEED_HEAD, speeds),
+        "flights": table(("`skyloop reproduce`", "held", "flown at commit", "on"), flights),
+    }
 
 
 def _counted(counted: Counter[str]) -> list[str]:
-    judged = [counted[word] for word in JUDGED]
-    return [str(sum(judged)), *map(str, judged), in_words(counted, UNJUDGED)]
+    return [str(_judged(counted)), *(str(counted[word]) for word in JUDGED), in_words(counted, UNJUDGED)]
 
 
-def _speeds() -> str:
-    rows = []
-    for name in catalogue.listed():
-        published = read(name)
-        rows += [] if published is None else speed_rows(name, published.cells, published.machine)
-    return table(SPEED_HEAD, rows)
+def _judged(counted: Counter[str]) -> int:
+    return sum(counted[word] for word in JUDGED)
 
 
 def speed_rows(name: str, cells: Sequence[Cell], machine: dict[str, Any] | None) -> list[list[str]]:
@@ -236,22 +238,6 @@ def speed_rows(name: str, cells: Sequence[Cell], machine: dict[str, Any] | None)
         for cell in cells
         if cell.verdict == SPEED
     ]
-
-
-def _flights() -> str:
-    """For README."""
-    rows = []
-    for name in catalogue.listed():
-        published = read(name)
-        if published is None:
-            rows.append([f"`{name}`", "", "not flown yet", ""])
-            continue
-        counted = verdict_counts(published.cells)
-        judged = sum(counted[word] for word in JUDGED)
-        held = f"{counted[HELD]} of {judged}" if judged else "none judged"
-        page = f"[`{name}`](docs/reproductions/{name}.md)"
-        rows.append([page, held, state_in_a_word(published), published.date])
-    return table(("`skyloop reproduce`", "held", "flown at commit", "on"), rows)
 
 
 def state_in_words(published: Published) -> str:

@@ -14,6 +14,7 @@ from skyloop_client.messages import Event, EventKind, VoxelMap
 from skyloop_papers.e2es_missions import experiment as e2es_missions
 from skyloop_papers.e2es_missions import flight as e2es_mission_flight
 from skyloop_papers.e2es_missions.flight import MissionsPlan, cause_of, draw_map, fly_mission
+from skyloop_papers.experiment import SPEED
 from skyloop_papers.runner import reproduce
 
 REACHED = {"state": "reached", "goal": [1.0, 2.0, 1.5], "t": 20.0, "reason": ""}
@@ -26,7 +27,7 @@ MISSION: dict[str, Any] = {
     "world": "room", "seed": 1, "walkers": 0, "way_m": 60.0, "estimate_error_m": 0.02, "goals_reached": 6,
     "farthest_from_goal_m": 0.06, "fastest_m_s": 0.9, "least_clearance_m": 0.5, "map_on_vio": MAP,
     "map_on_truth": {**MAP, "iou": 0.92}, "simulated_s": 100.0, "processor_s": 50.0, "factor": 2.0,
-    "real_time_factor": 1.0, "stages": {"rendering": 0.6, "odometry": 0.4},
+    "real_time_factor": 1.0, "stages": {"rendering": 0.6, "odometry": 0.3, "maps": 0.06, "planning": 0.04},
 }  # fmt: skip
 
 
@@ -47,12 +48,16 @@ def test_missions_are_counted_by_world_and_failures_are_named(tmp_path: Path) ->
     assert found["with walkers: all goals reached"].ours == 1
     assert found["house: IoU on true poses"].conditions["met"] == 2
     assert found["room, explored: IoU on odometry"].ours == 0.9
-    assert found["simulated per processor second"].ours == 2.0
+    assert found["time factor: simulated per processor second"].ours == 2.0
+    # 60 ms of 1 s of processor time are 30 ms of a second of flight, in which there are 15 images
+    assert found["maps: per depth image"].ours == pytest.approx(2.0)
+    assert {each.verdict for each in results if each.table == "Table 1"} == {SPEED}
     shown = e2es_missions.EXPERIMENT.page(results)
     assert "| room | 1 of 2 | 1 | 0.06 |" in shown["missions"]
     assert "| room 2 | contact with wall at 3.0 s |" in shown["failed"]
     assert "| house | 0.920 (worst 0.920) | 2 of 2 ≥ 0.9 | 0.030 |" in shown["maps"]
     assert "| rendering | 60 % |" in shown["times"]
+    assert "| 26 + 4 + 70 ms | 18 + 4 + 64 ms | 2 ms |" in shown["table-1"]
 
 
 def observer(*events: Event, landed: bool = True) -> Any:

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from skyloop.campaigns.pools import local_pool
 from skyloop.core.machine_info import usable_cores
 from skyloop.core.system_packages import has_screen
@@ -16,12 +14,12 @@ from skyloop_detect.detector import LEAST_SCORE, load_detector
 from skyloop_detect.scoring import LEAST_PX, MOST_HIDDEN, OVERLAP
 from skyloop_detect.training_data.people_set import IMAGES, NEW_WORLDS, WORLDS, make_people, places_of, plan_tests
 from skyloop_papers.detection.loop import AGAINST, LOOP, RUNTIMES, in_the_loop, loop_cells
+from skyloop_papers.detection.pictures import draw_curves, draw_failures
 from skyloop_papers.detection.scores import score_part, speed
 from skyloop_papers.detection.training import training_cells, training_times
 from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
-from skyloop_papers.plots import figure
 from skyloop_papers.runs import Job, Progress, Run, RunWorkers, all_runs
-from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, paragraph, table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, paragraph, shown, table
 
 PARTS = {"held-out seeds": "", "new world": "new-world", "bad weather": "bad-weather"}
 """By name: the folders of the people dataset whose test split it is."""
@@ -49,6 +47,10 @@ class DetectionPlan(ExperimentPlan):
 
     per_part: int = 800
     per_place: int = 20
+    fresh_per_part: int = 400
+    """Test images of other places, drawn on 19 November 2026 and scored once, with the shipped model."""
+    fresh_shift: int = 3_000_000
+    """Of their world seeds, which nobody had used."""
     ways: tuple[str, ...] = tuple(WAYS)
     speed_images: int = 50
     speed_looks: int = 300
@@ -71,11 +73,11 @@ class DetectionPlan(ExperimentPlan):
         return {**asdict(self), **fixed}
 
 
-QUICK = DetectionPlan(10, 5, (SHOWN,), 4, 20, 1, 1.0)
+QUICK = DetectionPlan(10, 5, 0, 0, (SHOWN,), 4, 20, 1, 1.0)
 
 
 SCORED = "AP50 {ap50[person]:.3f} of {objects[person]} persons in {images} images"
-FAST, IN_THE_LOOP = "{images_per_s:.1f} images per second", "{per_second:.1f} frames per second"
+FAST, IN_THE_LOOP = "{images_per_s:.1f} images per second", "{per_second_of_all:.1f} frames per second"
 TORCH, ALONE = "torch, 32 bits", "detection alone"
 LOST = "lost by 8 bits"
 TRAINING = "training"
@@ -99,24 +101,24 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
     def fly(self, plan: DetectionPlan, folder: Path, progress: Progress, workers: RunWorkers) -> dict[str, Run]:
         """Make the test images, look at them in every way, time it."""
         load_detector(WAYS[SHOWN][0])
-        data = folder / "data"
+        data, fresh = folder / "data", folder / "fresh"
         plan_tests(data, plan.per_part, plan.per_place)
-        images = make_people(data, usable_cores())
-        progress(f"{images['images']} images, {images['images_made_now']} of them made now")
+        if plan.fresh_per_part:
+            plan_tests(fresh, plan.fresh_per_part, plan.per_place, plan.fresh_shift)
+        for where in [data, fresh] if plan.fresh_per_part else [data]:
+            images = make_people(where, usable_cores())
+            progress(f"{where.name}: {images['images']} images, {images['images_made_now']} of them made now")
         runs = all_runs(score_jobs(plan, folder), local_pool(usable_cores()), progress, SCORED.format_map)
         # one after the other, so that none waits for a core
-        runs |= all_runs(
-            speed_jobs(plan, folder), local_pool(1), progress, "{images_per_s:.1f} images per second".format_map
-        )
-        runs |= all_runs(
-            loop_jobs(plan, folder), local_pool(1), progress, "{per_second:.1f} frames per second".format_map
-        )
+        runs |= all_runs(speed_jobs(plan, folder), local_pool(1), progress, FAST.format_map)
+        runs |= all_runs(loop_jobs(plan, folder), local_pool(1), progress, IN_THE_LOOP.format_map)
         return runs | {TRAINING: training_times(data, plan.training_steps)}
 
     def judge(self, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
         cells = []
         for part in PARTS:
             cells += _part(part, plan, runs)
+        cells += [fresh_cell(part, runs[job_name("score", f"fresh {part}", SHOWN)]) for part in fresh_parts(plan)]
         speeds = {way: runs[job_name("speed", "all", way)] for way in plan.ways}
         for way, run in speeds.items():
             about = {"aim": AIM_PER_S} if way != TORCH else {}
@@ -137,6 +139,7 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
         by = Cells(found["accuracy"])
         aims = {f"{part}, aim ≥ {aim:.2f}": part for part, aim in AIMS.items()}
         return {
+            "fresh": _fresh(found["drawn anew"]),
             "accuracy": by.by_figure("AP50 of persons", ACCURACY, aims),
             "classes": _classes(by),
             "conditions": _conditions(by),
@@ -146,15 +149,13 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
 
     def plan_page(self) -> dict[str, str]:
         p, rows = DetectionPlan(), []
-        for name, part in PARTS.items():
-            tests = [entry for entry in places_of(part, IMAGES) if entry["split"] == "test"][
-                : p.per_part // p.per_place
-            ]
-            worlds = ", ".join(dict.fromkeys(entry["world"] for entry in tests))
-            seeds = [entry["seed"] for entry in tests]
-            rows.append(
-                [name, worlds, f"{len(seeds)} from {seeds[0]} to {seeds[-1]}", str(p.per_part), f"≥ {AIMS[name]:.2f}"]
-            )
+        for images, shift, what in ((p.fresh_per_part, p.fresh_shift, ", drawn anew"), (p.per_part, 0, "")):
+            for name, part in PARTS.items():
+                tests = [entry for entry in places_of(part, IMAGES, shift) if entry["split"] == "test"]
+                tests = tests[: images // p.per_place]
+                worlds = ", ".join(dict.fromkeys(entry["world"] for entry in tests))
+                seeds = f"{len(tests)} from {tests[0]['seed']} to {tests[-1]['seed']}"
+                rows.append([name + what, worlds, seeds, str(images), f"≥ {AIMS[name]:.2f}"])
         ways = [[name, model, runtime] for name, (model, runtime) in WAYS.items()]
         return {
             "images": table(["part", "worlds", "world seeds", "images", "aim, AP50"], rows),
@@ -166,11 +167,21 @@ EXPERIMENT = DetectionExperiment()
 
 
 def score_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
-    return [
+    jobs = [
         Job.of(folder, job_name("score", part, way), score_part, str(folder / "data" / where), *WAYS[way])
         for part, where in PARTS.items()
         for way in plan.ways
     ]
+    return jobs + [
+        Job.of(
+            folder, job_name("score", f"fresh {part}", SHOWN), score_part, str(folder / "fresh" / where), *WAYS[SHOWN]
+        )
+        for part, where in fresh_parts(plan).items()
+    ]
+
+
+def fresh_parts(plan: DetectionPlan) -> dict[str, str]:
+    return PARTS if plan.fresh_per_part else {}
 
 
 def speed_jobs(plan: DetectionPlan, folder: Path) -> list[Job]:
@@ -207,9 +218,21 @@ def _part(part: str, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
     return cells
 
 
+def fresh_cell(part: str, run: Run) -> Cell:
+    """AP50 of persons in places that were drawn anew."""
+    ap50, persons = run["ap50"]["person"], run["objects"]["person"]
+    about = {"aim": AIMS[part], "images": run["images"], "classes": run["ap50"], "recall": run["recall"]}
+    return Cell("drawn anew", part, "", None, ap50, "AP50", persons, None, about)
+
+
 # ---- the page
 
 
+FRESH: dict[str, Form] = {
+    "part": "{row}", "aim, AP50 of persons": "≥ {aim:.2f}", "here": ".3f",
+    "persons that count, in so many images": "{n} in {images}",
+    "aim": lambda cell: "met" if cell.ours >= cell.conditions["aim"] else "missed",
+}  # fmt: skip
 ACCURACY: Figures = {
     **{way: (way, ".3f") for way in WAYS},
     "lost by 8 bits on OpenVINO, aim ≤ 0.02": (LOST, ".3f"),
@@ -220,6 +243,12 @@ SPEED: dict[str, Form] = {
     " ": "{unit}", "detector alone in it": "{detector_per_second:.3g}",
 }  # fmt: skip
 TIMES: dict[str, Form] = {"": "{column}", "device": "{device}", "time per epoch, s": ",.1f"}
+
+
+def _fresh(found: Sequence[Cell]) -> str:
+    made = "Images made and scored at commit `{commit}`, {date}, on {machine}."
+    said = {shown(cell, made) for cell in found} - {""}
+    return lines(found, FRESH) + "".join(f"\n{paragraph(each)}" for each in said)
 
 
 def _speed(found: Sequence[Cell]) -> str:
@@ -265,64 +294,3 @@ def _order(name: str) -> tuple[str, float, str]:
     topic, _, rest = name.partition(" ")
     number = rest.split()[0].rstrip("%")
     return topic, float(number) if number.isdecimal() else 0.0, rest
-
-
-# ---- pictures: precision–recall curves, and what was missed or wrongly found
-
-COLOURS = ("#1f6f8b", "#c4572a", "#6a8f3c")
-TILE, LINE = 200, 18
-"""px of a cut-out, and of the line above a row of them."""
-
-
-def draw_curves(runs: dict[str, Run], path: Path) -> None:
-    """One curve per part of the test images, with its average precision."""
-    with figure(path, (7.0, 4.6), dpi=110) as drawn:
-        axes = drawn.subplots()
-        for (part, run), colour in zip(runs.items(), COLOURS, strict=False):
-            label = f"{part}: AP50 {run['ap50']['person']:.3f}, {run['objects']['person']} persons"
-            axes.plot(np.linspace(0.0, 1.0, 101), run["precisions"], color=colour, label=label)
-        axes.set(xlabel="recall", ylabel="precision", xlim=(0.0, 1.0), ylim=(0.0, 1.02))
-        axes.set_title("Persons at least 16 px high, at most half hidden")
-        axes.legend(loc="lower left")
-
-
-def draw_failures(runs: dict[str, Run], path: Path) -> None:
-    """For each part a row of persons that were missed, tallest first, and one of boxes around nobody, surest first."""
-    from PIL import Image, ImageDraw
-
-    rows = [
-        (part, kind, [entry for entry in run["failures"] if entry["kind"] == kind])
-        for part, run in runs.items()
-        for kind in ("missed", "nobody")
-    ]
-    most = max((len(entries) for _, _, entries in rows), default=0)
-    sheet = Image.new("RGB", (TILE * max(most, 1), (TILE + LINE) * len(rows)), "white")
-    pen = ImageDraw.Draw(sheet)
-    for row, (part, kind, entries) in enumerate(rows):
-        top = row * (TILE + LINE)
-        pen.text((4, top + 3), f"{part}: {'persons not found' if kind == 'missed' else 'nobody there'}", fill="black")
-        for column, entry in enumerate(entries):
-            sheet.paste(_cut_out(entry), (column * TILE, top + LINE))
-    sheet.save(path)
-
-
-def _cut_out(entry: Run) -> Any:
-    """The box with as much again around it, and what is said of it."""
-    from PIL import Image, ImageDraw
-
-    left, top, right, bottom = entry["box"]
-    half = max(right - left, bottom - top, 24.0)
-    x, y = 0.5 * (left + right), 0.5 * (top + bottom)
-    with Image.open(entry["image"]) as image:
-        part = image.convert("RGB").crop((round(x - half), round(y - half), round(x + half), round(y + half)))
-    scale = (TILE - 2) / part.width
-    part = part.resize((TILE - 2, TILE - 2), Image.Resampling.NEAREST)
-    pen = ImageDraw.Draw(part)
-    corners = [(edge - middle + half) * scale for edge, middle in ((left, x), (top, y), (right, x), (bottom, y))]
-    pen.rectangle(corners, outline="#40e040" if entry["kind"] == "missed" else "#ffd228")
-    said = f"{entry['rank']:.0f} px" if entry["kind"] == "missed" else f"score {entry['rank']:.2f}"
-    if entry["hidden"] >= 0.05:
-        said += f", {entry['hidden']:.0%} hidden"
-    for line, text in enumerate((entry["about"], said)):
-        pen.text((4, 3 + 12 * line), text, fill="white", stroke_width=1, stroke_fill="black")
-    return part

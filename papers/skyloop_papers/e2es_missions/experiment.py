@@ -6,25 +6,29 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from skyloop_autonomy.planning.replanning import NavigatorConfig
 from skyloop_papers.e2es_missions.flight import (
     AIM_FACTOR,
     AIM_IOU_TRUTH,
     AIM_IOU_VIO,
+    COMPUTERS,
+    DEPTH_HZ,
     GOAL_WITHIN,
     PUBLISHED_FACTOR,
+    PUBLISHED_MS,
     QUICK,
     TOP_SPEED,
     MissionsPlan,
     explore,
     fly_mission,
 )
-from skyloop_papers.experiment import Cell, RunByRun
+from skyloop_papers.experiment import Cell, Rule, RunByRun
 from skyloop_papers.flight_watch import collisions, succeeded
 from skyloop_papers.runs import Job, Run
-from skyloop_papers.tables import Cells, Figures, by_table, table
+from skyloop_papers.tables import Cells, Figures, Form, by_table, lines, table
 
 ALL_REACHED = "all goals reached"
 WITH_WALKERS = "with walkers"
@@ -47,10 +51,19 @@ MISSIONS: Figures = {
     "estimate off, m": ("error of the estimate, rms", ".2f"),
 }
 
+FACTOR = "simulated per processor second"
+PER = {
+    "maps": ("per depth image", 1.0 / DEPTH_HZ),
+    "planning": ("per motion, with its share of the ways", NavigatorConfig().motion_every),
+}
+"""By stage of Table 1: of what its processor time is given here, and how many s of flight lie between two of them."""
+TABLE_1: dict[str, Form] = {"": "{name}", **{name: f"{{{name}}}" for name in COMPUTERS}, "here": "{ours:.2g}{ms}"}
+
 
 class MissionsExperiment(RunByRun[MissionsPlan]):
     paper = "e2es"
     plans = MissionsPlan(), QUICK
+    rules = (Rule("speed", COMPUTERS[1], table="Table 1"),)
 
     def jobs(self, plan: MissionsPlan, folder: Path) -> list[Job]:
         def job(name: str, call: Callable[..., Run], *arguments: object) -> Job:
@@ -95,7 +108,8 @@ class MissionsExperiment(RunByRun[MissionsPlan]):
             "missions": missions.by_row("", missions.rows, MISSIONS),
             "failed": _failed(cells),
             "maps": _maps(Cells(found["maps"])),
-            "times": _times(found["mission time"]),
+            "table-1": lines(found["Table 1"], TABLE_1),
+            "times": lines(found["mission time"], {"of the processor time": "{name}", "here": "{ours:.0f} %"}),
         }
 
     def plan_page(self) -> dict[str, str]:
@@ -196,14 +210,25 @@ def _processor_times(runs: list[Run]) -> list[Cell]:
     if not flown:
         return []
     factors = [run["factor"] for run in flown]
-    about = {"worst": min(factors), "aim": AIM_FACTOR, "published": list(PUBLISHED_FACTOR)}
     n, mean = len(flown), statistics.fmean(factors)
-    # units of times, because they differ between machines and are not compared
-    out = [Cell("mission time", "simulated per processor second", "", None, mean, "1/s", n, None, about)]
-    for stage in flown[0]["stages"]:
-        share = 100.0 * statistics.fmean(run["stages"][stage] for run in flown)
-        out.append(Cell("mission time", "share", stage, None, share, "% of the time", n))
-    return out
+    shares = {stage: statistics.fmean(run["stages"][stage] for run in flown) for stage in flown[0]["stages"]}
+    return [
+        *_table_1(mean, min(factors), shares, n),
+        *(Cell("mission time", stage, "", None, 100.0 * share, "% of the time", n) for stage, share in shares.items()),
+    ]
+
+
+def _table_1(factor: float, slowest: float, shares: Mapping[str, float], n: int) -> list[Cell]:
+    """Times of maps and planning from their shares of a flight, and how much faster than time it is flown."""
+    theirs = dict(zip(COMPUTERS, map(str, PUBLISHED_FACTOR), strict=True))
+    about = {"worst": slowest, "aim": AIM_FACTOR, "ms": "", **theirs}
+    cells = [Cell("Table 1", "time factor", FACTOR, PUBLISHED_FACTOR[1], factor, "1/s", n, None, about)]
+    for stage, published in PUBLISHED_MS.items():
+        of_what, every = PER[stage]
+        parts = {name: " + ".join(map(str, each)) + " ms" for name, each in zip(COMPUTERS, published, strict=True)}
+        ours = 1e3 * every * shares[stage] / factor
+        cells.append(Cell("Table 1", stage, of_what, sum(published[1]), ours, "ms", n, None, {"ms": " ms", **parts}))
+    return cells
 
 
 # ---- the page
@@ -226,8 +251,3 @@ def _maps(cells: Cells) -> str:
         heads += [f"IoU, {poses}", "aim", "distance, m"]
         figures += [(f"{'IoU' if what == 'aim' else what} on {poses}", form) for what, form in forms.items()]
     return table(heads, [[name, *(cells.shown(name, *figure) for figure in figures)] for name in cells.rows], right=1)
-
-
-def _times(cells: Sequence[Cell]) -> str:
-    rows = [[cell.column, f"{cell.ours:.0f} %"] if cell.column else [cell.row, f"{cell.ours:.2f}"] for cell in cells]
-    return table(["", "here"], rows, right=1)

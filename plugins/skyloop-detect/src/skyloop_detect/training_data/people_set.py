@@ -54,13 +54,14 @@ def plan_people(folder: Path, images: int = IMAGES) -> dict[str, Any]:
     return _keep(folder, images, [entry for part in PARTS for entry in places_of(part, images)])
 
 
-def plan_tests(folder: Path, per_part: int, per_place: int = PER_PLACE) -> dict[str, Any]:
+def plan_tests(folder: Path, per_part: int, per_place: int = PER_PLACE, shift: int = 0) -> dict[str, Any]:
     """The plan of some of the test images of the usual dataset, the same number of each part, and nothing to train on.
 
-    per_place: images of each world seed; they are the first ones that the usual dataset has of it."""
+    per_place: images of each world seed; they are the first ones that the usual dataset has of it. shift: of the world
+    seeds; other than 0, they are places that the usual dataset does not have."""
     chosen = []
     for part in PARTS:
-        places = [entry for entry in places_of(part, IMAGES) if entry["split"] == "test"]
+        places = [entry for entry in places_of(part, IMAGES, shift) if entry["split"] == "test"]
         # the first ones: worlds take turns, so each is among them equally often
         chosen += [{**entry, "images": per_place} for entry in places[: -(-per_part // per_place)]]
     return _keep(folder, sum(entry["images"] for entry in chosen), chosen)
@@ -81,7 +82,7 @@ def _keep(folder: Path, images: int, places: list[dict[str, Any]]) -> dict[str, 
     return plan
 
 
-def places_of(part: str, images: int) -> list[dict[str, Any]]:
+def places_of(part: str, images: int, shift: int = 0) -> list[dict[str, Any]]:
     """The places of one part, with their worlds, seeds, splits and numbers of images."""
     worlds = NEW_WORLDS if part == "new-world" else WORLDS
     wanted = max(len(worlds), round(images * TEST_SHARE)) if part else images
@@ -91,7 +92,7 @@ def places_of(part: str, images: int) -> list[dict[str, Any]]:
     count = rounds * per_round
     entries = []
     for k in range(count):
-        seed = PARTS[part] + k
+        seed = PARTS[part] + shift + k
         share = wanted // count + (k < wanted % count)
         entries.append(
             {
