@@ -64,12 +64,12 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class OnlinePlan(ExperimentPlan):
-    turns: int = 10
+    turns: int = 20
     turn: int = 21
     """Frames. The first of a turn is not counted."""
-    runs: int = 16
-    """Of the set-ups over the paper's cable: as many as show a tenth more where rounds spread by 0.12."""
-    other_runs: int = 3
+    runs: int = 8
+    """Of the set-ups over the paper's cable: as many as show a tenth more where rounds spread by 0.08."""
+    other_runs: int = 2
     world: str = "park"
     cables: tuple[str, ...] = tuple(CABLES)
     radar: bool = True
