@@ -175,7 +175,9 @@ def write_pdf(path: Path, measured: Sequence[Measured], *, quick: bool) -> None:
         words.text(RULE),
         Spacer(1, 8),
     ]
-    story.append(words.table(SUMMARY_HEAD, [[str(cell) for cell in row] for row in summary(measured)]))
+    head = [words.text(each, SIZE, SIZE + 1.5, "skyloop-bold") for each in SUMMARY_HEAD]
+    widths = (120, 80, 40, 45, 55, 70, 60, 65, 65, 70, 60, 40)
+    story.append(words.table(head, [[str(cell) for cell in row] for row in summary(measured)], widths))
     for one in measured:
         published = _judgeable(one.cells)
         if one.failed:
@@ -232,7 +234,7 @@ class _Words:
 
     def table(
         self,
-        head: Sequence[str],
+        head: Sequence[str | Paragraph],
         rows: Sequence[Sequence[str | Paragraph]],
         widths: Sequence[float] | None = None,
         inks: Sequence[str] = (),

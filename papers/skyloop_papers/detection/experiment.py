@@ -137,10 +137,9 @@ class DetectionExperiment(Experiment[DetectionPlan, dict[str, Run]]):
     def page(self, cells: Sequence[Cell]) -> dict[str, str]:
         found = by_table(cells)
         by = Cells(found["accuracy"])
-        aims = {f"{part}, aim ≥ {aim:.2f}": part for part, aim in AIMS.items()}
         return {
             "fresh": _fresh(found["drawn anew"]),
-            "accuracy": by.by_figure("AP50 of persons", ACCURACY, aims),
+            "accuracy": by.by_figure("AP50 of persons", ACCURACY, list(PARTS)),
             "classes": _classes(by),
             "conditions": _conditions(by),
             "speed": _speed(found["Table 8"]),
@@ -221,7 +220,7 @@ def _part(part: str, plan: DetectionPlan, runs: dict[str, Run]) -> list[Cell]:
 def fresh_cell(part: str, run: Run) -> Cell:
     """AP50 of persons in places that were drawn anew."""
     ap50, persons = run["ap50"]["person"], run["objects"]["person"]
-    about = {"aim": AIMS[part], "images": run["images"], "classes": run["ap50"], "recall": run["recall"]}
+    about = {"aim": AIMS[part], "images": run["images"]}
     return Cell("drawn anew", part, "", None, ap50, "AP50", persons, None, about)
 
 

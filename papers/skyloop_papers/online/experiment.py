@@ -264,6 +264,8 @@ RATES: dict[str, Form] = {
 
 
 def _finding(ratios: Sequence[Cell], faster: Cells) -> str:
+    if not ratios:
+        return "Not measured yet.\n"
     rows = []
     for cell in ratios:
         published = cell.published is not None
