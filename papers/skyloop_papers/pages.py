@@ -195,7 +195,8 @@ def block(name: str, which: str) -> str:
     if published is None:
         return NOT_YET.format(command=f"skyloop reproduce {name} --update-docs")
     if which == "state":
-        return paragraph(state_in_words(published), verdicts_in_words(published.cells))
+        said = [] if published.plan == plan_of(name) else ["The plan was changed since; the new one is not flown yet."]
+        return paragraph(state_in_words(published), *said, verdicts_in_words(published.cells))
     return catalogue.load(name).page(published.cells)[which].rstrip("\n") + "\n"
 
 

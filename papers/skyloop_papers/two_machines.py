@@ -25,15 +25,19 @@ HERE, THERE = "10.77.0.1", "10.77.0.2"
 APART = ["unshare", "--user", "--map-root-user", "--net"]
 """Prefix of a command that runs on a separate machine, connected only by `Cable`."""
 PATIENCE_S = 10.0
+BURST, QUEUE = "16kb", "50ms"
+"""What a cable of a given rate lets pass at once, a few packets, and what waits before it at most."""
 
 
-def why_not_apart() -> str:
-    """The reason why a second machine is not possible. Empty if it is."""
-    for tool in ("unshare", "nsenter", "ip"):
+def why_not_apart(rate: str = "") -> str:
+    """The reason why a second machine, or a cable of this rate to it, is not possible. Empty if it is."""
+    for tool in ("unshare", "nsenter", "ip", *(["tc"] if rate else [])):
         if which(tool) is None:
             return f"no `{tool}` here"
+    add = ["ip", "link", "add", "here", "type", "veth", "peer", "name", "there"]
+    shaped = ["&&", *shape("here", rate)] if rate else []
     try:
-        run([*APART, "ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
+        run([*APART, "sh", "-c", " ".join([*add, *shaped])])
     except (OSError, subprocess.SubprocessError) as error:
         return last_line(error.stderr if isinstance(error, subprocess.CalledProcessError) else str(error))
     return ""
@@ -43,22 +47,34 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S)
 
 
-class Cable:
-    """A cable from this process's machine to another. This process must run under `APART`."""
+def shape(end: str, rate: str) -> list[str]:
+    """The command that lets no more leave this end of a cable than its rate, as the kernel's token bucket keeps it."""
+    return ["tc", "qdisc", "add", "dev", end, "root", "tbf", "rate", rate, "burst", BURST, "latency", QUEUE]
 
-    def __init__(self) -> None:
+
+class Cable:
+    """A cable from this process's machine to another. This process must run under `APART`.
+
+    rate: each way, in the words of `tc`; empty: as fast as memory."""
+
+    def __init__(self, rate: str = "") -> None:
+        self._rate = rate
         run(["ip", "link", "set", "lo", "up"])
         run(["ip", "link", "add", "here", "type", "veth", "peer", "name", "there"])
         run(["ip", "address", "add", f"{HERE}/24", "dev", "here"])
         run(["ip", "link", "set", "here", "up"])
+        if rate:
+            run(shape("here", rate))
 
     def plug_in(self, process: int) -> None:
         """Connect the other end to the machine of a process started by `unshare --net`."""
-        inside = ["nsenter", "--target", str(process), "--net", "ip"]
+        inside = ["nsenter", "--target", str(process), "--net"]
         run(["ip", "link", "set", "there", "netns", str(process)])
-        run([*inside, "link", "set", "lo", "up"])
-        run([*inside, "address", "add", f"{THERE}/24", "dev", "there"])
-        run([*inside, "link", "set", "there", "up"])
+        run([*inside, "ip", "link", "set", "lo", "up"])
+        run([*inside, "ip", "address", "add", f"{THERE}/24", "dev", "there"])
+        run([*inside, "ip", "link", "set", "there", "up"])
+        if self._rate:
+            run([*inside, *shape("there", self._rate)])
 
 
 def network_in_words(why_not: str) -> str:
@@ -68,10 +84,10 @@ def network_in_words(why_not: str) -> str:
 
 class ProgramUnderTest:
     """A client in a process of its own, and the engine's side of the link to it. client: a function that calls
-    `given_task` and returns its result."""
+    `given_task` and returns its result. rate: of the cable to another machine."""
 
-    def __init__(self, client: Callable[[], object], *, apart: bool, ports: int = 1) -> None:
-        self._cable = Cable() if apart else None
+    def __init__(self, client: Callable[[], object], *, apart: bool, ports: int = 1, rate: str = "") -> None:
+        self._cable = Cable(rate) if apart else None
         self._gate = LinkGate()
         self._listener = Listener(self._gate.inbox, HERE if apart else "127.0.0.1", (0,) * ports)
         self._opened = ExitStack()

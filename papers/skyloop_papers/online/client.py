@@ -17,6 +17,7 @@ from skyloop_client import Bundle, Session, connect
 from skyloop_client.errors import SkyloopError
 from skyloop_client.messages import Velocity
 from skyloop_client.streams import NS_PER_S
+from skyloop_papers.online.turns import Turns
 from skyloop_papers.processes import given_task
 
 PATIENCE_S = 60.0
@@ -47,14 +48,16 @@ class Turning:
 
 
 def with_engine(address: str, task: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of this machine's clock at which each question was sent and each bundle was decoded."""
+    """Seconds of this machine's clock at which each question was sent, each bundle decoded, each setpoint decided."""
     streams, frames, warm = task["streams"], task["frames"], task["warm"]
     spread = streams if task["ports"] > 1 else ()
-    asked, decoded = [], []
+    asked, decoded, decided = [], [], []
+    turns = turns_of(task)
     with connect(address, spread=spread, timeout=PATIENCE_S) as session:
         pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))
         for number in range(warm + frames):
+            turns.wait(number)
             asked.append(time.perf_counter())
             bundle = session.ask(setpoint, want=streams, fresh=streams)
             decoded.append(time.perf_counter())
@@ -62,8 +65,15 @@ def with_engine(address: str, task: dict[str, Any]) -> dict[str, Any]:
                 raise SystemExit(f"refused: {bundle.refused[0]}")
             if number >= warm:
                 setpoint = pilot(bundle)
-        asked.append(time.perf_counter())
-    return {"asked": asked, "decoded": decoded, "turned": pilot.turned, "unaligned": pilot.unaligned}
+            decided.append(time.perf_counter())
+        turns.close()
+    return {
+        "asked": asked, "decoded": decoded, "decided": decided, "turned": pilot.turned, "unaligned": pilot.unaligned
+    }  # fmt: skip
+
+
+def turns_of(task: dict[str, Any]) -> Turns:
+    return Turns(task["turns"], task["warm"], task["turn"])
 
 
 # ---- the SUT on board
@@ -118,10 +128,11 @@ class Gathering:
 
 
 def on_board(address: str, task: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of this machine's clock: questions sent, bundles pulled, bundles handed to the CUT."""
+    """Seconds of this machine's clock: questions sent, bundles pulled and handed to the CUT, setpoints decided."""
     streams, frames, warm = task["streams"], task["frames"], task["warm"]
     period_ns = round(NS_PER_S / task["rate_hz"])
-    asked, decoded, handed, size = [], [], [], 0
+    asked, decoded, handed, decided, size = [], [], [], [], 0
+    turns = turns_of(task)
     with connect(address, timeout=PATIENCE_S) as session:
         gathering = Gathering(address, streams)
         pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
@@ -131,6 +142,7 @@ def on_board(address: str, task: dict[str, Any]) -> dict[str, Any]:
         late_ns = max(session.infos[session.full_name(stream)].latency_ns for stream in streams)
         try:
             for number in range(warm + frames):
+                turns.wait(number)
                 asked.append(time.perf_counter())
                 wanted_ns = (t_ns // period_ns + 1) * period_ns
                 gathering.begin(wanted_ns)
@@ -144,16 +156,18 @@ def on_board(address: str, task: dict[str, Any]) -> dict[str, Any]:
                     raise SystemExit(f"refused: {bundle.refused[0]}")
                 if number >= warm:
                     setpoint = pilot(with_samples(bundle, session, streams, gathering.samples))
+                decided.append(time.perf_counter())
+                if number >= warm:
                     size += sum(map(bytes_of, gathering.samples))
-            asked.append(time.perf_counter())
+            turns.close()
         except threading.BrokenBarrierError:
             why = gathering.trouble[0] if gathering.trouble else f"no sample within {PATIENCE_S:.0f} s"
             raise SystemExit(f"a sensor's thread failed: {why}") from None
         finally:
             gathering.close()
     return {
-        "asked": asked, "decoded": decoded, "handed": handed, "turned": pilot.turned, "unaligned": pilot.unaligned,
-        "bytes": size / frames,
+        "asked": asked, "decoded": decoded, "handed": handed, "decided": decided, "turned": pilot.turned,
+        "unaligned": pilot.unaligned, "bytes": size / frames,
     }  # fmt: skip
 
 

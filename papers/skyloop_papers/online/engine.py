@@ -36,11 +36,11 @@ def scenario_of(task: dict[str, Any]) -> Scenario:
 
 
 def fly(task: dict[str, Any]) -> dict[str, Any]:
-    """Rows of t1a, t1b, t2, t3 in s, one per frame. They add up to the time from the first question to the last."""
+    """Rows of t1a, t1b, t2, t3 in s, one per frame: together the time from a question to the next setpoint."""
     streams = [*STREAMS, *(["radar0/raw"] if task["radar"] else [])]
     # images of the climb are not needed
     with (
-        ProgramUnderTest(client, apart=task["apart"], ports=task["ports"]) as cut,
+        ProgramUnderTest(client, apart=task["apart"], ports=task["ports"], rate=task["cable"]) as cut,
         build(scenario_of(task), wanted=lambda t_ns: t_ns >= 1e9 * RISE_S) as simulation,
     ):
         stuck = threading.Timer(task["patience_s"], cut.process.kill)
@@ -51,25 +51,29 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
             link = cut.begin(simulation, SessionOptions(), {**task, "streams": streams, "warm": WARM_FRAMES})
             while not link.over and cut.is_running:
                 simulation.step()
-            return rows_of(cut.result(task["patience_s"]), link)
+            return rows_of(cut.result(task["patience_s"]), link, task["turn"])
         finally:
             stuck.cancel()
 
 
-def rows_of(seen: dict[str, Any], link: Coordinator) -> dict[str, Any]:
-    """Durations from the stamps of the CUT and the SUT, which use the same clock."""
+def rows_of(seen: dict[str, Any], link: Coordinator, turn: int) -> dict[str, Any]:
+    """Durations from the stamps of the CUT and the SUT, which use the same clock.
+
+    The first frame of a turn is left out: all that it needs has slept meanwhile."""
     rows = []
-    asked, decoded = seen["asked"][WARM_FRAMES:], seen["decoded"][WARM_FRAMES:]
+    asked, decoded, decided = (seen[stamps][WARM_FRAMES:] for stamps in ("asked", "decoded", "decided"))
     served = link.timeline.rows[WARM_FRAMES:]
     handed = seen.get("handed", [])[WARM_FRAMES:]
     for k, row in enumerate(served):
+        if k % turn == 0:
+            continue
         acted, ready = (link.began + wall_ns / 1e9 for wall_ns in (row.wall_acted_ns, row.wall_ready_ns))
         if handed:
             # the SUT is on the board: it has a bundle once that is decoded, and the CUT once it is handed over
             ready, taken = decoded[k], handed[k]
         else:
             taken = decoded[k]
-        rows.append([ready - acted, taken - ready, asked[k + 1] - taken, acted - asked[k]])
+        rows.append([ready - acted, taken - ready, decided[k] - taken, acted - asked[k]])
     return {
         "rows": rows,
         "bytes": seen.get("bytes") or sum(row.bytes for row in served) / len(served),

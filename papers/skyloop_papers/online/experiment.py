@@ -1,89 +1,70 @@
 """Table 6 of airloop: bundles per second that a client gets, and the time of each stage (its eq. 1).
 
-The client runs beside the SUT or on another machine, with one port or with five."""
+The client runs beside the SUT or on another machine, with one port or with five, over cables of three rates. Judged is
+what the paper found, that one port with the SUT beside the engine is the fastest, not the rates of two computers."""
 
 from __future__ import annotations
 
 import csv
 import json
 import os
+import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
-from skyloop_papers.experiment import Cell, Experiment, ExperimentPlan, Rule
+from skyloop_papers.experiment import Cell, Experiment, Rule
 from skyloop_papers.online.engine import fly
+from skyloop_papers.online.plan import (
+    CABLES,
+    CONFIGURATIONS,
+    LEVEL,
+    ONE_PORT,
+    PAPERS_CABLE,
+    PUBLISHED,
+    RATE_HZ,
+    OnlinePlan,
+    Setup,
+)
+from skyloop_papers.online.turns import TurnServer
+from skyloop_papers.paired_tests import holm, larger
 from skyloop_papers.plots import figure
 from skyloop_papers.runs import Progress, RunWorkers, keep
-from skyloop_papers.tables import Cells, Form, by_table, lines, paragraph, table
+from skyloop_papers.tables import Cells, Form, by_table, lines, paragraph, shown, table
 from skyloop_papers.two_machines import network_in_words, run_engine, why_not_apart
 
 STAGES = ("t1 engine to SUT", "t1 SUT to CUT", "t2", "t3")
 COLUMNS = ("t1_engine_sut_ms", "t1_sut_cut_ms", "t2_ms", "t3_ms")
 PERCENTILES = (50, 90, 99)
-RATE_HZ = 20.0
+FASTER = "one port is faster"
 COLOURS = ("#2c6fbb", "#7fb3e6", "#e0a030", "#c0392b")
 START_S, SLOWEST_S = 120.0, 0.5
 """Wall s to get ready, and per frame at most. A run that takes longer is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
-    name: str
-    apart: bool
-    spread: bool
-    """A port for each sensor and one for commands."""
-    published: float | None
-    """Frames per second, without radar."""
-    board: bool = False
-    """The SUT runs beside the CUT and pulls from the engine, with a thread for each sensor."""
+class FlownSetup:
+    """One set-up, flown several times."""
 
-    def ports(self, radar: bool) -> int:
-        return 5 + radar if self.spread else 1
-
-
-CONFIGURATIONS = (
-    Configuration("SUT and CUT on board, engine remote, one port", True, False, 8.45, board=True),
-    Configuration("SUT with the engine, CUT remote, one port", True, False, 11.72),
-    Configuration("SUT with the engine, CUT remote, a port each", True, True, 8.44),
-    Configuration("all on one machine, one port", False, False, None),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class OnlinePlan(ExperimentPlan):
-    frames: int = 1000
-    runs: int = 3
-    world: str = "park"
-    radar: tuple[bool, ...] = (False, True)
-
-    def plain(self) -> dict[str, Any]:
-        configurations = [asdict(configuration) for configuration in CONFIGURATIONS]
-        sized = {"frames": self.frames, "world": self.world, "radar": list(self.radar)}
-        return {**sized, "rate_hz": RATE_HZ, "configurations": configurations, "runs": self.runs}
-
-
-@dataclass(frozen=True, slots=True)
-class FlownConfiguration:
-    """One configuration, flown several times."""
-
-    configuration: Configuration
-    radar: bool
+    setup: Setup
     runs: list[Array]
     """(frames, 4) s of each stage, for each run."""
     conditions: dict[str, Any]
 
     @property
     def name(self) -> str:
-        return f"{self.configuration.name}, {'with' if self.radar else 'without'} radar"
+        return self.setup.name
 
     @property
     def published(self) -> float | None:
-        return None if self.radar else self.configuration.published
+        as_theirs = self.setup.cable == PAPERS_CABLE and not self.setup.radar
+        return self.setup.configuration.published if as_theirs else None
 
     @property
     def seconds(self) -> Array:
@@ -96,48 +77,46 @@ class FlownConfiguration:
         return [len(run) / float(run.sum()) for run in self.runs]
 
 
-class OnlineExperiment(Experiment[OnlinePlan, list[FlownConfiguration]]):
+class OnlineExperiment(Experiment[OnlinePlan, list[FlownSetup]]):
     paper = "airloop"
-    plans = OnlinePlan(), OnlinePlan(frames=60, runs=1)
-    rules = (Rule("speed", "laptop with an i5-11400H and an RTX 3060, and a Jetson Nano", table="Table 6"),)
+    plans = OnlinePlan(), OnlinePlan(turns=3, runs=1, other_runs=1)
+    rules = (
+        Rule("speed", "laptop with an i5-11400H and an RTX 3060, and a Jetson Nano", table="Table 6"),
+        Rule("same", "the link and the codec are others", table="one port over"),
+        Rule("claim", "the page says what came out instead", table="claims"),
+    )
     pictures = ("online.png",)
     not_run_by_run = "it measures times of this machine"
 
-    def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownConfiguration]:
-        """Round after round through all configurations, so that a slow hour of the machine affects them all."""
+    def fly(self, plan: OnlinePlan, folder: Path, progress: Progress, workers: RunWorkers) -> list[FlownSetup]:
+        """Round after round through all set-ups. Those of one cable take turns within a round."""
         why_not = why_not_apart()
-        wanted = [(configuration, radar) for radar in plan.radar for configuration in CONFIGURATIONS]
-        for k in range(plan.runs):
-            for number, (configuration, radar) in enumerate(wanted):
-                path = folder / "runs" / f"{number}-{k}.json"
-                if not path.exists():
-                    keep(path, flown(configuration, radar, plan, why_not))
-                    which = f"{configuration.name}, {'with' if radar else 'without'} radar"
-                    progress(f"{which}, run {k + 1} of {plan.runs}")
-        every = []
-        for number, (configuration, radar) in enumerate(wanted):
-            runs = [json.loads((folder / "runs" / f"{number}-{k}.json").read_text()) for k in range(plan.runs)]
-            conditions = {
-                **runs[0]["conditions"],
-                **{name: sum(run["conditions"][name] for run in runs) for name in ("unaligned", "violations")},
-                "load_before": [run["conditions"]["load_before"] for run in runs],
-            }
-            every.append(FlownConfiguration(configuration, radar, [np.array(run["rows"]) for run in runs], conditions))
-        return every
+        if not why_not and (no_cable := next(filter(None, map(why_not_apart, plan.cables)), "")):
+            raise SetupError(f"online needs cables of a given rate (tc, with the queue tbf): {no_cable}")
+        flown: dict[Setup, list[dict[str, Any]]] = {}
+        for k in range(max(plan.runs, plan.other_runs)):
+            for ring in plan.rings(k):
+                paths = {setup: folder / "runs" / f"{setup.file}-{k}.json" for setup in ring}
+                if not all(path.exists() for path in paths.values()):
+                    for setup, run in fly_ring(ring, plan, why_not).items():
+                        keep(paths[setup], run)
+                    progress(f"{', '.join(setup.name for setup in ring)}: run {k + 1}")
+                for setup, path in paths.items():
+                    flown.setdefault(setup, []).append(json.loads(path.read_text(encoding="utf-8")))
+        return [_flown(setup, runs) for setup, runs in flown.items()]
 
-    def judge(self, plan: OnlinePlan, runs: list[FlownConfiguration]) -> list[Cell]:
-        """Frames per second beside the paper's, then the time by stage."""
-        cells = []
+    def judge(self, plan: OnlinePlan, runs: list[FlownSetup]) -> list[Cell]:
+        """Frames per second beside the paper's, how much faster one port is, and the time by stage."""
+        cells = [_mean("Table 6", one.name, "", one.published, one.fps, "1/s", one.conditions) for one in runs]
+        cells += findings(runs)
         for one in runs:
-            mean, sd = float(np.mean(one.fps)), float(np.std(one.fps, ddof=1)) if len(one.runs) > 1 else None
-            cells.append(Cell("Table 6", one.name, "", one.published, mean, "1/s", len(one.runs), sd, one.conditions))
             for stage, seconds in zip(STAGES, one.seconds.T, strict=True):
                 for q in PERCENTILES:
                     value = float(1e3 * np.percentile(seconds, q))
                     cells.append(Cell("eq. 1", one.name, f"{stage}, p{q}", None, value, "ms", len(seconds)))
         return cells
 
-    def write(self, folder: Path, plan: OnlinePlan, runs: list[FlownConfiguration], cells: Sequence[Cell]) -> None:
+    def write(self, folder: Path, plan: OnlinePlan, runs: list[FlownSetup], cells: Sequence[Cell]) -> None:
         write_times(folder, runs)
         plot_stages(runs, folder / "online.png")
 
@@ -146,6 +125,7 @@ class OnlineExperiment(Experiment[OnlinePlan, list[FlownConfiguration]]):
         rated, stages = found["Table 6"], Cells(found["eq. 1"])
         return {
             "rates": lines(rated, RATES),
+            "finding": _finding(found["one port over"], Cells(found["claims"])),
             "stages": _stages(stages),
             "conditions": _conditions(rated),
             "share": _share(stages),
@@ -155,33 +135,89 @@ class OnlineExperiment(Experiment[OnlinePlan, list[FlownConfiguration]]):
 EXPERIMENT = OnlineExperiment()
 
 
-def flown(configuration: Configuration, radar: bool, plan: OnlinePlan, why_not_apart: str) -> dict[str, Any]:
-    """One configuration in its own processes, which have ended afterwards."""
+def _mean(
+    name: str, row: str, column: str, published: float | None, values: Sequence[float], unit: str, about: dict[str, Any]
+) -> Cell:
+    spread = statistics.stdev(values) if len(values) > 1 else None
+    return Cell(name, row, column, published, statistics.mean(values), unit, len(values), spread, about)
+
+
+def findings(flown: Sequence[FlownSetup]) -> list[Cell]:
+    """On each cable, how many times as fast one port with the SUT beside the engine is as the others, round by round;
+    and on the paper's, whether it is faster at all."""
+    fps = {(one.setup.configuration, one.setup.cable): one.fps for one in flown if not one.setup.radar}
+    ratios, tests = [], {}
+    for other in PUBLISHED:
+        for cable, rate in CABLES.items():
+            if (other, cable) not in fps:
+                continue
+            quick, slow = fps[ONE_PORT, cable], fps[other, cable]
+            published = PUBLISHED[other] if cable == PAPERS_CABLE else None
+            ratio = [a / b for a, b in zip(quick, slow, strict=True)]
+            ratios.append(_mean("one port over", other.name, rate, published, ratio, "1", {}))
+            if cable == PAPERS_CABLE:
+                tests[other.name] = larger(quick, slow)
+    corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
+    return ratios + [
+        Cell(
+            "claims", name, FASTER, 1.0, float(corrected[name] < LEVEL), "held",
+            conditions={"p": float(f"{p:.3g}"), "p_holm": float(f"{corrected[name]:.3g}")},
+        )
+        for name, p in tests.items()
+    ]  # fmt: skip
+
+
+def _flown(setup: Setup, runs: Sequence[dict[str, Any]]) -> FlownSetup:
+    conditions = {
+        **runs[0]["conditions"],
+        **{name: sum(run["conditions"][name] for run in runs) for name in ("unaligned", "violations")},
+        "load_before": [run["conditions"]["load_before"] for run in runs],
+    }
+    return FlownSetup(setup, [np.array(run["rows"]) for run in runs], conditions)
+
+
+def fly_ring(ring: Sequence[Setup], plan: OnlinePlan, why_not_apart: str) -> dict[Setup, dict[str, Any]]:
+    """Each set-up once, in processes of its own, all at the same time but frame by frame in turns."""
+    with TurnServer(len(ring)) as server, ThreadPoolExecutor(len(ring)) as pool:
+        started = [pool.submit(fly_once, setup, plan, why_not_apart, server.path) for setup in ring]
+        try:
+            return {setup: run.result() for setup, run in zip(ring, started, strict=True)}
+        except BaseException:
+            server.close()
+            raise
+
+
+def fly_once(setup: Setup, plan: OnlinePlan, why_not_apart: str, turns: str) -> dict[str, Any]:
+    """turns: the path of the server."""
+    configuration = setup.configuration
     apart = configuration.apart and not why_not_apart
-    patience_s = START_S + SLOWEST_S * plan.frames
+    patience_s = START_S + len(CONFIGURATIONS) * SLOWEST_S * plan.frames
     task = {
-        "frames": plan.frames, "world": plan.world, "rate_hz": RATE_HZ, "radar": radar, "apart": apart,
-        "ports": configuration.ports(radar), "board": configuration.board, "patience_s": patience_s,
+        "frames": plan.frames, "turn": plan.turn, "turns": turns, "world": plan.world, "rate_hz": RATE_HZ,
+        "radar": setup.radar, "apart": apart, "ports": configuration.ports(setup.radar), "board": configuration.board,
+        "patience_s": patience_s, "cable": setup.cable if apart else "",
     }  # fmt: skip
     load = os.getloadavg()[0]
     seen = run_engine("reproduce online", fly, task, apart=apart, patience_s=patience_s + 10.0)
     here = "loopback; the CUT is a process of its own"
     network = network_in_words(why_not_apart) if configuration.apart else here
     conditions = {
-        "world": plan.world, "frames": plan.frames, "runs": plan.runs, "width": 320, "height": 240,
-        "ports": task["ports"], "network": network, "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
+        "world": plan.world, "frames": len(seen["rows"]), "width": 320, "height": 240,
+        "ports": task["ports"], "cable": CABLES[setup.cable] if configuration.apart else "none", "network": network,
+        "mode": "sync", "bytes_per_frame": round(seen["bytes"]),
         "turned_deg": round(float(np.degrees(seen["turned"])), 1), "unaligned": seen["unaligned"],
         "violations": seen["violations"], "cores": os.cpu_count(), "load_before": round(load, 1),
     }  # fmt: skip
     return {"rows": seen["rows"], "conditions": conditions}
 
 
-def write_times(folder: Path, flown: Sequence[FlownConfiguration]) -> None:
+def write_times(folder: Path, flown: Sequence[FlownSetup]) -> None:
     """Write the times of every frame, and their percentiles."""
-    times: list[list[object]] = [["configuration", "ports", "radar", "run", "frame", *COLUMNS]]
-    percentiles: list[list[object]] = [["configuration", "ports", "radar", "percentile", *COLUMNS]]
+    times: list[list[object]] = [["configuration", "cable", "ports", "radar", "run", "frame", *COLUMNS]]
+    percentiles: list[list[object]] = [["configuration", "cable", "ports", "radar", "percentile", *COLUMNS]]
     for one in flown:
-        which = (one.configuration.name, one.conditions["ports"], one.radar)
+        setup, about = one.setup, one.conditions
+        which = (setup.configuration.name, about["cable"], about["ports"], setup.radar)
         times += [[*which, k, j, *_ms(row)] for k, run in enumerate(one.runs) for j, row in enumerate(run)]
         percentiles += [[*which, q, *_ms(np.percentile(one.seconds, q, axis=0))] for q in PERCENTILES]
     for name, rows in (("times", times), ("percentiles", percentiles)):
@@ -193,7 +229,7 @@ def _ms(seconds: Array) -> list[str]:
     return [f"{1e3 * value:.4f}" for value in seconds]
 
 
-def plot_stages(flown: Sequence[FlownConfiguration], path: Path) -> None:
+def plot_stages(flown: Sequence[FlownSetup], path: Path) -> None:
     """Stacked bars of mean ms per stage. The right panel leaves out the first stage, which is many times the others."""
     names = [one.name.replace(", ", "\n", 1) for one in flown]
     with figure(path, (11, 0.6 * len(names) + 1.9), dpi=110) as drawn:
@@ -221,9 +257,23 @@ def plot_stages(flown: Sequence[FlownConfiguration], path: Path) -> None:
 RATES: dict[str, Form] = {
     "where": "{row}",
     "ports": "{ports}",
+    "runs": "{n}",
     "paper, frames/s": "{published:g}",
     "here, frames/s": "{ours:.1f}[ ± {sd:.1f}]",
 }
+
+
+def _finding(ratios: Sequence[Cell], faster: Cells) -> str:
+    if not ratios:
+        return "Not measured yet.\n"
+    rows = []
+    for cell in ratios:
+        published = cell.published is not None
+        claim = faster.get((cell.row, FASTER)) if published else None
+        size = [cell.column, cell.row, shown(cell, "{published:.2f}"), shown(cell, "{ours:.2f}[ ± {sd:.2f}]")]
+        rows.append([*size, cell.verdict if published else "", shown(claim, "{p_holm:g}"), shown(claim, "{verdict}")])
+    heads = ("cable", "one port over", "paper", "here", "as much faster", "p, Holm", "faster at all")
+    return table(heads, rows)
 
 
 def _stages(cells: Cells) -> str:
@@ -252,7 +302,7 @@ def _conditions(rated: Sequence[Cell]) -> str:
     loads = [load for cell in rated for load in cell.conditions["load_before"]]
     wrong = sum(cell.conditions["unaligned"] + cell.conditions["violations"] for cell in rated)
     return paragraph(
-        f"{first['runs']} runs of {first['frames']} frames each, mean and standard deviation of the runs;",
+        f"Runs of {first['frames']} frames each, mean and standard deviation of the runs;",
         f"{first['cores']} cores without a GPU. Another machine: {first['network']}.",
         f"Load averages before the runs: {min(loads):g} to {max(loads):g}.",
         f"Bundles whose samples were not of one instant, and commands before their time: {wrong}.",

@@ -3,29 +3,27 @@ speed of the board."""
 
 from __future__ import annotations
 
-import json
-import statistics
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from skyloop.campaigns.pools import local_pool
-from skyloop.links.loop.coordinator import TABLE_I as REAL_DELAYS
 from skyloop.links.loop.loop_link import LoopConfig
 from skyloop.links.loop.targets import LocalProcess, PowerModel
 from skyloop.run import run_scenario
 from skyloop_client.errors import LinkError, SetupError, SkyloopError
-from skyloop_papers.runs import Job, Progress, Run, all_runs, keep, silent
+from skyloop_papers.runs import Job, Progress, Run, all_runs, silent
 from skyloop_papers.sync_hil.plan import (
-    COMPUTING_S,
-    DELAYED,
-    DELAYED_RATE_HZ,
+    ACQUIRING,
+    BOARD,
+    FIRST_RUN,
     FREE,
     HOST,
     SAMPLES,
     SENSORS,
     SLOW_SIMULATOR,
+    TARGET,
     SyncPlan,
     Table,
     run_of,
@@ -38,8 +36,7 @@ POWER = PowerModel(0.0, 0.0)
 """The board does not draw from the vehicle's battery, as in the flights for the tables."""
 AT_ONCE = {FREE: 12}
 """Runs at a tenth of real time mostly sleep. All others run two at a time, one for each core."""
-BOARD_RUNS = "Table II", HOST
-"""The runs whose processor time gives the board's speed."""
+RECORDS = {"range": "RangeSample", "front": "CameraImage"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +64,14 @@ def runs_of(plan: SyncPlan) -> Iterator[SyncRun]:
     for table in plan.tables:
         streams = SENSORS if table.task == "sensor-characterisation" else ("",)
         for setup, count in table.runs.items():
-            yield from (SyncRun(table, setup, k, stream) for stream in streams for k in range(count))
+            yield from (
+                SyncRun(table, setup, k, stream) for stream in streams for k in range(FIRST_RUN, FIRST_RUN + count)
+            )
 
 
-def fly_all(
-    runs: Iterable[SyncRun], board: float, folder: Path, progress: Progress = silent, at_once: int = 2
-) -> dict[str, Run]:
+def fly_all(runs: Iterable[SyncRun], folder: Path, progress: Progress = silent, at_once: int = 2) -> dict[str, Run]:
     """The scores of these runs, by their names, after the missing ones were flown."""
-    jobs = [Job.of(folder, run.name, fly, run, board) for run in runs]
+    jobs = [Job.of(folder, run.name, fly, run) for run in runs]
     return all_runs(jobs, local_pool(at_once), progress, _describe)
 
 
@@ -82,14 +79,14 @@ def _describe(score: Run) -> str:
     return score.get("unfinished") or ", ".join(f"{what} {value:.3g}" for what, value in score.items())
 
 
-def fly(run: SyncRun, board: float, pace: float | None = None) -> Run:
+def fly(run: SyncRun, pace: float | None = None) -> Run:
     """Its scores, or why it is unfinished. `pace` is the simulator's, if it differs from that of the set-up."""
-    scenario = run_of(run.table, run.k, rate_hz=DELAYED_RATE_HZ if run.setup == DELAYED else None)
-    runs_on = computer(run.arguments, speed_for(run.setup, board))
+    scenario = run_of(run.table, run.k)
+    runs_on = computer(run.arguments, 1.0 if run.setup == HOST else BOARD)
     with tempfile.TemporaryDirectory(prefix="skyloop-sync-hil-") as scratch:
         folder = Path(scratch) / "run"
         try:
-            outside = options_for(run.table, run.setup, pace).model_copy(update={"target": runs_on})
+            outside = options_for(run.setup, pace).model_copy(update={"target": runs_on})
             summary = run_scenario(scenario, folder, links=[outside])
             how = runs_on.ended()
             if how is not None and not how.startswith("exit code 0"):
@@ -97,19 +94,6 @@ def fly(run: SyncRun, board: float, pace: float | None = None) -> Run:
             return SCORES[run.table.task](read_run(folder, summary), scenario)
         except SkyloopError as error:
             return {"unfinished": str(error)}
-
-
-def board_speed(flown: Sequence[Run], folder: Path) -> float:
-    """Measured once, from Table II on the host alone, and then kept."""
-    path = folder / "board.json"
-    if path.exists():
-        return float(json.loads(path.read_text(encoding="utf-8"))["speed"])
-    if not flown or any("unfinished" in score for score in flown):
-        raise LinkError(f"Table II came to no end on the host: see {folder / 'runs'}/table-ii-host-*.json")
-    mean = statistics.mean(score["computing (s)"] for score in flown)
-    speed = float(f"{mean / COMPUTING_S:.2g}")
-    keep(path, {"speed": speed, "computing_on_host_s": mean, "computing_on_board_s": COMPUTING_S})
-    return speed
 
 
 def source() -> str:
@@ -125,22 +109,17 @@ def computer(arguments: Sequence[str], speed: float) -> LocalProcess:
     return LocalProcess([source(), *arguments], clock="cpu", speed=speed, freeze=True, name=f"board of speed {speed:g}")
 
 
-def options_for(table: Table, setup: str, pace: float | None = None) -> LoopConfig:
-    """The time mode. In Table I samples are acquired as they come, in real time."""
-    delays = REAL_DELAYS if table.delays or setup == DELAYED else {}
-    if table.name == "Table I" and setup != DELAYED:
-        return LoopConfig(mode="none", pace=1.0, hang_s=HANG_S, power=POWER)
+def options_for(setup: str, pace: float | None = None) -> LoopConfig:
+    """The time mode, and what the acquisition of a sample takes.
+
+    A cable takes its time however slow the simulator is: without synchronisation less simulated time passes meanwhile.
+    """
     if setup == FREE:
-        return LoopConfig(mode="none", pace=pace or SLOW_SIMULATOR, hang_s=HANG_S, power=POWER)
-    return LoopConfig(delays=delays, pace=pace, hang_s=HANG_S, power=POWER)
+        pace = pace or SLOW_SIMULATOR
+        return LoopConfig(mode="none", delays=_delays(TARGET, pace), pace=pace, hang_s=HANG_S, power=POWER)
+    return LoopConfig(delays=_delays(setup), pace=pace, hang_s=HANG_S, power=POWER)
 
 
-def speed_for(setup: str, board: float) -> float:
-    return 1.0 if setup in (HOST, DELAYED) else board
-
-
-def described(setup: str, board: float) -> str:
-    """The description of the target in the results."""
-    if setup in (HOST, DELAYED):
-        return "this machine, on the program's processor time"
-    return f"a computer of {board:g} of this machine's speed"
+def _delays(setup: str, pace: float = 1.0) -> dict[str, float]:
+    """Simulated s by kind of record."""
+    return {RECORDS[stream]: pace * seconds for stream, seconds in ACQUIRING[setup].items()}

@@ -14,8 +14,8 @@ from pathlib import Path
 from skyloop.campaigns.pools import local_pool
 from skyloop_client.errors import LinkError
 from skyloop_papers.runs import Job, Run, all_runs, silent
-from skyloop_papers.sync_hil.flights import BOARD_RUNS, SyncRun, board_speed, fly, fly_all
-from skyloop_papers.sync_hil.plan import FREE, HOST, TABLES, TARGET, TIME
+from skyloop_papers.sync_hil.flights import SyncRun, fly
+from skyloop_papers.sync_hil.plan import FIRST_RUN, FREE, TABLES, TARGET, TIME
 
 SLOWED = (1, 3, 10)
 """Factors by which the simulator is slower than real time."""
@@ -79,27 +79,19 @@ def acid_test(
     found: dict[str, Times] = {"sync": {}, "none": {}}
     with tempfile.TemporaryDirectory(prefix="skyloop-acid-") as scratch:
         folder = Path(scratch)
-        board = _board(folder)
         for mode in modes:
             for times in slowed:
-                named = {f"{mode}-{times}-{k}": k for k in range(runs)}
-                jobs = [Job.of(folder, name, time_of, task, mode, times, k, board) for name, k in named.items()]
+                named = {f"{mode}-{times}-{k}": k for k in range(FIRST_RUN, FIRST_RUN + runs)}
+                jobs = [Job.of(folder, name, time_of, task, mode, times, k) for name, k in named.items()]
                 flown = all_runs(jobs, local_pool(max(1, min(times // 2, most_at_once))), silent, str)
                 found[mode][times] = [run[TIME] for run in flown.values()]
     return AcidTest(task, found["sync"], found["none"])
 
 
-def _board(folder: Path, runs: int = 3) -> float:
-    """A board as in the tables, from fewer runs."""
-    table = next(one for one in TABLES if one.name == BOARD_RUNS[0])
-    on_host = fly_all([SyncRun(table, HOST, k) for k in range(runs)], 1.0, folder)
-    return board_speed(list(on_host.values()), folder)
-
-
-def time_of(task: str, mode: str, slowed: int, k: int, board: float) -> Run:
-    """The scores of the k-th run on the slow board."""
+def time_of(task: str, mode: str, slowed: int, k: int) -> Run:
+    """The scores of the k-th run on the target."""
     table = next(one for one in TABLES if one.task == task)
-    score = fly(SyncRun(table, TARGET if mode == "sync" else FREE, k), board, pace=1.0 / slowed)
+    score = fly(SyncRun(table, TARGET if mode == "sync" else FREE, k), pace=1.0 / slowed)
     if "unfinished" in score:
         raise LinkError(f"{task}, {mode}, simulator slowed {slowed} times, run {k}: {score['unfinished']}")
     return score
