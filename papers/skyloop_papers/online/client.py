@@ -20,7 +20,8 @@ from skyloop_client.streams import NS_PER_S
 from skyloop_papers.online.turns import Turns
 from skyloop_papers.processes import given_task
 
-PATIENCE_S = 60.0
+PATIENCE_S = 600.0
+"""Wall s, other set-ups' turns included."""
 FASTEST = 1.5
 """rad/s, the fastest turn of the vehicle. With few frames there is no time for a whole turn."""
 

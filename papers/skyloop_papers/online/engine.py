@@ -48,7 +48,9 @@ def fly(task: dict[str, Any]) -> dict[str, Any]:
         try:
             simulation.send(Arm(), TakeOff(HEIGHT))
             simulation.run_until(RISE_S)
-            link = cut.begin(simulation, SessionOptions(), {**task, "streams": streams, "warm": WARM_FRAMES})
+            # a client that waits for its turn is silent, but not hung
+            options = SessionOptions(hang_s=task["patience_s"])
+            link = cut.begin(simulation, options, {**task, "streams": streams, "warm": WARM_FRAMES})
             while not link.over and cut.is_running:
                 simulation.step()
             return rows_of(cut.result(task["patience_s"]), link, task["turn"])
