@@ -63,7 +63,7 @@ def test_the_other_reading_of_the_published_second_stage_waits_for_the_heading()
 
 
 def test_a_regulator_without_a_new_input_goes_on_and_lands() -> None:
-    lost = {"hidden": (5.0, 1e9), "heading_deg": 0.0}
+    lost: dict[str, Any] = {"hidden": (5.0, 1e9), "heading_deg": 0.0}
     published = Drop({"second_stage": "published", "when_lost": "go on", "give_up_after": 5.0}, **lost)
     assert published.stages == ["over", "down", "land"]
     assert min(command.vz for command in published.commands[published.at(5.1) : -1]) > 0.0
