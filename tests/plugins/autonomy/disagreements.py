@@ -4,6 +4,8 @@ The plan, written before the flights that count:
 
 - The tests of `vio/agreement.py` were made with flights of seed 501 (25 m in room, corridor, house and park). Their two
   numbers, one second and five sigmas, are not changed after looking at what is judged here.
+- Changed once, after an ordinary flight in a fifth world (warehouse, seed 428125) was told to be wrong: corrections are
+  measured in the published sigmas, not in the filter's own. All that is judged was judged again.
 - Judged are flights of 14 m of seed 7301 in the same four worlds, which nothing was chosen with. The trouble begins at
   15 s of each. (Seed 7302 was planned as well. It was never recorded, for want of computers.)
 - An ordinary flight is held if the estimate stays valid from its start to its end, and its numbers are those that the

@@ -21,8 +21,10 @@ CONTRADICTION = "the images contradict the IMU"
 class EstimateCheck:
     """Each step of the filter is evidence. Over a second, two things must hold:
 
-    - The corrections are as large as the filter expects: the sum of their squared sizes is below the limit of χ². One
-      step counts at most as much as a single one may, because one blow is no disagreement.
+    - The corrections are as large as the filter expects: the sum of their squared sizes, in the sigmas that are
+      published, is below the limit of χ². The filter's own sigmas are smaller than its errors where corners keep an
+      error for many pairs, as in a warehouse. One step counts at most as much as a single one may, because one blow is
+      no disagreement.
     - More corners fit than not, of those that the filter tests."""
 
     def __init__(self, settings: VioSettings) -> None:
@@ -50,7 +52,7 @@ class EstimateCheck:
 
     def _weighed(self, t_ns: int, surprise: Array, taken: int, refused: int) -> float:
         size, freedom = surprise.tolist()
-        size = min(size, gate_limit(freedom, _SIGMAS)) if freedom else 0.0
+        size = min(size / self._settings.sigma_scale**2, gate_limit(freedom, _SIGMAS)) if freedom else 0.0
         begin_ns = t_ns - round(_WITHIN_S / _S)
         self._evidence = [each for each in self._evidence if each[0] > begin_ns]
         self._evidence.append((t_ns, size, freedom, taken, refused))
