@@ -18,6 +18,7 @@ from skyloop.world.earth import Earth
 from skyloop.world.ground import Ground
 from skyloop_client.messages import Array
 
+STAMPS = ("index", "arrival_ns", "t_ns")
 UNDER_M = 0.5
 """m, how far a body origin may be below the ground: legs give way, and a crash at speed presses them in."""
 
@@ -76,17 +77,17 @@ def _of_stream(name: str, columns: dict[str, list[str]]) -> Iterator[str]:
     if "row of another length" in columns:
         yield f"{name}: row {columns['row of another length'][0]} has another length than the head"
         return
-    for stamp in ("index", "arrival_ns", "t_ns"):
+    # events of one instant are told together, whichever happened first
+    for stamp in ("index", "arrival_ns") if name.endswith("/events") or name.startswith("link/") else STAMPS:
         values = np.array(columns.get(stamp, []), np.int64)
-        # several events may happen at one instant, and delayed ones arrive together
-        least = 1 if stamp == "index" or (stamp == "t_ns" and "events" not in name and "link/" not in name) else 0
-        if (np.diff(values) < least).any():
-            yield f"{name}: {stamp} does not grow at row {int(np.argmax(np.diff(values) < least)) + 1}"
+        shrinks = np.diff(values) < (0 if stamp == "arrival_ns" else 1)
+        if shrinks.any():
+            yield f"{name}: {stamp} does not grow at row {int(np.argmax(shrinks)) + 1}"
     # NaN says in a setpoint that a quantity is not tracked, and of a range that nothing is in it
     if name.endswith("/setpoint"):
         return
     for column, cells in columns.items():
-        if column != "range" and any(cell in ("nan", "inf", "-inf") for cell in cells):
+        if column != "distance" and any(cell in ("nan", "inf", "-inf") for cell in cells):
             yield f"{name}: {column} is not a number at row {[c in ('nan', 'inf', '-inf') for c in cells].index(True)}"
 
 

@@ -14,8 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from process_looks import processor_s
+
 CRASHED = 70
 """Exit code of a process that ended with a traceback."""
+LOOK_S = 2.0
+LEAST_USE = 0.01
+"""Of a processor; what uses less waits for something."""
 ALLOWED = (0, 1, 3)
 """Done, a known error, and with `--strict` a failed verdict."""
 
@@ -35,7 +40,7 @@ class Ended:
         """What no user should ever see, in one line; empty if there is nothing of that."""
         last = next((line for line in reversed(self.err.splitlines()) if line.strip()), "")
         if self.code is None:
-            return f"no end after {self.seconds:.0f} s"
+            return f"no end: killed after {self.seconds:.0f} s"
         if "Traceback (most recent call last)" in self.err:
             return f"a traceback: {last[:300]}"
         if self.code not in ALLOWED:
@@ -112,10 +117,17 @@ def _become(
 
 
 def _waited(pid: int, seconds: float) -> int | None:
-    """The exit code. What is left of the process and its children is killed."""
+    """The exit code; None if it used that much processor time, or none for so long. A busy machine is not its fault.
+    What is left of the process and its children is killed."""
     handle = os.pidfd_open(pid)
+    used, idle_since = 0.0, time.monotonic()
     try:
-        ended = bool(select.select([handle], [], [], seconds)[0])
+        while not (ended := bool(select.select([handle], [], [], LOOK_S)[0])):
+            now = processor_s(pid)
+            if now > used + LEAST_USE * LOOK_S:
+                used, idle_since = now, time.monotonic()
+            if now > seconds or time.monotonic() > idle_since + seconds:
+                break
     finally:
         os.close(handle)
     with suppress(ProcessLookupError, PermissionError):

@@ -20,6 +20,16 @@ def tree(pid: int) -> list[int]:
     return found
 
 
+def processor_s(pid: int) -> float:
+    """That a process and its children have used."""
+    total = 0
+    for each in tree(pid):
+        with suppress(OSError, IndexError):
+            words = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+            total += sum(map(int, words[11:15]))
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 def memory_mb(pid: int) -> float:
     """Of a process and its children together; pages that several share are counted once."""
     total = 0
