@@ -268,7 +268,7 @@ def _write_texts(folder: Path) -> None:
     (folder / "craft.yaml").write_text(yaml.safe_dump(craft, sort_keys=False), encoding="utf-8")
     own = {"duration": 0.1, "vehicles": [{"airframe": "craft.yaml"}]}
     (folder / "own.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
-    plan = {"scenario": "hover", "space": {"seed": [1, 2]}, "metrics": ["flown_m"], "success": "flown_m > 1"}
+    plan = {"scenario": "hover", "space": {"duration": [1, 2]}, "metrics": ["flown_m"], "success": "flown_m > 1"}
     (folder / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
     settings = {
         "SettingsVersion": 1.2,
@@ -285,6 +285,6 @@ def _write_texts(folder: Path) -> None:
         },
     }
     (folder / "settings.json").write_text(json.dumps(settings, indent=1), encoding="utf-8")
-    (folder / "way.csv").write_text("x,y,z\n0,0,2\n3,0,2\n3,3,2\n", encoding="utf-8")
+    (folder / "way.csv").write_text("0,0,2\n3,0,2\n3,3,2\n", encoding="utf-8")
     order = '20000000,drone,take_off,"{""height"": 2.0}"'
     (folder / "orders.csv").write_text(f"t_ns,vehicle,order,arguments\n{order}\n", encoding="utf-8")

@@ -72,7 +72,7 @@ def beyond_loopback(pid: int) -> list[str]:
 
 def simulated_s(run: Path) -> float:
     """How far a run folder's rows of truth go; 0 before the first."""
-    with suppress(OSError, IndexError, ValueError):
+    with suppress(OSError, IndexError, ValueError, StopIteration):
         path = next((run / "streams" / "truth").glob("*.csv"))
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 4000))

@@ -14,7 +14,7 @@ from option_values import places, random_scenario
 from trials import Part, Result
 
 SECONDS = 120.0
-"""Processor time of a run, or wall time in which it uses none, after which it is said to hang."""
+"""Processor time of a run, after which it is said to hang."""
 MEMORY = 12 << 30
 """Bytes of addresses; libraries that are never touched take the first three."""
 OWN = """
