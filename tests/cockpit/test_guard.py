@@ -14,6 +14,7 @@ from websockets.typing import Origin
 
 from cockpit_rig import CockpitRig
 from skyloop.cockpit.access_guard import Guard, run_folder
+from skyloop.cockpit.connections import MOST_CONNECTIONS
 from skyloop_client.errors import LinkError
 
 HERE = {b"host": b"127.0.0.1:8707"}
@@ -71,6 +72,19 @@ def test_a_socket_without_the_token_gets_nothing(tmp_path: Path, monkeypatch: py
         with connect(f"ws://127.0.0.1:{rig.port}/api/live") as peer:
             peer.send(json.dumps({"token": token}))
             assert b"hello" in peer.recv(timeout=20)
+
+
+@pytest.mark.processes
+def test_a_crowd_of_sockets_is_turned_away(rig: CockpitRig) -> None:
+    """Those that ask for nothing count, too; one that leaves makes room."""
+    crowd = [socket.create_connection(("127.0.0.1", rig.port), timeout=20.0) for _ in range(MOST_CONNECTIONS + 40)]
+    try:
+        with pytest.raises(ConnectionResetError):
+            crowd[-1].recv(1)
+    finally:
+        for one in crowd:
+            one.close()
+    assert "viewers" in rig.get("/api/about")
 
 
 @pytest.mark.processes

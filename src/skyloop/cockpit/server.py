@@ -31,6 +31,7 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
+from skyloop.cockpit.connections import BoundedConnection
 from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
 from skyloop.cockpit.wire import Fields, frame
@@ -369,6 +370,7 @@ async def serve(options: dict[str, object]) -> None:
         Guarded(app, guard), log_level="error", access_log=False, lifespan="off", ws_max_size=MOST_MESSAGE,
         ws_ping_interval=PING_S, ws_ping_timeout=PONG_S, ws_per_message_deflate=False, limit_concurrency=200,
         timeout_graceful_shutdown=GOODBYE_S, server_header=False, h11_max_incomplete_event_size=MOST_MESSAGE,
+        http=BoundedConnection,
     )  # fmt: skip
     server = uvicorn.Server(config)
     hub.start()
@@ -380,6 +382,8 @@ async def serve(options: dict[str, object]) -> None:
 
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="cockpit: %(message)s")
+    # it warns of every write to a page that has gone
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     asyncio.run(serve(json.loads(sys.argv[1])))
 
 
