@@ -19,7 +19,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.sim.world_view": "WorldView",
     },
     "Messages, streams and errors": {
-        "skyloop_client": "Bundle Session connect fly",
+        "skyloop_client": "Bundle Session connect fly part",
         "skyloop_client.codec": "encode",
         "skyloop_client.errors": (
             "DatasetError Interrupted LinkEnded LinkError MissingExtra PartError RendererError ScenarioError "

@@ -22,6 +22,7 @@ from skyloop.core.files import RowFile, write_whole
 from skyloop.core.machine_info import versions
 from skyloop.recording.run_folder import make_empty_folder, plain
 from skyloop_client.errors import DatasetError, RunFolderError, SkyloopError
+from skyloop_client.regular_files import read_text
 
 MOST_ARCHIVE_BYTES = 64 * 2**20
 """Of a packed run folder. Of a larger one, only what replays it and what shows it is sent."""
@@ -94,9 +95,9 @@ class CampaignFolder:
     def _begin(self, plan: str) -> None:
         held = self.path / PLAN
         if held.exists():
-            if held.read_text(encoding="utf-8") != plan:
+            if read_text(held) != plan:
                 raise RunFolderError(f"{self.path} is of another plan ({PLAN} differs); give another --out")
-            before = json.loads((self.path / "versions.json").read_text(encoding="utf-8"))
+            before = json.loads(read_text(self.path / "versions.json"))
             if before != versions():
                 log.warning("%s was begun with %s and goes on with %s", self.path, before, versions())
             return
@@ -145,7 +146,7 @@ class CampaignFolder:
 def read_rows(path: Path) -> Iterator[Row]:
     """Rows of a campaign's folder. A line that is not complete is left out, and its run made again."""
     try:
-        lines = (path / RUNS).read_text(encoding="utf-8").splitlines()[1:]
+        lines = read_text(path / RUNS).splitlines()[1:]
     except (OSError, UnicodeDecodeError) as error:
         raise RunFolderError(f"'{path}' is no campaign: {error}") from None
     for line in lines:

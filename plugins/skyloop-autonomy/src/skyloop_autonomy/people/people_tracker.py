@@ -35,6 +35,7 @@ from skyloop_client.messages import (
     VehicleState,
 )
 from skyloop_client.streams import StreamInfo
+from skyloop_client.user_code import part
 
 Products = list[tuple[str, Any]]
 STATES = ("Estimate", "VehicleState")
@@ -42,6 +43,7 @@ SAME_VIEW_NS = 60_000_000
 """A depth image may be so much older or newer than the image of a box."""
 
 
+@part
 class PeopleTracker:
     """Inputs: the vehicle's `state`; for boxes a stream of Detections and the camera they come from; for the radar its
     detections; for depth a depth camera that looks where the camera looks."""
