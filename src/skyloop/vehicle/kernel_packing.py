@@ -36,6 +36,7 @@ from skyloop.vehicle.kernel_records import (
     FAULT_STUCK,
     MAX_EDGES,
     MAX_POINTS,
+    MAX_ROTORS,
     MAX_SCHEDULED,
     PARAMS,
     PART_BODY,

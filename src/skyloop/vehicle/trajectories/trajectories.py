@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
-from skyloop.core.quantities import Acceleration, Angle, Count, Elevation, Length, Point, Positive, Seconds, Speed, TurnRate
 
+from skyloop.core.quantities import (
     Acceleration,
     Angle,
     Count,
