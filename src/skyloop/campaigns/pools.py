@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import secrets
+import socket
+import time
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -104,6 +107,14 @@ def run_on_worker(work: RemoteCall) -> RunOutcome:
     return _of_worker[0].run(work)
 
 
+HEAD_S = 3.0
+"""Wall s without an answer after which the head of Ray counts as gone."""
+
+
+class HeadLost(LinkError):
+    """Ray cannot go on without it. What is done is kept."""
+
+
 class RayPool:
     is_far = True
 
@@ -113,6 +124,16 @@ class RayPool:
         # runs are repeated by who asks for them, and counted
         self._task = ray.remote(num_cpus=cores_per_run, max_retries=0)(run_on_worker)
         self._running: dict[Any, int] = {}
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        self._head = host.strip("[]"), int(port)
+        self._seen_s = time.monotonic()
+
+    def _check_head(self) -> None:
+        """Ray itself waits a minute for a dead head, and then ends this process."""
+        with suppress(OSError), socket.create_connection(self._head, HEAD_S):
+            self._seen_s = time.monotonic()
+        if time.monotonic() - self._seen_s > HEAD_S:
+            raise HeadLost(f"the head of Ray at {self._head[0]}:{self._head[1]} is gone")
 
     @property
     def slots(self) -> int:
@@ -123,6 +144,7 @@ class RayPool:
         self._running[self._task.remote(work)] = number
 
     def ended(self, patience_s: float) -> list[tuple[int, RunOutcome]]:
+        self._check_head()
         running = list(self._running)
         done, _ = self._ray.wait(running, num_returns=1, timeout=patience_s)
         if done:
@@ -153,8 +175,14 @@ def ray_pool(workers: int | None = None, address: str | None = None, cores_per_r
     began = not ray.is_initialized()
     if began:
         _begin(ray, workers, address)
+    pool = RayPool(ray, cores_per_run)
     try:
-        yield RayPool(ray, cores_per_run)
+        yield pool
+    except HeadLost:
+        # its own farewell would wait for the head too
+        atexit.unregister(ray.shutdown)
+        began = False
+        raise
     finally:
         if began:
             ray.shutdown()

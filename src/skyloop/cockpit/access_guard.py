@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs
 
 from skyloop_client.errors import LinkError
 
@@ -36,6 +36,8 @@ MOST_BODY = 1_000_000
 MOST_UNREAD = 16_000_000
 UNREAD_S = 10.0
 """Bytes and wall s of a refused request that are read and thrown away, so that its sender can read why."""
+OPENED = ("/", "/api/docs")
+"""Pages that a person opens by an address."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -116,8 +118,8 @@ class Guarded:
         if scope["type"] == "websocket":
             await self._app(scope, receive, send)
             return
-        if scope["method"] == "GET" and self._guard.is_asked_for(scope["query_string"]):
-            await self._let_in(scope, send)
+        if scope["method"] == "GET" and scope["path"] in OPENED and self._guard.is_asked_for(scope["query_string"]):
+            await self._let_in(scope["path"], send)
             return
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MOST_BODY or b"transfer-encoding" in headers:
@@ -125,12 +127,10 @@ class Guarded:
             return
         await self._app(scope, receive, _with_headers(send))
 
-    async def _let_in(self, scope: Scope, send: Send) -> None:
+    async def _let_in(self, path: str, send: Send) -> None:
         """From now on the browser has a cookie, and the token is no longer in the address, where others may see it."""
         cookie = f"{self._guard.cookie_name}={self._guard.token}; Path=/; HttpOnly; SameSite=Lax"
-        # two slashes would name another host
-        there = "/" + quote(scope["path"].lstrip("/"))
-        headers = [(b"location", there.encode()), (b"set-cookie", cookie.encode()), *SAFE_HEADERS]
+        headers = [(b"location", path.encode()), (b"set-cookie", cookie.encode()), *SAFE_HEADERS]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
