@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-MOST = 1e9
+MOST = 1e10
 """Of numbers that need no closer bound."""
 Number: TypeAlias = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
 Positive: TypeAlias = Annotated[float, Field(gt=0, le=MOST, allow_inf_nan=False)]

@@ -31,10 +31,10 @@ from skyloop.world.model import Model
 from skyloop.world.rays import RayHits
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
+from skyloop_client import part
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Kinematics, VehicleState
 from skyloop_client.streams import Mount, Rate
-from skyloop_client.user_code import part
 
 # JSON has no infinity; a string survives writing and reading.
 PositiveOrInfinite = Annotated[

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.files import CACHE_FOLDER, write_whole
+from skyloop_client import part, regular_files
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError, unknown_name
-from skyloop_client.regular_files import read_bytes
-from skyloop_client.user_code import part
 from skyloop_detect.finding import FoundBoxes, find
 from skyloop_detect.runtimes import RUNTIMES, Runtime, start_runtime
 
@@ -116,7 +115,7 @@ def trained_weights(name: str) -> Path:
 
 def _made_of_weights(weights: Path) -> Path:
     """The model with weights of 16 bits. It is made when it is first used, and kept in the cache."""
-    digest = hashlib.sha256(read_bytes(weights)).hexdigest()[:24]
+    digest = hashlib.sha256(regular_files.read_bytes(weights)).hexdigest()[:24]
     path = CACHE_FOLDER / "models" / f"people-fp16-{digest}.onnx"
     if not path.is_file():
         try:

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 from skyloop.core.quantities import Hertz
 from skyloop.vehicle.trajectories.drawn import Survey
+from skyloop_client import part
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, Estimate, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
-from skyloop_client.user_code import part
 
 Reply: TypeAlias = Setpoint | Request | list[Setpoint | Request] | None
 """What a pilot answers with when it is called."""

@@ -9,8 +9,8 @@ from numba import float64, int64, void
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop.core.jit import kernel
-from skyloop.core.quantities import Count, Length, Positive
 from skyloop_client.messages import Array
 
 DIRECTIONS = 90
@@ -24,13 +24,13 @@ class LineSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    shortest: Length = 1.0
+    shortest: quantities.Length = 1.0
     """m, the shortest wall."""
-    gap: Length = 1.0
+    gap: quantities.Length = 1.0
     """m; cells of a wall that are further apart belong to two walls."""
-    fill: Positive = 0.4
+    fill: quantities.Positive = 0.4
     """The share of a wall's cells that must be occupied."""
-    sure: Count = 60
+    sure: quantities.Count = 60
     """Evidence of a cell that stays without a wall: many sweeps have seen it, so it is no false return."""
 
 

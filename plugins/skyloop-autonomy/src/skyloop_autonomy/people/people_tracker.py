@@ -22,6 +22,7 @@ from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import RadarModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraMeasurements, RadarMeasurements
 from skyloop_autonomy.people.tracker import Belief, Candidate, PersonTrack, PersonTracker, SensorReading
+from skyloop_client import part
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import (
@@ -35,7 +36,6 @@ from skyloop_client.messages import (
     VehicleState,
 )
 from skyloop_client.streams import StreamInfo
-from skyloop_client.user_code import part
 
 Products = list[tuple[str, Any]]
 STATES = ("Estimate", "VehicleState")

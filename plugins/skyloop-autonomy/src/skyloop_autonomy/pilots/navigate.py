@@ -9,9 +9,9 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from pydantic import model_validator
 
+from skyloop.core import quantities
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
-from skyloop.core.quantities import Height, Hertz, Instant, Place, Point, Seconds
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
 from skyloop.vehicle.trajectories.drawn import DrawnGoals, Survey
 from skyloop_autonomy.planning.global_planner import PlannedWay, point_along
@@ -28,7 +28,7 @@ from skyloop_client import Bundle
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Estimate, Goal, GoalStatus, Path, Position
 
-GoalPlace: TypeAlias = tuple[Place, Place] | Point
+GoalPlace: TypeAlias = tuple[quantities.Place, quantities.Place] | quantities.Point
 
 _NS = 1e-9
 _REPORT_EVERY_NS = 200_000_000
@@ -45,16 +45,16 @@ class NavigatePilotConfig(PilotConfig):
 
     kind: Literal["navigate"] = "navigate"
     """The kind of pilot."""
-    rate_hz: Hertz = 50.0
+    rate_hz: quantities.Hertz = 50.0
     """Setpoints per second of simulated time."""
     goals: tuple[GoalPlace, ...] | DrawnGoals = ()
     """m, in world axes, flown to in order; a goal of two numbers lies at the height of take-off. Or how many the seed
     draws, and where. A Goal that a program publishes on `<vehicle>/goal` replaces those that are left."""
-    wait: Instant = 0.0
+    wait: quantities.Instant = 0.0
     """s without a goal after which it lands."""
-    takeoff_altitude: Height = 1.5
+    takeoff_altitude: quantities.Height = 1.5
     """m, the height above the point of take-off."""
-    stand: Instant = 0.0
+    stand: quantities.Instant = 0.0
     """s of simulated time that it stands on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land after the last goal; false: stay there."""
@@ -64,14 +64,14 @@ class NavigatePilotConfig(PilotConfig):
     """The stream of the obstacles near the vehicle, a PointCloud in world axes."""
     movers: str = "maps/movers"
     """The stream of objects that move, Movers; without it they are mapped as objects that stand."""
-    blind_after: Seconds = 0.5
+    blind_after: quantities.Seconds = 0.5
     """s without a new map after which it stops."""
-    blind_land_after: Seconds = 10.0
+    blind_land_after: quantities.Seconds = 10.0
     """s without a new map after which it lands."""
-    detour_after: Seconds = 6.0
+    detour_after: quantities.Seconds = 6.0
     """s within half a metre of one point after which the way ahead counts as closed until the goal ends, and another
     way is sought. It does not while something that moves is near, since that may go away."""
-    give_up_after: Seconds = 15.0
+    give_up_after: quantities.Seconds = 15.0
     """s within half a metre of one point, because there is no way or no free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
     """How it finds its way and what it may do between obstacles."""
