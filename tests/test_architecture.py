@@ -35,7 +35,7 @@ SEEDED = {"np.random.Generator", "np.random.Philox", "np.random.SeedSequence", "
 BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base"}
 
 OPENS_ITSELF = re.compile(
-    r"\.read_(text|bytes)\(|\.open\(\"r|\.open\((encoding|newline)|Image\.open\((?!checked|regular_files)|np\.load\((?!checked|regular_files)"
+    r"(?<!regular_files)\.read_(text|bytes)\(|\.open\(\"r|\.open\((encoding|newline)|Image\.open\((?!checked|regular_files)|np\.load\((?!checked|regular_files)"
 )
 OWN_FILES = (
     "world/generation.py", "rendering/programs.py", "rendering/textures.py", "recording/ros2/types.py",

@@ -31,6 +31,7 @@ def test_from_a_module_only_what_is_marked(tmp_path: Path, monkeypatch: pytest.M
     assert load_chosen("pathlib:Path") is Path
 
 
+@pytest.mark.processes
 def test_code_can_be_refused_here_and_in_processes_started_meanwhile(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("open(__file__ + '.ran', 'w').close(); Thing = 1")
     child = [sys.executable, "-c", "from skyloop_client.user_code import load_plugin; load_plugin('mine.py:Thing')"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 MOST = 1e10
 """Of numbers that need no closer bound."""
@@ -18,6 +18,17 @@ Place: TypeAlias = Annotated[float, Field(ge=-100_000, le=100_000, allow_inf_nan
 Elevation: TypeAlias = Annotated[float, Field(ge=-10_000, le=10_000, allow_inf_nan=False)]
 """m, above the world's origin: no multirotor flies higher."""
 Point: TypeAlias = tuple[Place, Place, Elevation]
+
+
+def _in_reach(place: tuple[float, ...]) -> tuple[float, ...]:
+    for number, most in zip(place, (100_000.0, 100_000.0, 10_000.0), strict=False):
+        if abs(number) > most:
+            raise ValueError(f"{number:g} m is out of reach; vehicles start within 100 km, and at most 10 km high")
+    return place
+
+
+StartPlace: TypeAlias = Annotated[tuple[float, float] | tuple[float, float, float], AfterValidator(_in_reach)]
+"""With a height or without; one error for both forms."""
 Height: TypeAlias = Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False)]
 """m, above the ground or the point of take-off."""
 Length: TypeAlias = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_validator, model_validator
 
 from skyloop.core.plugins import Files
-from skyloop.core.quantities import Degrees, Hertz, NonNegative, Positive
+from skyloop.core.quantities import Degrees, Hertz, NonNegative, Positive, StartPlace
 from skyloop.core.validation import kind_of, read_yaml, validated
 from skyloop.recording.verdict import SuccessRule
 from skyloop.sensors.external_camera import ObserverConfig
@@ -127,7 +127,7 @@ class Vehicle(BaseModel):
     """The first part of the names of its streams."""
     airframe: str | Airframe = "iris"
     """A name of `skyloop list`, a YAML file, module:Name, or the airframe itself."""
-    position: tuple[float, float] | tuple[float, float, float] = (0.0, 0.0)
+    position: StartPlace = (0.0, 0.0)
     """m, east and north of the start; the vehicle stands on its legs there. A third number starts it in the air, with
     its body origin at that height."""
     yaw_deg: Degrees = 0.0
@@ -190,14 +190,6 @@ class Vehicle(BaseModel):
         if wanted is not None and "/" not in wanted and wanted not in known:
             raise ValueError(f"px4.odometry: no estimator named '{wanted}'; {nearest_name(wanted, known)}")
         return self
-
-    @field_validator("position")
-    @classmethod
-    def _start_is_in_reach(cls, value: tuple[float, ...]) -> tuple[float, ...]:
-        for number, most in zip(value, (100_000.0, 100_000.0, 10_000.0), strict=False):
-            if abs(number) > most:
-                raise ValueError(f"{number:g} m is out of reach; vehicles start within 100 km, and at most 10 km high")
-        return value
 
     @field_validator("name")
     @classmethod
