@@ -32,7 +32,7 @@ COMMANDS = [
     ["run", "hover", "--pilot", "evil.py:fly"],
     ["loop", "pilot.yaml", "--pilot", "scenario"],
     ["loop", "estimator.yaml", "--estimator", "vio"],
-    ["record", "--scenario", "world.yaml", "--frames", "2"],
+    pytest.param(["record", "--scenario", "world.yaml", "--frames", "2"], marks=pytest.mark.processes),
     ["campaign", "called.yaml"],
     ["campaign", "measured.yaml"],
 ]  # fmt: skip
@@ -49,7 +49,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_stranger_s_file_runs_nothing(words: list[str], desk: Path, complaint: Callable[..., str]) -> None:
-    line = complaint(*words, "--no-code")
+    line = complaint(*words, "--no-code", "--quiet")
     assert "names code, which is not run here: --no-code was given" in line
     assert not (desk / "evil.py.ran").exists()
 
@@ -65,5 +65,5 @@ def test_a_recording_runs_nothing(words: list[str], desk: Path, complaint: Calla
     facts = json.loads(path.read_text())
     facts["scenario"] = {**facts["scenario"], "world": {"name": f"{desk}/evil.py:World"}}
     path.write_text(json.dumps(facts))
-    assert "a recording is data; give --allow-code" in complaint(*words)
+    assert "a recording is data; give --allow-code" in complaint(*words, "--quiet")
     assert not (desk / "evil.py.ran").exists()

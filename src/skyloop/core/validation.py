@@ -25,7 +25,7 @@ MOST_BYTES = 2_000_000
 class _StrictLoader(yaml.SafeLoader):
     """A key written twice is an error, not a silent last-one-wins. So is half a surrogate pair: it is no text."""
 
-    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
         text = super().construct_scalar(node)
         if HALF_A_PAIR.search(text):
             raise yaml.constructor.ConstructorError(None, None, "half a surrogate pair is no text", node.start_mark)

@@ -52,7 +52,7 @@ def read_bytes(path: Path | str) -> bytes:
         return file.read()
 
 
-def checked(path: Path) -> Path:
+def checked(path: Path | str) -> Path:
     """The path, for a library that opens it by itself."""
     opened(path).close()
-    return path
+    return Path(path)
