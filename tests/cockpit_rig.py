@@ -49,8 +49,8 @@ def live_of(url: str) -> str:
 
 
 class CockpitRig:
-    def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
-        self.cockpit = Cockpit(catalogue(), host, 0, folder / "runs", folder / "datasets")
+    def __init__(self, folder: Path, host: str = "127.0.0.1", *, allow_code: bool = False) -> None:
+        self.cockpit = Cockpit(catalogue(), host, 0, folder / "runs", folder / "datasets", allow_code=allow_code)
         self.folder = folder / "runs"
         self.port = self.cockpit.server.port
         self._viewers: list[Viewer] = []

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from cockpit_rig import CockpitRig
+from cockpit_rig import CockpitRig, until
 from skyloop.cockpit.access_guard import Guard, run_folder
 from skyloop_client.errors import LinkError
 
@@ -157,3 +157,15 @@ def test_hostile_peers_disturb_nobody(rig: CockpitRig) -> None:
                 big.recv(timeout=20)
     assert rig.get("/api/about")["viewers"] >= 1
     viewer.close()
+
+
+@pytest.mark.processes
+def test_a_page_may_name_code_where_that_was_allowed(tmp_path: Path) -> None:
+    """The same request, with `skyloop cockpit --allow-code`."""
+    (tmp_path / "mine.py").write_text("open(__file__ + '.ran', 'w').close()\ndef pilot(bundle):\n    return None\n")
+    with CockpitRig(tmp_path, allow_code=True) as rig:
+        viewer = rig.viewer()
+        text = json.dumps({"vehicles": [{"pilot": {"kind": f"{tmp_path}/mine.py:pilot"}}]})
+        assert viewer.call("/api/flight/start", {"text": text}) == {"scenario": "scenario"}
+        until((tmp_path / "mine.py.ran").exists)
+        viewer.close()
