@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from skyloop.core.plugins import Registry
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Summary
+from skyloop.links.ros2.dds_types import Quality
+from skyloop.links.ros2.neighbours import Neighbours
 from skyloop.links.ros2.orders import VehicleOrders
+from skyloop.links.ros2.parameters import Parameters, Value
 from skyloop.links.ros2.participant import Participant, Taken
 from skyloop.links.ros2.publications import Publications
 from skyloop.links.ros2.services import Services
@@ -46,6 +49,8 @@ class Ros2Config(LinkConfig):
 
     lockstep: str | None = None
     """TOPIC or TOPIC@HZ: simulated time waits for a message on this topic, so many per second. Default: 50."""
+    namespace: str = ""
+    """A name before all topics and services, and of the node: two simulators then share a domain."""
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         """The environment's variables of ROS 2 say who may hear it."""
@@ -53,7 +58,14 @@ class Ros2Config(LinkConfig):
             (name, (world.__doc__ or "").strip().split("\n")[0]) for name, world in WORLDS.loadable().items()
         )
         world = WorldFacts(scenario.world.name, worlds)
-        return [Ros2Link(inbox, settings_from(os.environ), lockstep=self.lockstep, world=world)]
+        facts: dict[str, Value] = {
+            "scenario": scenario.name, "seed": scenario.seed, "duration": scenario.duration,
+            "world": scenario.world.name,
+        }  # fmt: skip
+        if scenario.wind.kind == "field":
+            facts["wind"] = "computed by a class of the scenario"
+        settings = settings_from(os.environ, self.namespace)
+        return [Ros2Link(inbox, settings, lockstep=self.lockstep, world=world, facts=facts)]
 
 
 class Ros2Link(Link):
@@ -68,9 +80,10 @@ class Ros2Link(Link):
         *,
         lockstep: str | None = None,
         world: WorldFacts | None = None,
+        facts: Mapping[str, Value] | None = None,
     ) -> None:
-        """`lockstep`: TOPIC or TOPIC@HZ."""
-        self._world = world or WorldFacts()
+        """`lockstep`: TOPIC or TOPIC@HZ. `facts`: parameters that can only be read."""
+        self._world, self._facts = world or WorldFacts(), facts or {}
         self._wanted = None if lockstep is None else parsed(lockstep)
         self.lockstep: Lockstep | None = None
         self._inbox = inbox
@@ -96,36 +109,41 @@ class Ros2Link(Link):
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
         self.publications = Publications(self.participant, port, set(port.user_streams.outside))
-        self.services = Services(self.participant.server, self._queued)
+        self.services = Services(self.participant.server, self._queued, self.participant.settings.full)
+        if self._wanted is not None:
+            self.lockstep = self._lockstep(*self._wanted)
         alone = len(port.vehicles) == 1
         for name, vehicle in port.vehicles.items():
             vehicle.announce_link()
-            orders = VehicleOrders(port, name, self.participant, self.services, self._queued)
+            orders = VehicleOrders(port, name, self.services, self._read)
             orders.open([topic_of(name), *([""] if alone else [])], topic_of(self.publications.mavros(name)[1:]))
         self.control = SimulationServices(port, self.services, self.participant, self.pauses, self._world)
-        if self._wanted is not None:
-            self._keep_step(*self._wanted)
+        Parameters(port, link_gate, self.services, self.participant, self._facts)
+        if self.lockstep is not None and self.lockstep.topic not in self.participant.kinds_read:
+            known = ", ".join(sorted(self.participant.kinds_read))
+            raise LinkError(f"--ros2-lockstep {self.lockstep.topic}: commands come on {known}")
+        self.neighbours = Neighbours(self.participant)
         self.participant.tell_graph()
 
-    def _keep_step(self, topic: str, rate: Rate) -> None:
-        """Listen to a topic that is taken as a command already, and let time wait for its messages."""
-        kind = self.participant.kind_read(topic)
-        if kind is None:
-            known = ", ".join(sorted(self.participant.topics_read))
-            raise LinkError(f"--ros2-lockstep {topic}: commands come on {known}")
-
+    def _lockstep(self, topic: str, rate: Rate) -> Lockstep:
         def lost() -> None:
             log.warning("ROS 2: nobody answers on %s; time goes on without", topic)
             for vehicle in self._port.vehicles.values():
                 vehicle.tell(EventKind.LOST, f"nobody answers on {topic}")
 
-        self.lockstep = Lockstep(topic, rate, lambda: self.participant.is_heard(topic), lost)
+        return Lockstep(topic, rate, lambda: self.participant.is_heard(topic), lost)
+
+    def _read(self, topic: str, kind: str, quality: Quality, taken: Taken) -> None:
+        """Messages on the topic that time waits for are obeyed one at each of its instants."""
         keep = self.lockstep
+        if keep is not None and keep.topic == self.participant.settings.full(topic):
+            obey = taken
 
-        def answered(data: bytes, sender: object) -> None:
-            keep.answer(stamp_of(kind, data), self._port.now_ns)
+            def taken(data: bytes, sender: object) -> None:
+                keep.answer(stamp_of(kind, data), lambda: obey(data, sender))
 
-        self.participant.also(topic, self._queued(answered))
+            quality = "answers"
+        self.participant.reader(topic, kind, quality, self._queued(taken))
 
     def stop_at(self, t_ns: int) -> int:
         stop = self.publications.next_tick(self.pauses.stop_at(t_ns))
@@ -147,6 +165,7 @@ class Ros2Link(Link):
         if again:
             self._told = now
             self.participant.tell_graph()
+            self.neighbours.look()
         self.publications.tell_time(again=again and (self.pauses.paused or self.lockstep is not None))
         if self.pauses.is_stepping:
             self.publications.tell_clock(self._port.now_ns)
@@ -167,7 +186,9 @@ class Ros2Link(Link):
             "calls": self.services.calls,
         }  # fmt: skip
         if self.lockstep is not None:
-            found["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
+            found["lockstep"] = {
+                "answers": self.lockstep.answers, "surplus": self.lockstep.surplus, "waited_s": self.lockstep.waited_s,
+            }  # fmt: skip
         return found
 
     # ---- what comes in

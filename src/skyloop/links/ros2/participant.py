@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from skyloop.links.ros2.dds_types import Quality, idl_class, qos
+from skyloop.links.ros2.rtps.parameters import EndpointData
 from skyloop.links.ros2.rtps.participant import RtpsParticipant
 from skyloop.links.ros2.rtps.server import Graph, ServiceServer
 from skyloop.links.ros2.settings import Ros2Settings
@@ -80,11 +81,10 @@ class Participant:
             self._participant = DomainParticipant(settings.domain, Qos(Policy.Userdata(b"enclave=/;")))
         except DDSException as error:
             raise LinkError(f"ROS 2: no participant in domain {settings.domain}: {str(error).strip()}") from None
-        self._topics: dict[str, Topic[IdlStruct]] = {}
+        self._topics: dict[tuple[str, str], Topic[IdlStruct]] = {}
         self._writers: dict[str, Writer] = {}
-        self._readers: list[tuple[DataReader[IdlStruct], list[Taken]]] = []
-        self.topics_read: dict[str, tuple[str, DataReader[IdlStruct], list[Taken]]] = {}
-        """By topic: its type, and who gets its messages."""
+        self._readers: dict[tuple[str, str], tuple[DataReader[IdlStruct], Taken]] = {}
+        """By topic and type, with who gets the messages."""
         self._lock = threading.Lock()
         self._waitset = WaitSet(self._participant)
         self._stop = GuardCondition(self._participant)
@@ -92,7 +92,7 @@ class Participant:
         self._closed = False
         self._told = (0, 0)
         self._rtps = RtpsParticipant(settings)
-        self._graph = Graph(self._rtps)
+        self._graph = Graph(self._rtps, settings.namespace)
         self.server = ServiceServer(self._rtps)
         self._thread = threading.Thread(target=self._read, name="skyloop ROS 2", daemon=True)
         self._thread.start()
@@ -100,7 +100,8 @@ class Participant:
     # ---- endpoints
 
     def writer(self, topic: str, kind: str, quality: Quality) -> Writer:
-        """Of a topic such as /tf."""
+        """Of a topic such as /tf, which gets the namespace."""
+        topic = self.settings.full(topic)
         with self._lock:
             if topic not in self._writers:
                 built = DataWriter(self._participant, self._topic(topic, kind), qos(quality, _about(kind)))
@@ -108,35 +109,40 @@ class Participant:
             return self._writers[topic]
 
     def reader(self, topic: str, kind: str, quality: Quality, taken: Taken) -> None:
+        """A topic may have several readers, each of another type."""
+        topic = self.settings.full(topic)
         with self._lock:
             built = DataReader(self._participant, self._topic(topic, kind), qos(quality, _about(kind)))
-            takers = [taken]
-            self._readers.append((built, takers))
-            self.topics_read[topic] = (kind, built, takers)
+            self._readers[topic, kind] = (built, taken)
             self._waitset.attach(ReadCondition(built, ANYTHING))
 
-    def kind_read(self, topic: str) -> str | None:
-        return self.topics_read[topic][0] if topic in self.topics_read else None
+    @property
+    def kinds_read(self) -> dict[str, list[str]]:
+        """By topic: the types that are read."""
+        found: dict[str, list[str]] = {}
+        for topic, kind in self._readers:
+            found.setdefault(topic, []).append(kind)
+        return found
 
     def is_heard(self, topic: str) -> bool:
         """Whether somebody publishes on a topic that we read."""
-        return bool(self.topics_read[topic][1].get_subscription_matched_status().current_count)
-
-    def also(self, topic: str, taken: Taken) -> None:
-        """Another one gets the messages of a topic that we read, after those before it."""
-        self.topics_read[topic][2].append(taken)
+        return any(
+            reader.get_subscription_matched_status().current_count
+            for (name, _), (reader, _) in self._readers.items()
+            if name == topic
+        )
 
     def _topic(self, topic: str, kind: str) -> Topic[IdlStruct]:
-        if topic not in self._topics:
-            self._topics[topic] = Topic(self._participant, f"rt{topic}", idl_class(kind))
-        return self._topics[topic]
+        if (topic, kind) not in self._topics:
+            self._topics[topic, kind] = Topic(self._participant, f"rt{topic}", idl_class(kind))
+        return self._topics[topic, kind]
 
     # ---- the graph
 
     def tell_graph(self) -> None:
         """Say which endpoints are the node's, if that changed."""
         with self._lock:
-            readers = [reader.guid.bytes for reader, _ in self._readers]
+            readers = [reader.guid.bytes for reader, _ in self._readers.values()]
             writers = [writer.entity.guid.bytes for writer in self._writers.values()]
         if (len(readers), len(writers)) != self._told:
             self._told = (len(readers), len(writers))
@@ -155,14 +161,18 @@ class Participant:
             if self._closed:
                 return
             with self._lock:
-                readers = list(self._readers)
-            for reader, takers in readers:
+                readers = list(self._readers.values())
+            for reader, taken in readers:
                 found = ddspy_take(reader._ref, ANYTHING, AT_ONCE)
                 for data, info in found if isinstance(found, list) else ():
                     if info.valid_data:
-                        for taken in list(takers):
-                            taken(data, info.publication_handle)
+                        taken(data, info.publication_handle)
             time.sleep(BREATH_S)
+
+    def others(self) -> list[tuple[str, EndpointData]]:
+        """Endpoints of other nodes: `writers` or `readers`, and what they say of themselves."""
+        own = self._participant.guid.bytes[:12]
+        return [(what, about) for what, about in self._rtps.others() if about.guid[:12] != own]
 
     @property
     def lost(self) -> int:

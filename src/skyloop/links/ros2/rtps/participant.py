@@ -35,7 +35,7 @@ LIVELINESS = (b"\x00\x02\x00\xc2", b"\x00\x02\x00\xc7")
 """Of messages that say: I live. Ours never needs one, but Fast DDS asks for its state until it is answered."""
 MOST_KNOWN = 4096
 """Endpoints of others that may once have to do with ours."""
-OF_INTEREST = ("rq/", "rr/", "ros_discovery_info")
+OF_INTEREST = ("rq/", "rr/", "rt/", "ros_discovery_info")
 WRITER, READER = b"\x03", b"\x04"
 """The last byte of entities without keys."""
 
@@ -273,6 +273,11 @@ class RtpsParticipant:
         if about.guid in self._known or len(self._known) < MOST_KNOWN:
             self._known[about.guid] = (what, about)
             self._match(what, about)
+
+    def others(self) -> list[tuple[str, pl.EndpointData]]:
+        """Endpoints of others that are known now: `writers` or `readers`, and what they say of themselves."""
+        with self._lock:
+            return list(self._known.values())
 
     def _match_known(self, topic: str) -> None:
         """A node may be older than our own endpoint."""
