@@ -16,8 +16,9 @@ from skyloop.links.ros2.dds_types import Quality
 from skyloop.links.ros2.neighbours import Neighbours
 from skyloop.links.ros2.orders import VehicleOrders
 from skyloop.links.ros2.parameters import Parameters, Value
-from skyloop.links.ros2.participant import Participant, Taken
+from skyloop.links.ros2.participant import Participant
 from skyloop.links.ros2.publications import Publications
+from skyloop.links.ros2.rtps.server import Taken
 from skyloop.links.ros2.services import Services
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
@@ -108,6 +109,7 @@ class Ros2Link(Link):
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
+        self.participant.wait_ready()
         self.publications = Publications(self.participant, port, set(port.user_streams.outside))
         self.services = Services(self.participant.server, self._queued, self.participant.settings.full)
         if self._wanted is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
 from skyloop.links.ros2.dds_types import Quality
-from skyloop.links.ros2.participant import Taken
+from skyloop.links.ros2.rtps.server import Taken
 from skyloop.links.ros2.services import Fields, Services, refusal
 from skyloop.recording.ros2.tf_frames import WORLD
 from skyloop.recording.ros2.types import RosMessage, decode

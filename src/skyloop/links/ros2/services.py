@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from skyloop.links.ros2.dds_types import dds_name
-from skyloop.links.ros2.participant import Taken
-from skyloop.links.ros2.rtps.server import Caller, ServiceServer
+from skyloop.links.ros2.rtps.server import Caller, ServiceServer, Taken
 from skyloop.recording.ros2.types import STORE, RosMessage, decode, encode, type_hash
 from skyloop_client.errors import SkyloopError
 

@@ -86,6 +86,8 @@ class Caller:
 
 
 Asked = Callable[[bytes, Caller], None]
+Taken = Callable[[bytes, object], None]
+"""Called in a reading thread with a message and who sent it, as far as somebody needs to know."""
 
 
 class ServiceServer:
