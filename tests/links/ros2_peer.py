@@ -286,7 +286,8 @@ class Peer:
         while time.monotonic() < until and not nodes:
             for sample in self.nodes.take(10):
                 for node in sample.node_entities_info_seq:
-                    nodes[f"{node.node_namespace}{node.node_name}"] = [
+                    name = f"{node.node_namespace}/{node.node_name}".replace("//", "/")
+                    nodes[name] = [
                         [bytes(gid.data).hex() for gid in seq] for seq in (node.reader_gid_seq, node.writer_gid_seq)
                     ]
             time.sleep(0.02)

@@ -43,7 +43,7 @@ def test_a_namespace_keeps_two_simulators_apart(it: Flown, node: Node, caplog: p
         assert not it.simulation.port.vehicle().status.armed
         names = other.call(node, "/left/two/skyloop/list_parameters", "rcl_interfaces/srv/ListParameters")
         assert "pace" in names["result"]["names"]
-        assert "/left/two/skyloop" in node.graph()["nodes"] or "/left/two/skyloop" in node.graph()["nodes"]
+        other.serve_until(lambda: "/left/two/skyloop" in node.graph(0.5)["nodes"])
         for one in (it, other):
             one.link.neighbours.look()
     assert "another simulator" not in caplog.text
@@ -136,7 +136,7 @@ def test_a_process_that_ends_is_started_again(
         it.run(0.2)
         assert node.take("/drone/imu", 20)[-1]["header"]["stamp"]["sec"] >= it.simulation.clock.now_ns // 10**9 - 1
         assert len(node.take("/tf_static", 2)) == 2
-        it.serve_until(lambda: "/skyloop" in node.graph(1.0)["nodes"])
+        it.serve_until(lambda: "/skyloop" in node.graph(0.5)["nodes"])
         lines = [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING]
         assert len(lines) == 1 and "is started again, the flight goes on" in lines[0]
         assert ("SIGSEGV" if how == "a datagram" else "SIGKILL") in lines[0]

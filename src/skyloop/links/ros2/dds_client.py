@@ -187,6 +187,8 @@ class DdsProcess:
         with self._lock:
             self._under_way.clear()
             self._carried_out = 0
+            for endpoint in self._endpoints:
+                endpoint.guid = b""
             self._orders, self._events = ours, events
             self._serves = not self._endpoints
         self._started = time.monotonic()

@@ -93,15 +93,17 @@ class Participant:
     def tell_graph(self) -> None:
         """Say which endpoints are the node's, if that changed."""
         owner = self._process.guid
-        readers = [guid for number in self._readers.values() if (guid := self._process.guid_of(number))]
-        writers = [guid for one in self._writers.values() if (guid := self._process.guid_of(one.number))]
-        if owner and (owner, *readers, *writers) != self._told:
-            self._told = (owner, *readers, *writers)
-            self._own.add(owner[:12])
+        readers = [self._process.guid_of(number) for number in self._readers.values()]
+        writers = [self._process.guid_of(one.number) for one in self._writers.values()]
+        told = (owner, *readers, *writers)
+        # one that is not opened yet has no identity
+        if told != self._told and all(told):
+            self._told = told
             self._graph.tell(owner, [*readers, *self.server.readers], [*writers, *self.server.writers])
 
     def others(self) -> list[tuple[str, EndpointData]]:
         """Endpoints of other nodes: `writers` or `readers`, and what they say of themselves."""
+        self._own.add(self._process.guid[:12])
         return [(what, about) for what, about in self._rtps.others() if about.guid[:12] not in self._own]
 
     @property
