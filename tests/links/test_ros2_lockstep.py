@@ -50,6 +50,7 @@ def test_ros2_lockstep_gives_the_same_flight_twice(node: Node) -> None:
     assert first[-1][0] > 0.3 and first[-1][1] < -0.05
 
 
+@pytest.mark.processes
 def test_ros2_lockstep_without_a_node_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -73,19 +74,32 @@ def test_answers_without_a_stamp_wait_their_turn(
     """One is obeyed at each instant, at whatever moment they came, and no more are kept than a node should need."""
     monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
     monkeypatch.setattr(time_control, "MOST_WAITING", 4)
-    keep, obeyed, now = Lockstep("/a", Rate(50), lambda: True, lambda: None), [], 0
-    keep.blocks_time(1)
+    rate, obeyed = Rate(50), []
+    keep = Lockstep("/a", rate, lambda: True, lambda: None)
     for name in "abcde":
         keep.answer(None, partial(obeyed.append, name))
     assert obeyed == [] and caplog.text.count("no more are kept") == 1
-    for expected in "abcd":
-        now = keep.stop_at(10**9, now)
-        while keep.blocks_time(now + 1):
-            if keep.stop_at(10**9, now) > now:
-                break
-        assert obeyed[-1] == expected and obeyed == list("abcd")[: len(obeyed)]
+    for k in range(4):
+        # the stop is chosen again after an answer; then time may pass to the next instant
+        assert keep.blocks_time(rate.due_ns(k) + 1) and not keep.blocks_time(rate.due_ns(k) + 1)
+        assert obeyed == list("abcd")[: k + 1]
+    assert keep.blocks_time(rate.due_ns(4) + 1) and keep.blocks_time(rate.due_ns(4) + 1)
 
 
+def test_answers_with_an_empty_stamp_are_told_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
+    rate, obeyed = Rate(50), []
+    keep = Lockstep("/a", rate, lambda: True, lambda: None)
+    for name, stamp_ns in (("a", 0), ("b", 0), ("c", 20_000_000), ("d", 0)):
+        keep.answer(stamp_ns, partial(obeyed.append, name))
+    assert keep.blocks_time(1) and keep.blocks_time(rate.due_ns(1) + 1) and obeyed == ["a", "c"]
+    assert keep.blocks_time(rate.due_ns(2) + 1) and keep.surplus == 2
+    assert caplog.text.count("answers on /a have no stamp") == 1
+
+
+@pytest.mark.processes
 def test_ros2_lockstep_topics_and_rates() -> None:
     assert parsed("/drone/cmd_vel") == ("/drone/cmd_vel", Rate(50))
     assert parsed("/drone/cmd_vel@30") == ("/drone/cmd_vel", Rate(30))

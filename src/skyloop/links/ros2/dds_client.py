@@ -181,6 +181,10 @@ class DdsProcess:
                 [*command, str(self._domain), self._config], files=(theirs, told, self._file),
                 environment={"PYTHONPATH": os.pathsep.join(here)},
             )  # fmt: skip
+        except BaseException:
+            os.close(ours)
+            os.close(events)
+            raise
         finally:
             os.close(theirs)
             os.close(told)

@@ -81,7 +81,7 @@ class Lockstep:
     _found: float | None = None
     _since: float | None = None
     _is_over: bool = False
-    _is_flooded: bool = False
+    _told: set[str] = field(default_factory=set)
 
     def stop_at(self, t_ns: int, now_ns: int) -> int:
         halt_ns = self.rate.due_ns(self._next)
@@ -95,12 +95,10 @@ class Lockstep:
             self._waiting.append((stamp_ns, obey))
         else:
             self.surplus += 1
-            if not self._is_flooded:
-                self._is_flooded = True
-                log.warning(
-                    "ROS 2: %d answers on %s wait for their instants, and no more are kept; send one per instant, or "
-                    "give them the stamp of what they answer", MOST_WAITING, self.topic,
-                )  # fmt: skip
+            self._tell_once(
+                f"{MOST_WAITING} answers on {self.topic} wait for their instants, and no more are kept; send one per "
+                "instant, or give them the stamp of what they answer"
+            )
 
     def _obey_one(self) -> bool:
         """The first message that is newer than the instant before. Older ones are answers too many."""
@@ -112,7 +110,17 @@ class Lockstep:
                 obey()
                 return True
             self.surplus += 1
+            if stamp_ns == 0 and self._next > 1:
+                self._tell_once(
+                    f"answers on {self.topic} have no stamp, so nobody knows what they answer; copy the stamp of the "
+                    "message they answer, or use a type without a header"
+                )
         return False
+
+    def _tell_once(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            log.warning("ROS 2: %s", line)
 
     def blocks_time(self, t_ns: int) -> bool:
         """Whether time must not advance to `t_ns` yet."""
@@ -156,11 +164,11 @@ def parsed(text: str) -> tuple[str, Rate]:
 
 
 def stamp_of(kind: str, data: bytes) -> int | None:
-    """ns, or None where there is none: without a header, with an empty stamp, or in bytes that are no message."""
+    """ns, or None where there is none: in a type without a header, or in bytes that are no message."""
     if STORE.fielddefs[kind][1][0][0] != "header":
         return None
     try:
         stamp = decode(kind, data).header.stamp
     except ValueError:
         return None
-    return int(stamp.sec * NS_PER_S + stamp.nanosec) or None
+    return int(stamp.sec * NS_PER_S + stamp.nanosec)
