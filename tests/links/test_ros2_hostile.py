@@ -165,6 +165,7 @@ def test_random_bytes_on_the_ports_of_dds(it: Flown, node: Node) -> None:
     assert os.fstat(it.link.participant._process._process._said.fileno()).st_size < 4000
 
 
+@pytest.mark.processes
 def test_only_loopback_is_heard() -> None:
     """A link joins the group of discovery on no other interface, and its sockets of services can send nowhere else."""
     before = groups()
