@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from skyloop.core.plugins import Registry
 from skyloop.links.inbox import Inbox
@@ -46,6 +46,8 @@ class Ros2Config(LinkConfig):
 
     lockstep: str | None = None
     """TOPIC or TOPIC@HZ: simulated time waits for a message on this topic, so many per second. Default: 50."""
+    sensor_qos: Literal["reliable", "best_effort"] = "reliable"
+    """reliable: what a subscriber lost is sent again, if it is still among the newest; best_effort: it is not."""
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         """The environment's variables of ROS 2 say who may hear it."""
@@ -53,7 +55,8 @@ class Ros2Config(LinkConfig):
             (name, (world.__doc__ or "").strip().split("\n")[0]) for name, world in WORLDS.loadable().items()
         )
         world = WorldFacts(scenario.world.name, worlds)
-        return [Ros2Link(inbox, settings_from(os.environ), lockstep=self.lockstep, world=world)]
+        lossy = self.sensor_qos == "best_effort"
+        return [Ros2Link(inbox, settings_from(os.environ), lockstep=self.lockstep, world=world, lossy=lossy)]
 
 
 class Ros2Link(Link):
@@ -68,8 +71,10 @@ class Ros2Link(Link):
         *,
         lockstep: str | None = None,
         world: WorldFacts | None = None,
+        lossy: bool = False,
     ) -> None:
-        """`lockstep`: TOPIC or TOPIC@HZ."""
+        """`lockstep`: TOPIC or TOPIC@HZ. `lossy`: sensors are best effort."""
+        self._lossy = lossy
         self._world = world or WorldFacts()
         self._wanted = None if lockstep is None else parsed(lockstep)
         self.lockstep: Lockstep | None = None
@@ -95,7 +100,7 @@ class Ros2Link(Link):
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
-        self.publications = Publications(self.participant, port, set(port.user_streams.outside))
+        self.publications = Publications(self.participant, port, set(port.user_streams.outside), lossy=self._lossy)
         self.services = Services(self.participant.server, self._queued)
         alone = len(port.vehicles) == 1
         for name, vehicle in port.vehicles.items():
