@@ -47,6 +47,8 @@ EVERYTHING = int(SampleState.Any | ViewState.Any | InstanceState.Any)
 QUALITIES = {
     "best effort": (Policy.Reliability.BestEffort, Policy.History.KeepLast(400)),
     "reliable": (Policy.Reliability.Reliable(10**9), Policy.History.KeepLast(400)),
+    # what rclpy makes of `create_subscription(Type, topic, callback, 10)`
+    "plain": (Policy.Reliability.Reliable(10**8), Policy.History.KeepLast(10), Policy.Durability.Volatile),
     "latched": (
         Policy.Reliability.Reliable(10**9), Policy.Durability.TransientLocal, Policy.History.KeepLast(10),
     ),

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from ros2_rig import DOMAIN, Flown, Node, flown
+from ros2_rig import DOMAIN, Flown, Node, flown, ns
 
 from skyloop.links.ros2.link import MOST_WAITING
+from skyloop_client.messages import Image
 
 SENSORS = {"imu": {"kind": "imu", "rate_hz": 200}}
 WRONG_TYPES = """
@@ -109,10 +111,17 @@ def test_a_late_joiner_gets_what_is_latched(it: Flown, third: Node) -> None:
 
 
 @pytest.mark.processes
-def test_a_slow_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
-    """A reliable reader that is stopped: its process does not run at all."""
+def test_a_stopped_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
+    """A reliable reader of all, whose process does not run at all. The other one still gets every image, far more of them than
+    a writer keeps for one that has not confirmed."""
+    vehicle, pixels = it.simulation.port.vehicle(), np.zeros((240, 320, 3), np.uint8)
+    vehicle.publish("picture", Image(0, pixels), sender="test")
     third.read("/truth/drone/odometry", "nav_msgs/msg/Odometry", "reliable")
+    for one in (third, node):
+        one.read("/drone/picture", "sensor_msgs/msg/Image", "plain")
+    writer, _ = it.link.publications._writers["/drone/picture"]
     it.wanted("/truth/drone/odometry", "/drone/imu")
+    it.serve_until(lambda: writer.readers == 2)
     os.kill(third._process.pid, signal.SIGSTOP)
     try:
         before = it.simulation.now
@@ -120,6 +129,10 @@ def test_a_slow_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
         it.run(10.0)
         # far more than it can hold for the stopped one; without waiting for it this takes a fraction of the time
         assert it.simulation.now == pytest.approx(before + 10.0) and time.monotonic() - began < 60.0
+        for k in range(12):
+            vehicle.publish("picture", Image(k + 1, pixels), sender="test")
+            assert [ns(one["header"]["stamp"]) for one in node.take("/drone/picture", 1)] == [k + 1]
+        assert it.link.participant.lost == 0
         lives(it, node)
     finally:
         os.kill(third._process.pid, signal.SIGCONT)

@@ -190,22 +190,29 @@ def test_the_command_line_flies_with_nodes(
     monkeypatch.setenv("ROS_DOMAIN_ID", str(DOMAIN))
     node.read("/clock", "rosgraph_msgs/msg/Clock")
     node.read("/robot_description", "std_msgs/msg/String", "latched")
-    words = ["run", "hover", "--ros2", "--json", "--out", str(tmp_path / "run"), "--set", "duration=2"]
-    assert execute(words) == 0
+    # with best effort a reliable reader gets nothing
+    node.read("/drone/imu", "sensor_msgs/msg/Imu", "plain")
+    node.read("/mavros/imu/data_raw", "sensor_msgs/msg/Imu")
+    words = ["run", "hover", "--json", "--out", str(tmp_path / "run"), "--set", "duration=2"]
+    assert execute([*words, "--link", "ros2:sensor_qos=best_effort"]) == 0
     assert json.loads(capsys.readouterr().out)["links"]["ros2"]["sent"] > 0
     assert len(node.take("/clock", 2)) >= 2 and "<robot" in node.take("/robot_description")[0]["data"]
+    assert node.take("/mavros/imu/data_raw") and not node.take("/drone/imu", 1, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "line"),
+    ("verb", "arguments", "environment", "line"),
     [
-        (["--ros2"], {"ROS_DOMAIN_ID": "999"}, "ROS_DOMAIN_ID is '999'"),
-        (["--ros2", "--ros2-lockstep", "/drone/cmd_vel@x"], {}, "is no rate"),
-        (["--ros2-lockstep", "/drone/cmd_vel"], {}, "--ros2-lockstep is for --ros2"),
-        (["--ros2", "--seeds", "1..2"], {}, "leave out --seed"),
+        ("run", ["--ros2"], {"ROS_DOMAIN_ID": "999"}, "ROS_DOMAIN_ID is '999'"),
+        ("loop", ["--pilot", "scenario", "--ros2"], {"ROS_DOMAIN_ID": "999"}, "ROS_DOMAIN_ID is '999'"),
+        ("run", ["--ros2", "--ros2-lockstep", "/drone/cmd_vel@x"], {}, "is no rate"),
+        ("run", ["--ros2-lockstep", "/drone/cmd_vel"], {}, "--ros2-lockstep is for --ros2"),
+        ("run", ["--ros2", "--seeds", "1..2"], {}, "leave out --seed"),
+        ("run", ["--link", "ros2:sensor_qos=sometimes"], {}, "'reliable' or 'best_effort'"),
     ],
 )
 def test_what_is_wrong_is_one_line(
+    verb: str,
     arguments: Any,
     environment: Any,
     line: str,
@@ -215,7 +222,7 @@ def test_what_is_wrong_is_one_line(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert execute(["run", "hover", "--out", str(tmp_path / "run"), *arguments]) == 1
+    assert execute([verb, "hover", "--out", str(tmp_path / "run"), *arguments]) == 1
     said = capsys.readouterr().err
     assert line in said and len(said.strip().splitlines()) == 1
     assert not (tmp_path / "run").exists()

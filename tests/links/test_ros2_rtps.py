@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import socket
 import struct
@@ -314,6 +315,13 @@ def test_a_client_may_be_older_than_the_service() -> None:
         client.write("rq/aRequest", b"\0\1\0\0abcd", b"", to=reader)
         assert eventually(lambda: came, 60.0)
         assert came == [b"\0\1\0\0abcd"]
+        # what ends is forgotten at once, and so is another participant for which it says so
+        other = RtpsParticipant(Ros2Settings(domain=232))
+        assert eventually(lambda: len(server._peers) == 2, 60.0)
+        other._announce_at = math.inf
+        client.close(other.prefix)
+        assert eventually(lambda: not server._peers, 60.0)
+        other.close()
     finally:
         client.close()
         server.close()

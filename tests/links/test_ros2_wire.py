@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import skyloop.links.ros2.settings
 from skyloop.links.ros2.dds_types import dds_name, idl_class
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.recording.ros2.tf_frames import header
@@ -103,7 +105,15 @@ def test_ros2_settings_of_peers() -> None:
     assert not given.stays_here and 'autodetermine="true" multicast="false"' in peers
     assert '<Peer address="10.0.0.7"/><Peer address="10.0.0.8"/>' in peers
     assert "<Peer" not in (Ros2Settings(reach="OFF").config() or "")
-    assert "127.0.0.1" not in (Ros2Settings(reach="SUBNET").config() or "")
+
+
+def test_the_network_has_this_machine_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes here may stay on loopback. Cyclone refuses to start with one interface twice."""
+    for host, interfaces in (("192.0.2.7", ["127.0.0.1", "192.0.2.7"]), ("127.0.0.1", [])):
+        monkeypatch.setattr(skyloop.links.ros2.settings, "own_address", lambda host=host: host)
+        config = Ros2Settings(reach="SUBNET").config() or ""
+        assert re.findall(r'<NetworkInterface address="([^"]*)"', config) == interfaces
+        assert '<Peer address="localhost"/>' in config
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from skyloop.core.plugins import Registry
 from skyloop.links.inbox import Inbox
@@ -52,6 +52,8 @@ class Ros2Config(LinkConfig):
     """TOPIC or TOPIC@HZ: simulated time waits for a message on this topic, so many per second. Default: 50."""
     namespace: str = ""
     """A name before all topics and services, and of the node: two simulators then share a domain."""
+    sensor_qos: Literal["reliable", "best_effort"] = "reliable"
+    """reliable: what a subscriber lost is sent again, if it is still among the newest; best_effort: it is not."""
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         """The environment's variables of ROS 2 say who may hear it."""
@@ -66,7 +68,8 @@ class Ros2Config(LinkConfig):
         if scenario.wind.kind == "field":
             facts["wind"] = "computed by a class of the scenario"
         settings = settings_from(os.environ, self.namespace)
-        return [Ros2Link(inbox, settings, lockstep=self.lockstep, world=world, facts=facts)]
+        lossy = self.sensor_qos == "best_effort"
+        return [Ros2Link(inbox, settings, lockstep=self.lockstep, world=world, facts=facts, lossy=lossy)]
 
 
 class Ros2Link(Link):
@@ -82,9 +85,10 @@ class Ros2Link(Link):
         lockstep: str | None = None,
         world: WorldFacts | None = None,
         facts: Mapping[str, Value] | None = None,
+        lossy: bool = False,
     ) -> None:
-        """`lockstep`: TOPIC or TOPIC@HZ. `facts`: parameters that can only be read."""
-        self._world, self._facts = world or WorldFacts(), facts or {}
+        """`lockstep`: TOPIC or TOPIC@HZ. `facts`: parameters that can only be read. `lossy`: best-effort sensors."""
+        self._world, self._facts, self._lossy = world or WorldFacts(), facts or {}, lossy
         self._wanted = None if lockstep is None else parsed(lockstep)
         self.lockstep: Lockstep | None = None
         self._inbox = inbox
@@ -110,7 +114,7 @@ class Ros2Link(Link):
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
         self.participant.wait_ready()
-        self.publications = Publications(self.participant, port, set(port.user_streams.outside))
+        self.publications = Publications(self.participant, port, set(port.user_streams.outside), lossy=self._lossy)
         self.services = Services(self.participant.server, self._queued, self.participant.settings.full)
         if self._wanted is not None:
             self.lockstep = self._lockstep(*self._wanted)

@@ -98,6 +98,9 @@ class Participant:
         told = (owner, *readers, *writers)
         # one that is not opened yet has no identity
         if told != self._told and all(told):
+            if self._told and self._told[0] != owner:
+                # of a process that has ended
+                self._rtps.say_goodbye(self._told[0][:12])
             self._told = told
             self._graph.tell(owner, [*readers, *self.server.readers], [*writers, *self.server.writers])
 
@@ -116,5 +119,6 @@ class Participant:
 
     def close(self) -> None:
         """It may be called twice."""
-        self._rtps.close()
         self._process.close()
+        # Cyclone's own goodbye lacks what Fast DDS looks for; it would show the node for 10 s more
+        self._rtps.close(self._process.guid[:12])

@@ -8,6 +8,7 @@ import os
 import re
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import quoteattr
@@ -29,8 +30,15 @@ LOOPBACK_BYTES = 65000
 """Of one datagram on loopback, which has no Ethernet frames: an image then takes 4 instead of 160."""
 
 
-LOOPBACK = '<NetworkInterface address="127.0.0.1" multicast="true"/>'
+LOOPBACK_ADDRESS, GROUP = "127.0.0.1", "239.255.0.1"
+"""The second one is where participants announce themselves."""
+LOOPBACK = f'<NetworkInterface address="{LOOPBACK_ADDRESS}" multicast="true"/>'
 NETWORK = '<NetworkInterface autodetermine="true"/>'
+NEVER_FULL = (
+    "<Watermarks><WhcLow>2000MB</WhcLow><WhcHigh>2000MB</WhcHigh><WhcHighInit>2000MB</WhcHighInit></Watermarks>"
+)
+"""Cyclone refuses messages while a reader has not confirmed 500 kB. Then one that is stopped would leave the others
+without images. What a writer keeps is bounded by its history instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +66,15 @@ class Ros2Settings:
         general, discovery = self._general(), self._discovery()
         return (
             f'<CycloneDDS><Domain id="any"><General>{general}</General><Discovery>{discovery}</Discovery>'
-            "</Domain></CycloneDDS>"
+            f"<Internal>{NEVER_FULL}</Internal></Domain></CycloneDDS>"
         )
 
     def _general(self) -> str:
         if self.reach == "SUBNET":
-            return f"<Interfaces>{NETWORK}</Interfaces>"
+            # nodes on this machine may hear loopback only
+            host = own_address()
+            both = f'{LOOPBACK}<NetworkInterface address="{host}"/>'
+            return f"<Interfaces>{NETWORK if host == LOOPBACK_ADDRESS else both}</Interfaces>"
         # Fast DDS announces itself on loopback's multicast too; packets that come by another interface are ignored
         heard = f"<AllowMulticast>{'false' if self.reach == 'OFF' else 'spdp'}</AllowMulticast>"
         if not self.stays_here:
@@ -79,15 +90,19 @@ class Ros2Settings:
         if self.reach == "OFF":
             # nobody else has this tag, so nobody is heard
             return f"<Tag>skyloop-alone-{os.getpid()}</Tag><ParticipantIndex>none</ParticipantIndex>"
-        index, hosts = "", self.peers
-        if self.reach == "LOCALHOST":
-            index = (
-                f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{MOST_PARTICIPANTS}"
-                f"</MaxAutoParticipantIndex><SPDPInterval>{ANNOUNCE_S}s</SPDPInterval>"
-            )
-            hosts = ("localhost", *self.peers)
-        peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
-        return f"{index}<Peers>{peers}</Peers>" if peers else index
+        peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in ("localhost", *self.peers))
+        return (
+            f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{MOST_PARTICIPANTS}"
+            f"</MaxAutoParticipantIndex><SPDPInterval>{ANNOUNCE_S}s</SPDPInterval><Peers>{peers}</Peers>"
+        )
+
+
+def own_address() -> str:
+    """Of the interface by which multicast leaves; loopback's, if there is no network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker, suppress(OSError):
+        asker.connect((GROUP, 7400))
+        return str(asker.getsockname()[0])
+    return LOOPBACK_ADDRESS
 
 
 def settings_from(environment: Mapping[str, str], namespace: str = "") -> Ros2Settings:

@@ -22,6 +22,8 @@ from skyloop.links.ros2.settings import ANNOUNCE_S, Ros2Settings
 log = logging.getLogger(__name__)
 
 LEASE_S = 20
+AFTER_ALL = 1 << 30
+"""Number of a participant's last announcement."""
 PROBING = 4
 """The first announcements go to every port of this machine: not everybody hears multicast."""
 TICK_S = 0.05
@@ -302,16 +304,25 @@ class RtpsParticipant:
 
     # ---- the end
 
-    def close(self) -> None:
-        """It may be called twice."""
+    def say_goodbye(self, prefix: bytes) -> None:
+        """For a participant that could not do it itself."""
+        with self._lock:
+            if not self._closed:
+                self._say_goodbye(prefix)
+
+    def _say_goodbye(self, prefix: bytes) -> None:
+        inline, payload = pl.ending(prefix + pl.PARTICIPANT)
+        part = wire.data(wire.NOBODY, SPDP_WRITER, AFTER_ALL, inline, payload, is_key=True)
+        if not self._is_alone:
+            self._announce(wire.datagram(prefix, None, [part]), probing=False)
+
+    def close(self, other: bytes = b"") -> None:
+        """It may be called twice. `other`: the prefix of a participant that has ended too."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-            inline, payload = pl.ending(self.prefix + pl.PARTICIPANT)
-            self._announced += 1
-            part = wire.data(wire.NOBODY, SPDP_WRITER, self._announced, inline, payload, is_key=True)
-            if not self._is_alone:
-                self._announce(wire.datagram(self.prefix, None, [part]), probing=False)
+            for prefix in filter(None, (self.prefix, other)):
+                self._say_goodbye(prefix)
         self._thread.join(timeout=2.0)
         self._sockets.close()
