@@ -9,7 +9,6 @@ import os
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,14 +23,12 @@ from skyloop_client.errors import LinkError
 
 log = logging.getLogger(__name__)
 
-MOST_UNDER_WAY = 512
-"""Orders. A simulation that is faster waits for the process, which itself waits for nobody."""
 LOOK_S = 0.0002
 """Wall s between two looks for room."""
 PATIENCE_S = 10.0
 """Wall s without an order carried out, while there is no room. A process that hangs for longer is ended."""
 START_S = 60.0
-GOODBYE_S = 2.0
+GOODBYE_S = 5.0
 LONGEST_PAUSE_S = 30.0
 """Wall s before a process that keeps ending is started again; the first time it is at once."""
 STEADY_S = 60.0
@@ -62,9 +59,7 @@ class DdsProcess:
         self._matched = np.frombuffer(self._memory, np.uint8, pipe.MOST_ENDPOINTS, pipe.MATCHED)
         self._lock = threading.Lock()
         self._endpoints: list[Endpoint] = []
-        self._under_way: deque[tuple[int, int]] = deque()
-        """Start and end of the bytes of orders that are not carried out."""
-        self._carried_out = 0
+        self._ring = pipe.Ring(pipe.DATA, pipe.SIZE)
         self._orders = self._events = -1
         self._serves = self._closed = False
         self._lost_before = 0
@@ -133,40 +128,20 @@ class DdsProcess:
             with self._lock:
                 if self._orders < 0 or not (self._serves or opening):
                     return False
-                start = self._room(len(data))
+                start = self._ring.take(len(data), int(self._counts[pipe.DONE]))
                 if start is not None:
                     self._memory[start : start + len(data)] = data
-                    self._under_way.append((start, start + len(data)))
                     with suppress(BrokenPipeError):
                         os.write(self._orders, pipe.ORDER.pack(what, number, start, len(data)))
                         return True
                     return False
             now = time.monotonic()
-            if self._carried_out != done:
-                waiting_since, done = now, self._carried_out
+            if self._ring.done != done:
+                waiting_since, done = now, self._ring.done
             if now - waiting_since > PATIENCE_S:
                 self._process.kill()
                 return False
             time.sleep(LOOK_S)
-
-    def _room(self, size: int) -> int | None:
-        """Where so many bytes are free. With nothing under way that is the start, so that little memory is used."""
-        done = int(self._counts[pipe.DONE])
-        while self._under_way and self._carried_out < done:
-            self._under_way.popleft()
-            self._carried_out += 1
-        if len(self._under_way) >= MOST_UNDER_WAY:
-            return None
-        size += -size % 8
-        if not self._under_way:
-            return pipe.DATA if pipe.DATA + size <= pipe.SIZE else None
-        oldest, newest = self._under_way[0][0], self._under_way[-1][1]
-        newest += -newest % 8
-        if newest > oldest:
-            if newest + size <= pipe.SIZE:
-                return newest
-            newest = pipe.DATA
-        return newest if newest + size < oldest else None
 
     # ---- the process
 
@@ -189,8 +164,7 @@ class DdsProcess:
             os.close(theirs)
             os.close(told)
         with self._lock:
-            self._under_way.clear()
-            self._carried_out = 0
+            self._ring = pipe.Ring(pipe.DATA, pipe.SIZE)
             for endpoint in self._endpoints:
                 endpoint.guid = b""
             self._orders, self._events = ours, events

@@ -62,6 +62,11 @@ class Participant:
     def wait_ready(self) -> None:
         self._process.wait_ready()
 
+    @property
+    def process_id(self) -> int:
+        """Of the process that speaks DDS."""
+        return self._process.process_id
+
     # ---- endpoints
 
     def writer(self, topic: str, kind: str, quality: Quality) -> Writer:
