@@ -85,9 +85,9 @@ class Peer:
         self.kinds: dict[str, Any] = {}
         self.domain = Domain(domain, CONFIG)
         self.participant = DomainParticipant(domain)
-        self.topics: dict[str, Any] = {}
+        self.topics: dict[tuple[str, str], Any] = {}
         self.readers: dict[str, Any] = {}
-        self.writers: dict[str, Any] = {}
+        self.writers: dict[tuple[str, str], Any] = {}
         self.asked = 0
         self.stopped = threading.Event()
         self.threads: list[threading.Thread] = []

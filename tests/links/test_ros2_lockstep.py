@@ -74,7 +74,7 @@ def test_answers_without_a_stamp_wait_their_turn(
     """One is obeyed at each instant, at whatever moment they came, and no more are kept than a node should need."""
     monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
     monkeypatch.setattr(time_control, "MOST_WAITING", 4)
-    rate, obeyed = Rate(50), []
+    rate, obeyed = Rate(50), list[str]()
     keep = Lockstep("/a", rate, lambda: True, lambda: None)
     for name in "abcde":
         keep.answer(None, partial(obeyed.append, name))
@@ -90,7 +90,7 @@ def test_answers_with_an_empty_stamp_are_told_of(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
-    rate, obeyed = Rate(50), []
+    rate, obeyed = Rate(50), list[str]()
     keep = Lockstep("/a", rate, lambda: True, lambda: None)
     for name, stamp_ns in (("a", 0), ("b", 0), ("c", 20_000_000), ("d", 0)):
         keep.answer(stamp_ns, partial(obeyed.append, name))

@@ -108,7 +108,7 @@ def announce() -> None:
 @given(st.lists(st.tuples(st.integers(1, 400), st.integers(0, 3)), max_size=200))
 def test_bytes_under_way_are_never_overwritten(orders: list[tuple[int, int]]) -> None:
     """Of each order the size, and how many older ones are carried out before the next."""
-    ring, live, done = Ring(64, 1088), [], 0
+    ring, live, done = Ring(64, 1088), list[tuple[int, int]](), 0
     for size, ended in orders:
         start = ring.take(size, done)
         if start is not None:

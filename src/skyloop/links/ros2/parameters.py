@@ -140,7 +140,7 @@ def _of_a_model(
 
     def get(field: str) -> Value:
         value = dict(present())[field]
-        return list(value) if isinstance(value, tuple) else value  # type: ignore[no-any-return]
+        return list(value) if isinstance(value, tuple) else value
 
     def put(field: str, value: Value) -> None:
         validated(model, {**present().model_dump(), field: value}, name)
