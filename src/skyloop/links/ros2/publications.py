@@ -171,8 +171,13 @@ LARGE = {
     "std_msgs/msg/Float32MultiArray",
 }  # fmt: skip
 SMALL = {
-    "sensor_msgs/msg/CameraInfo", "sensor_msgs/msg/Imu", "sensor_msgs/msg/NavSatFix", "sensor_msgs/msg/MagneticField",
-    "sensor_msgs/msg/FluidPressure", "sensor_msgs/msg/Range", "radar_msgs/msg/RadarScan",
+    "sensor_msgs/msg/CameraInfo",
+    "sensor_msgs/msg/Imu",
+    "sensor_msgs/msg/NavSatFix",
+    "sensor_msgs/msg/MagneticField",
+    "sensor_msgs/msg/FluidPressure",
+    "sensor_msgs/msg/Range",
+    "radar_msgs/msg/RadarScan",
 }
 """What sensors measure, by the size of its messages."""
 MAVROS_COPIES = {
