@@ -76,7 +76,7 @@ class FastNode(NodeProcess):
         return [bytes.fromhex(one) for one in self._answer().split()]
 
     def count(self, topic: str, count: int, wait: float) -> Callable[[], int]:
-        """How many messages come, at most so many, within so many seconds from now. The result is there when they are over."""
+        """Says, when it is called, how many messages came: at most so many, within so many seconds from now."""
         self._say("count", topic, count, wait)
         return lambda: int(self._answer())
 

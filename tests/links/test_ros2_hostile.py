@@ -112,7 +112,7 @@ def test_a_late_joiner_gets_what_is_latched(it: Flown, third: Node) -> None:
 
 @pytest.mark.processes
 def test_a_stopped_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
-    """A reliable reader of all, whose process does not run at all. The other one still gets every image, far more of them than
+    """A reliable reader whose process does not run at all. The other one still gets every image, far more of them than
     a writer keeps for one that has not confirmed."""
     vehicle, pixels = it.simulation.port.vehicle(), np.zeros((240, 320, 3), np.uint8)
     vehicle.publish("picture", Image(0, pixels), sender="test")

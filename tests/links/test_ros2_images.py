@@ -13,7 +13,10 @@ from ros2_rig import DOMAIN, Flown, flown
 
 from skyloop_client.messages import Image
 
-pytestmark = [pytest.mark.slow("compiles a node on Fast DDS, and sends for a minute"), pytest.mark.needs("libfastrtps.so", "g++")]
+pytestmark = [
+    pytest.mark.slow("compiles a node on Fast DDS, and sends for a minute"),
+    pytest.mark.needs("libfastrtps.so", "g++"),
+]
 COUNT, RATE_HZ = 100, 10.0
 
 

@@ -208,7 +208,7 @@ def test_the_command_line_flies_with_nodes(
         ("run", ["--ros2", "--ros2-lockstep", "/drone/cmd_vel@x"], {}, "is no rate"),
         ("run", ["--ros2-lockstep", "/drone/cmd_vel"], {}, "--ros2-lockstep is for --ros2"),
         ("run", ["--ros2", "--seeds", "1..2"], {}, "leave out --seed"),
-        ("run", ["--link", "ros2:sensor_qos=sometimes"], {}, "'reliable' or 'best_effort'"),
+        ("run", ["--link", "ros2:sensor_qos=sometimes"], {}, "known: best_effort, reliable"),
     ],
 )
 def test_what_is_wrong_is_one_line(

@@ -228,11 +228,9 @@ def test_the_command_of_the_page(program: Path, tmp_path: Path) -> None:
 
 @pytest.mark.needs("libfastrtps.so", "g++")
 @pytest.mark.parametrize("where", ["default", "localhost", "jazzy"])
-def test_a_flight_on_the_network_is_found_and_forgotten(
-    program: Path, tmp_path: Path, where: str
-) -> None:
-    """With SUBNET here a node finds us that hears this machine only. After Ctrl-C it knows nobody any more, long before our
-    lease is over."""
+def test_a_flight_on_the_network_is_found_and_forgotten(program: Path, tmp_path: Path, where: str) -> None:
+    """With SUBNET here a node finds us that hears this machine only. After Ctrl-C it knows nobody any more, long before
+    our lease is over."""
     command = [sys.executable, "-c", "from skyloop.cli import main; main()", "run", "hover", "--ros2"]
     command += ["--set", "vehicles.drone.pilot=null", "--set", "duration=600", "--out", str(tmp_path / "run")]
     reach = {"ROS_DOMAIN_ID": str(DOMAIN + 2), "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}

@@ -95,7 +95,11 @@ def test_a_camera_s_colour_is_its_mode_s_whatever_its_name(tmp_path: Path) -> No
     lens = {"width": 3, "height": 2, "fx": 1.0, "fy": 1.0, "cx": 1.0, "cy": 0.5}
     pixels = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
     infos: dict[str, StreamInfo] = {}
-    for name, mode, image in (("eye", "grey", pixels[..., 0]), ("camera", "colour", pixels), ("cam0", "colour", pixels)):
+    for name, mode, image in (
+        ("eye", "grey", pixels[..., 0]),
+        ("camera", "colour", pixels),
+        ("cam0", "colour", pixels),
+    ):
         info = StreamInfo(f"drone/{name}", "CameraImage", None, "drone", details={**lens, "mode": mode})
         infos[info.name] = info
         (channel,) = channels_of(info, name, Transform.identity(), [])
