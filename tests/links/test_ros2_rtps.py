@@ -286,10 +286,10 @@ def test_a_crowd_of_participants_is_bounded() -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for k in range(1000):
                 prefix = THEIRS[:8] + k.to_bytes(4, "big")
-                said = pl.participant_payload(prefix, ("127.0.0.1", 9), ("127.0.0.1", 9), 1, b"\1\x0f")
+                said = pl.participant_payload(prefix, [("127.0.0.1", 9)], [("127.0.0.1", 9)], 1, b"\1\x0f")
                 part = wire.data(wire.NOBODY, b"\x00\x01\x00\xc2", 1, b"", said)
                 datagram = wire.datagram(prefix, None, [part])
-                sender.sendto(datagram, server._sockets.meta_address)
+                sender.sendto(datagram, server._sockets.meta_addresses[0])
                 if k % 50 == 49:  # more than that its socket does not hold
                     assert eventually(partial(are_known, min(k // 2, reliability.MOST_PARTNERS)))
         assert eventually(lambda: len(server._peers) == reliability.MOST_PARTNERS, 60.0)

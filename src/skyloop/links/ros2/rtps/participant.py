@@ -132,7 +132,7 @@ class RtpsParticipant:
     def _about_us(self) -> bytes:
         self._announced += 1
         payload = pl.participant_payload(
-            self.prefix, self._sockets.meta_address, self._sockets.user_address, LEASE_S, wire.VENDOR
+            self.prefix, self._sockets.meta_addresses, self._sockets.user_addresses, LEASE_S, wire.VENDOR
         )
         part = wire.data(wire.NOBODY, SPDP_WRITER, self._announced, b"", payload)
         return wire.datagram(self.prefix, None, [wire.stamp(time.time_ns()), part])

@@ -25,13 +25,13 @@ def port_of(domain: int, index: int | None, *, user: bool = False) -> int:
 class Sockets:
     def __init__(self, settings: Ros2Settings) -> None:
         hosts = () if settings.reach == "OFF" else (LOOPBACK_ADDRESS, *settings.peers)
-        self.host = LOOPBACK_ADDRESS if settings.stays_here else own_address()
-        self._interfaces = tuple(socket.inet_aton(host) for host in {self.host, LOOPBACK_ADDRESS})
-        """Where multicast is spoken: nodes on this machine may hear loopback only."""
+        mine = {LOOPBACK_ADDRESS} if settings.stays_here else {own_address(), LOOPBACK_ADDRESS}
+        self._interfaces = tuple(socket.inet_aton(host) for host in mine)
+        """Where multicast is spoken. Loopback is always among them: nodes on this machine may hear nothing else."""
         self._listen = LOOPBACK_ADDRESS if settings.stays_here else ""
         self.meta, self.user, index = self._unicast(settings.domain)
-        self.meta_address = (self.host, port_of(settings.domain, index))
-        self.user_address = (self.host, port_of(settings.domain, index, user=True))
+        self.meta_addresses = tuple((host, port_of(settings.domain, index)) for host in mine)
+        self.user_addresses = tuple((host, port_of(settings.domain, index, user=True)) for host in mine)
         self._group = (GROUP, port_of(settings.domain, None))
         hears = settings.reach != "OFF" and (settings.stays_here or settings.reach != "LOCALHOST")
         self.group = self._multicast() if hears else None
