@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ pytestmark = [
     pytest.mark.needs("libfastrtps.so", "g++"),
 ]
 COUNT, RATE_HZ = 100, 10.0
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ros2.md"
 
 
 @pytest.fixture(scope="module")
@@ -58,5 +60,22 @@ def test_images_come_to_a_plain_subscription(it: Flown, program: Path, where: st
     node = FastNode(program, where, DOMAIN + 1)
     try:
         assert came(it, node, width, height, "plain") >= 0.99 * COUNT
+    finally:
+        node.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 480), (1280, 720)])
+def test_with_the_page_s_profile_best_effort_is_enough(
+    it: Flown, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, height: int
+) -> None:
+    """`qos_profile_sensor_data`. It needs `net.core.rmem_max` as the page says."""
+    found = re.search(r"```xml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    (tmp_path / "profile.xml").write_text(found[1], encoding="utf-8")
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", str(tmp_path / "profile.xml"))
+    assert int(Path("/proc/sys/net/core/rmem_max").read_text()) >= 4194304, "see the page's sysctl lines"
+    node = FastNode(program, "default", DOMAIN + 1)
+    try:
+        assert came(it, node, width, height, "sensor") >= 0.99 * COUNT
     finally:
         node.close()

@@ -64,7 +64,8 @@ NO_WAIT = Policy.Reliability.Reliable(0)
 """A reader that does not keep up loses messages; the simulation never waits for it."""
 PLAIN_CDR = Policy.DataRepresentation(use_cdrv0_representation=True)
 BY_QUALITY: dict[Quality, tuple[object, ...]] = {
-    # what is kept for a reader that lost something: a second of an IMU, and 10 images, which are megabytes
+    # what is kept for a reader that lost something: a second of an IMU, and 10 images, which are megabytes. With the
+    # last so many, Cyclone never refuses a message for the sake of a reader that has stopped
     "sensor": (NO_WAIT, Policy.History.KeepLast(200), Policy.Durability.Volatile),
     "large": (NO_WAIT, Policy.History.KeepLast(10), Policy.Durability.Volatile),
     # rmw's sensor data, for sensors if the user says so

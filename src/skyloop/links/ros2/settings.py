@@ -34,11 +34,6 @@ LOOPBACK_ADDRESS, GROUP = "127.0.0.1", "239.255.0.1"
 """The second one is where participants announce themselves."""
 LOOPBACK = f'<NetworkInterface address="{LOOPBACK_ADDRESS}" multicast="true"/>'
 NETWORK = '<NetworkInterface autodetermine="true"/>'
-NEVER_FULL = (
-    "<Watermarks><WhcLow>2000MB</WhcLow><WhcHigh>2000MB</WhcHigh><WhcHighInit>2000MB</WhcHighInit></Watermarks>"
-)
-"""Cyclone refuses messages while a reader has not confirmed 500 kB. Then one that is stopped would leave the others
-without images. What a writer keeps is bounded by its history instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,7 @@ class Ros2Settings:
         general, discovery = self._general(), self._discovery()
         return (
             f'<CycloneDDS><Domain id="any"><General>{general}</General><Discovery>{discovery}</Discovery>'
-            f"<Internal>{NEVER_FULL}</Internal></Domain></CycloneDDS>"
+            "</Domain></CycloneDDS>"
         )
 
     def _general(self) -> str:
