@@ -123,7 +123,7 @@ class DdsProcess:
         """Waits for room, but not for a process that hangs. False: there is no process, and it is lost."""
         if len(data) > pipe.SIZE - pipe.DATA:
             return False
-        waiting_since, done = 0.0, -1
+        looks, done = 0, -1
         while True:
             with self._lock:
                 if self._orders < 0 or not (self._serves or opening):
@@ -135,10 +135,10 @@ class DdsProcess:
                         os.write(self._orders, pipe.ORDER.pack(what, number, start, len(data)))
                         return True
                     return False
-            now = time.monotonic()
-            if self._ring.done != done:
-                waiting_since, done = now, self._ring.done
-            if now - waiting_since > PATIENCE_S:
+            # looks are counted, not time: while both processes are stopped, none is late
+            looks = looks + 1 if self._ring.done == done else 0
+            done = self._ring.done
+            if looks * LOOK_S > PATIENCE_S:
                 self._process.kill()
                 return False
             time.sleep(LOOK_S)
