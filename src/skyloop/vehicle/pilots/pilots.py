@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.plugins import Registry
-from skyloop.core.quantities import Angle, Height, Hertz, Instant, Length, Seconds
+from skyloop.core.quantities import Angle, Height, Hertz, Instant, Length, Point, Seconds
 from skyloop.core.validation import either, validated
 from skyloop.vehicle.behaviours import Arrival, Behaviour, GoTo, Situation, Steps, Track, Wait
 from skyloop.vehicle.pilots.sortie import Pilot, PilotConfig, Reply, Sortie
 from skyloop.vehicle.trajectories.drawn import Survey
-from skyloop.vehicle.trajectories.trajectories import ExploreConfig, Point, TrajectoryConfig, build
+from skyloop.vehicle.trajectories.trajectories import ExploreConfig, TrajectoryConfig, build
 from skyloop_client.bundle import Bundle
 
 _READY = Arrival(0.3, speed=0.3, turn=0.15)
