@@ -363,6 +363,7 @@ class Camera(Sensor[CameraState]):
             "auto_exposure": c.auto_exposure,
             "gimbal": c.gimbal,
             "usual_mount": USUAL_MOUNTS.get(c.preset),
+            "truth": list(c.truth),
             "classes": list(CLASSES) if c.truth else None,
         }
 

@@ -83,7 +83,7 @@ class Rangefinder(Sensor[tuple[()]]):
         w, x, y, z = kinematics.quat_wxyz.tolist()
         forward = np.array([[1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)]])
         true = float(scene.rays(kinematics.position[None], forward, n.max_range)[0])
-        distance = math.nan
+        distance = -math.inf if true < n.min_range else math.nan
         if n.min_range <= true <= n.max_range:
             distance = true + n.noise_sd * float(rng.normal(1)[0])
             if n.resolution > 0.0:

@@ -285,6 +285,15 @@ def pack_rotor_fault(row: np.void, slot: int, fault: RotorFault) -> None:
     row["fault_value"][slot] = fault.value
 
 
+def unpack_rotor_fault(row: np.void, slot: int) -> RotorFault:
+    """What `pack_rotor_fault` wrote."""
+    kinds = {code: kind for kind, code in FAULT_CODES.items()}
+    return RotorFault.model_validate({
+        "rotor": int(row["fault_rotor"][slot]), "kind": kinds[int(row["fault_kind"][slot])],
+        "start": float(row["fault_start"][slot]), "value": float(row["fault_value"][slot]),
+    })  # fmt: skip
+
+
 def _pack_controller(p: Records, airframe: Airframe, flying: Flying) -> None:
     compiled = CONTROLLERS.get(flying.controller)
     simple = compiled is SIMPLEFLIGHT
