@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from rosbags.highlevel import AnyReader
 
 from skyloop.cli.verbs import execute
 from skyloop.links.ros2 import time_control
-from skyloop.links.ros2.time_control import parsed
+from skyloop.links.ros2.time_control import Lockstep, parsed
 from skyloop.recording.recording import Recording
 from skyloop.recording.ros2.bag import Mcap
 from skyloop_client.errors import LinkError
@@ -23,12 +24,15 @@ from skyloop_client.streams import Rate
 ANSWERS = "/drone/cmd_vel_stamped"
 
 
-def flight(node: Node) -> tuple[Any, dict[str, Any]]:
+def flight(node: Node, times: int) -> tuple[Any, dict[str, Any]]:
+    """`times`: how often the node answers each message."""
     with flown([{"name": "drone"}], lockstep=f"{ANSWERS}@50") as it:
         places = []
         it.simulation.bus.on("truth/drone", lambda message: places.append(message.data.position.copy()))
         it.simulation.port.vehicle().send(Arm(), TakeOff(1.0), by="test")
-        assert node.reported(echo="/truth/drone/odometry", type="nav_msgs/msg/Odometry", to=ANSWERS) == "ok"
+        assert (
+            node.reported(echo="/truth/drone/odometry", type="nav_msgs/msg/Odometry", to=ANSWERS, times=times) == "ok"
+        )
         it.run(1.5)
         summary = it.link.summary()
         assert node.reported(stop=True) == "ok"
@@ -37,14 +41,16 @@ def flight(node: Node) -> tuple[Any, dict[str, Any]]:
 
 @pytest.mark.processes
 def test_ros2_lockstep_gives_the_same_flight_twice(node: Node) -> None:
-    """Whatever the scheduler does between the two processes."""
-    (first, reported), (second, _) = flight(node), flight(node)
+    """Whatever the scheduler does between the two processes, and however often the node answers."""
+    (first, reported), (second, loud) = flight(node, 1), flight(node, 4)
     assert np.array_equal(first, second) and len(first) > 70
-    assert reported["lockstep"]["answers"] >= 74
+    assert reported["lockstep"]["answers"] >= 74 and reported["lockstep"]["surplus"] == 0
+    assert loud["lockstep"]["answers"] == reported["lockstep"]["answers"] and loud["lockstep"]["surplus"] > 150
     # it went east, ever faster, and a little south
     assert first[-1][0] > 0.3 and first[-1][1] < -0.05
 
 
+@pytest.mark.processes
 def test_ros2_lockstep_without_a_node_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -56,12 +62,44 @@ def test_ros2_lockstep_without_a_node_goes_on(
         it.link.lockstep.is_there = lambda: True
         it.run(0.1)
         assert it.simulation.now == pytest.approx(0.1)
-        it.link.lockstep.answer(None, it.simulation.clock.now_ns)
+        it.link.lockstep.answer(None, lambda: None)
         it.run(0.1)
         assert [event.kind for event in [it.simulation.latest("link/drone")]] == ["lost"]
     assert f"nobody answers on {ANSWERS}" in caplog.text
 
 
+def test_answers_without_a_stamp_wait_their_turn(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One is obeyed at each instant, at whatever moment they came, and no more are kept than a node should need."""
+    monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
+    monkeypatch.setattr(time_control, "MOST_WAITING", 4)
+    rate, obeyed = Rate(50), list[str]()
+    keep = Lockstep("/a", rate, lambda: True, lambda: None)
+    for name in "abcde":
+        keep.answer(None, partial(obeyed.append, name))
+    assert obeyed == [] and caplog.text.count("no more are kept") == 1
+    for k in range(4):
+        # the stop is chosen again after an answer; then time may pass to the next instant
+        assert keep.blocks_time(rate.due_ns(k) + 1) and not keep.blocks_time(rate.due_ns(k) + 1)
+        assert obeyed == list("abcd")[: k + 1]
+    assert keep.blocks_time(rate.due_ns(4) + 1) and keep.blocks_time(rate.due_ns(4) + 1)
+
+
+def test_answers_with_an_empty_stamp_are_told_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(time_control, "SETTLE_S", 0.0)
+    rate, obeyed = Rate(50), list[str]()
+    keep = Lockstep("/a", rate, lambda: True, lambda: None)
+    for name, stamp_ns in (("a", 0), ("b", 0), ("c", 20_000_000), ("d", 0)):
+        keep.answer(stamp_ns, partial(obeyed.append, name))
+    assert keep.blocks_time(1) and keep.blocks_time(rate.due_ns(1) + 1) and obeyed == ["a", "c"]
+    assert keep.blocks_time(rate.due_ns(2) + 1) and keep.surplus == 2
+    assert caplog.text.count("answers on /a have no stamp") == 1
+
+
+@pytest.mark.processes
 def test_ros2_lockstep_topics_and_rates() -> None:
     assert parsed("/drone/cmd_vel") == ("/drone/cmd_vel", Rate(50))
     assert parsed("/drone/cmd_vel@30") == ("/drone/cmd_vel", Rate(30))

@@ -31,6 +31,7 @@ CYCLONE = {
 }
 """What rmw_cyclonedds sets: nothing, with Humble's ROS_LOCALHOST_ONLY=1, with Jazzy's range of LOCALHOST."""
 SI = "simulation_interfaces/srv"
+RCL = "rcl_interfaces/srv"
 SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
 
 
@@ -164,6 +165,29 @@ def test_the_action_of_steps(it: Flown, node: FastNode) -> None:
     assert reported == [1, 2, 3, 4]
     state = {"state": {"state": 1}}
     assert call(it, node, "/set_simulation_state", f"{SI}/SetSimulationState", state)["result"]["result"] == 1
+
+
+@pytest.mark.needs("libfastrtps.so", "g++")
+def test_parameters_of_fast_dds(it: Flown, node: FastNode) -> None:
+    """As `ros2 param list`, `get`, `set` and `describe` ask, which use all six services of a node."""
+    names = call(it, node, "/skyloop/list_parameters", f"{RCL}/ListParameters")["result"]["names"]
+    assert {"pace", "wind", "weather.rain", "use_sim_time"} <= set(names)
+    wanted = {"names": ["weather.rain", "wind"]}
+    kinds = call(it, node, "/skyloop/get_parameter_types", f"{RCL}/GetParameterTypes", wanted)["types"]
+    assert kinds == [3, 8]
+    about = call(it, node, "/skyloop/describe_parameters", f"{RCL}/DescribeParameters", wanted)["descriptors"]
+    assert [one["name"] for one in about] == wanted["names"]
+    assert about[0]["floating_point_range"][0]["to_value"] == 200.0
+    for rain in (2.5, 0.0):
+        given = {"parameters": [{"name": "weather.rain", "value": {"type": 3, "double_value": rain}}]}
+        assert call(it, node, "/skyloop/set_parameters", f"{RCL}/SetParameters", given)["results"][0]["successful"]
+        assert it.simulation.editor.weather.rain == rain
+        values = call(it, node, "/skyloop/get_parameters", f"{RCL}/GetParameters", wanted)["values"]
+        assert values[0]["double_value"] == rain
+    given["parameters"].append({"name": "wimd", "value": {"type": 8, "double_array_value": [1.0]}})
+    service = "/skyloop/set_parameters_atomically", f"{RCL}/SetParametersAtomically"
+    refused = call(it, node, *service, given)["result"]
+    assert not refused["successful"] and refused["reason"] == "no parameter 'wimd'; did you mean 'wind'?"
 
 
 @pytest.mark.needs("libfastrtps.so", "g++")

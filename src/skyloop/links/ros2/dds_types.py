@@ -57,7 +57,9 @@ def _idl_type(about: Any) -> object:
 # first our own module, which says in one line what is missing without Cyclone
 
 
-Quality = Literal["sensor", "large", "lossy", "state", "newest", "latched", "order", "stream", "estimate", "whole"]
+Quality = Literal[
+    "sensor", "large", "lossy", "state", "newest", "latched", "order", "stream", "estimate", "answers", "whole"
+]
 NO_WAIT = Policy.Reliability.Reliable(0)
 """A reader that does not keep up loses messages; the simulation never waits for it."""
 PLAIN_CDR = Policy.DataRepresentation(use_cdrv0_representation=True)
@@ -83,6 +85,8 @@ BY_QUALITY: dict[Quality, tuple[object, ...]] = {
     "order": (NO_WAIT, Policy.History.KeepLast(16), Policy.Durability.Volatile),
     "estimate": (Policy.Reliability.BestEffort, Policy.History.KeepLast(16), Policy.Durability.Volatile),
     "stream": (Policy.Reliability.BestEffort, Policy.History.KeepLast(1), Policy.Durability.Volatile),
+    # answers that time waits for: none may take the place of another
+    "answers": (Policy.Reliability.BestEffort, Policy.History.KeepLast(1000), Policy.Durability.Volatile),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ DDS by itself speaks to the whole network. Here the interface, the domain and th
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +17,9 @@ from skyloop_client.errors import LinkError
 
 Reach = Literal["LOCALHOST", "SUBNET", "OFF", "SYSTEM_DEFAULT"]
 REACHES: tuple[Reach, ...] = ("LOCALHOST", "SUBNET", "OFF", "SYSTEM_DEFAULT")
+NAMESPACE = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
+FOR_ALL_NODES = ("/parameter_events",)
+"""Topics that have no namespace in any node."""
 HIGHEST_DOMAIN = 232
 """The ports of a higher one do not exist."""
 MOST_PARTICIPANTS = 99
@@ -38,6 +42,12 @@ class Ros2Settings:
     reach: Reach = "LOCALHOST"
     peers: tuple[str, ...] = ()
     """Addresses of further hosts to ask, of ROS_STATIC_PEERS."""
+    namespace: str = ""
+    """Before the names of topics, services and the node, such as `/one`; empty: none."""
+
+    def full(self, name: str) -> str:
+        """The name of a topic or a service that others use."""
+        return name if name in FOR_ALL_NODES else f"{self.namespace}{name}"
 
     @property
     def stays_here(self) -> bool:
@@ -90,12 +100,16 @@ def own_address() -> str:
     return LOOPBACK_ADDRESS
 
 
-def settings_from(environment: Mapping[str, str]) -> Ros2Settings:
+def settings_from(environment: Mapping[str, str], namespace: str = "") -> Ros2Settings:
     """From the variables that ROS 2 itself reads."""
+    own = f"/{namespace.strip('/')}" if namespace else ""
+    if own and NAMESPACE.fullmatch(own) is None:
+        raise LinkError(f"ros2: namespace '{namespace[:80]}' is none; give letters, digits and _, such as left")
     return Ros2Settings(
         _domain(environment.get("ROS_DOMAIN_ID", "")),
         _reach(environment),
         tuple(_address(host.strip()) for host in environment.get("ROS_STATIC_PEERS", "").split(";") if host.strip()),
+        own,
     )
 
 

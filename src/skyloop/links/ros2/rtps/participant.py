@@ -37,7 +37,7 @@ LIVELINESS = (b"\x00\x02\x00\xc2", b"\x00\x02\x00\xc7")
 """Of messages that say: I live. Ours never needs one, but Fast DDS asks for its state until it is answered."""
 MOST_KNOWN = 4096
 """Endpoints of others that may once have to do with ours."""
-OF_INTEREST = ("rq/", "rr/", "ros_discovery_info")
+OF_INTEREST = ("rq/", "rr/", "rt/", "ros_discovery_info")
 WRITER, READER = b"\x03", b"\x04"
 """The last byte of entities without keys."""
 
@@ -276,6 +276,11 @@ class RtpsParticipant:
             self._known[about.guid] = (what, about)
             self._match(what, about)
 
+    def others(self) -> list[tuple[str, pl.EndpointData]]:
+        """Endpoints of others that are known now: `writers` or `readers`, and what they say of themselves."""
+        with self._lock:
+            return list(self._known.values())
+
     def _match_known(self, topic: str) -> None:
         """A node may be older than our own endpoint."""
         for what, about in list(self._known.values()):
@@ -299,15 +304,25 @@ class RtpsParticipant:
 
     # ---- the end
 
+    def say_goodbye(self, prefix: bytes) -> None:
+        """For a participant that could not do it itself."""
+        with self._lock:
+            if not self._closed:
+                self._say_goodbye(prefix)
+
+    def _say_goodbye(self, prefix: bytes) -> None:
+        inline, payload = pl.ending(prefix + pl.PARTICIPANT)
+        part = wire.data(wire.NOBODY, SPDP_WRITER, AFTER_ALL, inline, payload, is_key=True)
+        if not self._is_alone:
+            self._announce(wire.datagram(prefix, None, [part]), probing=False)
+
     def close(self, other: bytes = b"") -> None:
         """It may be called twice. `other`: the prefix of a participant that has ended too."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-            for prefix in () if self._is_alone else filter(None, (self.prefix, other)):
-                inline, payload = pl.ending(prefix + pl.PARTICIPANT)
-                part = wire.data(wire.NOBODY, SPDP_WRITER, AFTER_ALL, inline, payload, is_key=True)
-                self._announce(wire.datagram(prefix, None, [part]), probing=False)
+            for prefix in filter(None, (self.prefix, other)):
+                self._say_goodbye(prefix)
         self._thread.join(timeout=2.0)
         self._sockets.close()
