@@ -131,7 +131,7 @@ Board = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")]
 
 
-@app.command()
+@app.command(opens_code=True)
 def loop(
     *,
     scenario: str,
@@ -189,7 +189,7 @@ def loop(
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
-@app.command()
+@app.command(opens_code=True)
 def size(
     *,
     scenario: str,
