@@ -41,8 +41,9 @@ BEHIND_S = 0.5
 PROBE_S = 1.0
 """Wall s between two HIL_SENSOR for a PX4 that hangs. If it was stopped, it answers all that waits for it when it goes
 on, and would fly on sensor data as old as its stop was long if it got them at 250 Hz."""
-ORIGIN_EVERY = 50
-"""ODOMETRY messages before the origin is told, and from then on until PX4 has it: its EKF must have begun."""
+ORIGIN_US = 1_000_000
+"""Simulated time from the first ODOMETRY to the first try to set the origin, because its EKF must have begun, and
+between two tries."""
 
 
 class Px4Options(OdometryOptions):
@@ -127,6 +128,7 @@ class Px4(VehicleLink):
         self._spoke = False
         self._answered_since_sent = True
         self._has_origin = False
+        self._origin_due_us = 0
         self._watch = ProcessWatch(target, "PX4")
         self._log: TextIO | None = None
 
@@ -223,8 +225,8 @@ class Px4(VehicleLink):
         self.line.taken += 1
         if kind == "came":
             self._connected = self._ever = True
-            self._locked = self._spoke = self._silent = self._in_time = self._seems_behind = False
-            self._first_us, self._behind_us = -1, 0
+            self._locked = self._spoke = self._silent = self._in_time = self._seems_behind = self._has_origin = False
+            self._first_us, self._behind_us, self._origin_due_us = -1, 0, 0
             self._awaited_us = None
             self._wire = Wire()
             self._states_every_us = -1
@@ -295,7 +297,7 @@ class Px4(VehicleLink):
         if reset:
             # PX4's clock must not go back: shift its stamps and mark the jump
             self._offset_us = self._last_us + NS_PER_S // NS_PER_US // round(RATE.hz) - t_ns // NS_PER_US
-        if self._silent and time.perf_counter() - self._sent < PROBE_S:
+        if self._silent and time.perf_counter() - self._sent < min(PROBE_S, self.options.hang_s):
             return
         t_us = self._last_us = t_ns // NS_PER_US + self._offset_us
         # PX4 computes motors from gyroscope samples, so a step without a sample has no answer
@@ -345,8 +347,9 @@ class Px4(VehicleLink):
         if odometry is not None and (estimate := odometry.take(self._port.now_ns, set_back=reset)) is not None:
             stamp_us = estimate.t_ns // NS_PER_US + self._offset_us
             data += wire.odometry(stamp_us, estimate, odometry.axes, odometry.resets)
-            if not self._has_origin and not odometry.sent % ORIGIN_EVERY:
-                data += self._origin(t_us)
+            if not self._has_origin and t_us >= self._origin_due_us:
+                data += self._origin(t_us) if self._origin_due_us else b""
+                self._origin_due_us = t_us + ORIGIN_US
         if self._states_every_us > 0 and t_us >= self._states_due_us:
             self._states_due_us = max(self._states_due_us + self._states_every_us, t_us)
             data += wire.state(t_us, self._handover.port.truth, self._frame)
