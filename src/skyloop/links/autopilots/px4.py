@@ -41,7 +41,7 @@ BEHIND_S = 0.5
 PROBE_S = 1.0
 """Wall s between two HIL_SENSOR for a PX4 that hangs. If it was stopped, it answers all that waits for it when it goes
 on, and would fly on sensor data as old as its stop was long if it got them at 250 Hz."""
-ORIGIN_US = 1_000_000
+ORIGIN_US = 3_000_000
 """Simulated time from the first ODOMETRY to the first try to set the origin, because its EKF must have begun, and
 between two tries."""
 
@@ -138,8 +138,8 @@ class Px4(VehicleLink):
         self._began = time.perf_counter()
         self._feeds = self._make_feeds(port.bus.infos)
         self._odometry: OdometryFeed | None = None
-        if self.options.odometry is not None:
-            options = self.options
+        options = self.options
+        if options.odometry is not None:
             self._odometry = odometry_feed(
                 port, self.vehicle, options.odometry, options.odometry_rate_hz, options.odometry_frame
             )
