@@ -123,7 +123,7 @@ PX4 = """
             if message.get_type() == "ODOMETRY":
                 frame = message.frame_id
             if message.get_type() == "HIL_SENSOR":
-                if message.time_usec == 1_600_000:
+                if message.time_usec == 3_400_000:
                     print(frame, flush=True)
                     os.kill(os.getpid(), 9)
                 line.sendall(common.MAVLink_hil_actuator_controls_message(message.time_usec, [0] * 16, 1, 1).pack(mav))
@@ -157,7 +157,7 @@ def test_px4_gets_its_parameters_and_its_origin_and_its_death_is_the_verdict(
     )  # fmt: skip
     earth = {"latitude_deg": -35.5, "longitude_deg": 149.25, "altitude": 584.0}
     summary = run_scenario(
-        small(duration=3.0, earth=earth, vehicles=[vehicle]),
+        small(duration=5.0, earth=earth, vehicles=[vehicle]),
         tmp_path / "run",
         links=[autopilot],
         plot_wanted=lambda _: False,
@@ -172,7 +172,7 @@ def test_px4_gets_its_parameters_and_its_origin_and_its_death_is_the_verdict(
     assert frame == "1", "MAV_FRAME_LOCAL_NED"
     assert (tmp_path / "asked").read_text() == "--instance 0 set_ekf_origin -35.5000000 149.2500000 584.000\n"
     # it never armed: there is nothing to land, but this is no flight that succeeded
-    assert summary["simulated_s"] < 3.0 and not summary["vehicles"]["drone"]["crashed"]
+    assert summary["simulated_s"] < 5.0 and not summary["vehicles"]["drone"]["crashed"]
     assert summary["success"] is False and summary["cause"].startswith("PX4: signal SIGKILL"), summary["cause"]
     assert summary["links"]["px4"]["odometry"]["mean_delay_s"] == pytest.approx(0.012, abs=0.004)
 
