@@ -73,7 +73,7 @@ class MotorHandover:
         if geometry.n_rotors > outputs:
             raise LinkError(f"{port.name} has {geometry.n_rotors} rotors, this autopilot drives {outputs}")
         self._order = motor_order(geometry.rotor_positions, geometry.rotor_spins, port.name)
-        self.lost = ""
+        self.gone = ""
         """Why nobody commands it any more: the flight is no success."""
         self._has_ended = False
         self._by = by
@@ -96,7 +96,7 @@ class MotorHandover:
 
         After a crash the vehicle arms again only once the autopilot has disarmed. If arming is refused, it is tried
         again."""
-        self.lost = self.lost if self._has_ended else ""
+        self.gone = self.gone if self._has_ended else ""
         self.port.reserve(self._by)
         if armed != self._armed:
             self.port.send(Arm() if armed else Disarm(), by=self._by)
@@ -114,7 +114,7 @@ class MotorHandover:
     def let_go(self, kind: EventKind, why: str) -> None:
         """The autopilot is gone: the vehicle hovers and then lands, unless the autopilot comes back."""
         self.tell(kind, why)
-        self.lost, self._has_ended = why, self._has_ended or kind == EventKind.ENDED
+        self.gone, self._has_ended = why, self._has_ended or kind == EventKind.ENDED
         self._armed = False
         self.port.reserve("")
         self.port.release(self._by)
@@ -136,8 +136,8 @@ class VehicleLink(Link):
 
     def _told(self) -> Summary:
         """What the summaries of all autopilots have."""
-        lost = {"lost": self._handover.lost} if self._handover.lost else {}
-        return {"vehicle": self.vehicle, **lost, "news": self._handover.news}
+        gone = {"gone": self._handover.gone} if self._handover.gone else {}
+        return {"vehicle": self.vehicle, **gone, "news": self._handover.news}
 
     def close(self) -> None:
         self._line.close()
