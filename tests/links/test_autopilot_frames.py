@@ -119,8 +119,9 @@ def test_rangefinders_say_where_they_look(turn: tuple[float, float, float], orie
     message = decoded(Wire().distance(1_234_000, RangeSample(0, 3.456, 0.05, 40.0), mount, 3))
     assert (message.current_distance, message.min_distance, message.max_distance) == (346, 5, 4000)
     assert (message.orientation, message.id, message.time_boot_ms) == (orientation, 3, 1234)
-    nothing = decoded(Wire().distance(0, RangeSample(0, math.nan, 0.05, 40.0), mount))
-    assert (nothing.current_distance, nothing.signal_quality) == (4001, 1)
+    for beyond, shown in ((math.nan, 4001), (-math.inf, 4)):
+        nothing = decoded(Wire().distance(0, RangeSample(0, beyond, 0.05, 40.0), mount))
+        assert (nothing.current_distance, nothing.signal_quality) == (shown, 1)
 
 
 def test_flow_keeps_its_axes() -> None:
@@ -134,7 +135,12 @@ def test_flow_keeps_its_axes() -> None:
 
 def test_ardupilots_line() -> None:
     battery = BatteryState(0, 11.5, 12.25, 0.9, 0.0)
-    ranges = [RangeSample(0, 1.25, 0.1, 40.0), RangeSample(0, math.nan, 0.1, 40.0), None]
+    ranges = [
+        RangeSample(0, 1.25, 0.1, 40.0),
+        RangeSample(0, math.nan, 0.1, 40.0),
+        None,
+        RangeSample(0, -math.inf, 0.1, 40.0),
+    ]
     line = line_from(2_500_000, truth(), np.array([1.0, 2.0, 9.0]), battery, ranges)
     read = json.loads(line)
     assert read["timestamp"] == 0.0025
@@ -143,7 +149,7 @@ def test_ardupilots_line() -> None:
     assert read["velocity"] == [-2.5, 1.5, -3.5]
     np.testing.assert_allclose(matrix(read["quaternion"]), NED_FROM_FRD, atol=1e-8)
     # nothing in range is not left out: it would keep its last distance there
-    assert (read["rng_1"], read["rng_2"], "rng_3" in read) == (1.25, 10_000.0, False)
+    assert (read["rng_1"], read["rng_2"], "rng_3" in read, read["rng_4"]) == (1.25, 10_000.0, False, 0.0)
     assert read["velocity_wind"] == [0.5, 0.5, -0.5]
     forward, right, _ = NED_FROM_FRD.T @ np.array([-3.0, 1.0, -3.0])
     assert read["windvane"] == pytest.approx(

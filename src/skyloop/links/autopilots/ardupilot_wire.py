@@ -66,7 +66,7 @@ def line_from(
     """One line of sensor data. The battery is left out if the airframe has none.
 
     A rangefinder that sees nothing is sent as beyond its range, because ArduPilot keeps the last value of what is left
-    out."""
+    out; one that stands too near is sent as 0."""
     wind = ned_from_enu(truth.wind_world)
     through_air = ned_from_enu(truth.velocity_world) - wind
     forward, right, _ = frd_from_flu(rotate_inverse(truth.quat_wxyz, truth.velocity_world - truth.wind_world)).tolist()
@@ -82,7 +82,9 @@ def line_from(
     }
     for number, sample in enumerate(ranges[:RANGEFINDERS], 1):
         if sample is not None:
-            fields[f"rng_{number}"] = NOTHING_SEEN if math.isnan(sample.distance) else round(sample.distance, 6)
+            fields[f"rng_{number}"] = (
+                NOTHING_SEEN if math.isnan(sample.distance) else round(max(sample.distance, 0.0), 6)
+            )
     # after velocity, whose name is a part of this one's
     fields["velocity_wind"] = _plain(wind)
     # as it blows on the vehicle: 0 from the front, then clockwise
