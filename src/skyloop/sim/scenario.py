@@ -31,22 +31,6 @@ from skyloop.world.world import WorldConfig
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.user_code import is_plugin
 
-
-class Px4Choice(BaseModel):
-    """What a vehicle sends to PX4 beside its sensors, in `skyloop run --autopilot px4`."""
-
-    model_config = STRICT
-
-    odometry: str | None = None
-    """One of `estimators`, `ekf`, or the name of a stream of estimates, which PX4 gets as ODOMETRY. Such a vehicle gets
-    no GNSS that it does not have. Left out: no ODOMETRY."""
-    odometry_frame: Literal["frd", "ned"] = "frd"
-    """The axes of its poses. `frd`: from where the vehicle starts, with its heading there, as from a program that knows
-    no north. `ned`: from the world's origin."""
-    odometry_rate_hz: Annotated[float, Field(ge=1, le=250)] = 50.0
-    """Most messages per second. PX4's EKF drops what comes faster than about 90 Hz."""
-
-
 SCENARIOS = Files("scenarios", "scenario")
 AIRFRAMES = Files("airframes", "airframe")
 
@@ -165,8 +149,6 @@ class Vehicle(BaseModel):
     """What the vehicle does when the battery, the setpoints or the estimate run out."""
     ekf: EkfConfig = EkfConfig()
     """How far the EKF trusts its sensors; used with `state: ekf`."""
-    px4: Px4Choice = Px4Choice()
-    """What PX4 gets beside the sensors, when it flies the vehicle."""
 
     @model_validator(mode="before")
     @classmethod
@@ -186,9 +168,6 @@ class Vehicle(BaseModel):
         for name in self.estimators:
             if name in self.sensors or name in TAKEN:
                 raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
-        wanted, known = self.px4.odometry, (*self.estimators, "ekf")
-        if wanted is not None and "/" not in wanted and wanted not in known:
-            raise ValueError(f"px4.odometry: no estimator named '{wanted}'; {nearest_name(wanted, known)}")
         return self
 
     @field_validator("name")
