@@ -21,6 +21,7 @@ from skyloop.recording.recording import NAME, Recording, open_recording
 from skyloop_client.codec import RECORDS, info_from
 from skyloop_client.errors import CodecError, DatasetError, RunFolderError
 from skyloop_client.messages import Contact, Marker, Message
+from skyloop_client.schema import record_fields
 from skyloop_client.streams import StreamInfo
 
 
@@ -148,7 +149,9 @@ def _record(kind: type, row: dict[str, str]) -> object:
             values[name] = _value(row[name], hints[name], name)
         elif f"{name}_0" in row:
             cells = [row[key] for key in row if key.rpartition("_")[0] == name and key.rpartition("_")[2].isdigit()]
-            values[name] = _shaped(name, cells) if all(cells) else None
+            shape = record_fields(kind)[name].note.shape or ()
+            given = len(shape) > 1 and all(isinstance(length, int) for length in shape)
+            values[name] = np.array(cells, float).reshape(shape if given else -1) if all(cells) else None
         elif _is_needed(field):
             # it was None when it was written, so that its row gives a shape that is empty
             values[name] = None
@@ -184,8 +187,9 @@ def _value(cell: str, hint: object, name: str) -> Any:
     either = typing.get_args(hint)
     if cell == "":
         return None if type(None) in either else np.zeros(tuple(max(n, 0) for n in ROWS.get(name, (0,))))
-    if float in either:
-        return float(cell)
+    for plain in (float, int, str):
+        if plain in either:
+            return plain(cell)
     if cell.startswith("["):
         items = json.loads(cell)
         return tuple(_marker(item) for item in items) if name == "markers" else tuple(items)
