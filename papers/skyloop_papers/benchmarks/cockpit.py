@@ -18,7 +18,7 @@ from skyloop.cockpit.world_frame import world_frame
 from skyloop.run import run_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import Scenario, load_scenario, make_scenario
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.benchmarks.measurement import SHARE, Measurement, Measurements, lower
 from skyloop_papers.benchmarks.peers import view_cockpit
 from skyloop_papers.processes import child, result_of
 
@@ -56,7 +56,7 @@ def cockpit(flight_s: float = 20.0, rounds: int = 3, viewers: int = 5, *, screen
     slowest = min(_hz(view, TRUTH) for view in many)
     yield Measurement("view_hz", _hz(middle, TRUTH), "Hz", 30.0, f"poses at one viewer, median; {flight}")
     yield Measurement("camera_hz", _hz(middle, CAMERA), "Hz", 10.0, "pictures at one viewer")
-    yield lower("slowdown", slowdown, "", 0.10, cost)
+    yield lower("slowdown", slowdown, SHARE, 0.10, cost)
     yield lower("latency_p95_ms", middle["p95"], "ms", 150.0, late)
     yield Measurement("view_hz_of_five", slowest, "Hz", None, f"slowest of {len(many)} viewers")
     if screen:

@@ -17,7 +17,7 @@ from skyloop.world.model import Model, Shape
 from skyloop.world.rays import RayHits, RayTracer
 from skyloop.world.weather import Weather, WeatherConfig
 from skyloop_client.messages import Kinematics
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, seconds_each
+from skyloop_papers.benchmarks.measurement import RATIO, Measurement, Measurements, Rounds, seconds_each
 
 RATE_HZ = 10
 HEIGHT = 6.0
@@ -48,7 +48,7 @@ def lidar(rounds: int = 9, sweeps: int = 10, cells: int = 320, objects: int = 40
     }
     for preset, (note, _) in details.items():
         key, aim = ("vs_raw_embree", 0.8) if preset == "airsim" else (f"{_key(preset)}_vs_raw_embree", None)
-        yield Measurement(key, taken.ratio(preset, f"raw {preset}"), "1", aim, f"{what}; {note}")
+        yield Measurement(key, taken.ratio(preset, f"raw {preset}"), RATIO, aim, f"{what}; {note}")
     for preset, (_, note) in list(details.items())[:3]:
         yield Measurement(
             f"{_key(preset)}_points_per_s", taken[preset], "1/s", None, f"firings, returned or not; {note}"
