@@ -7,8 +7,9 @@ A page marks the text that comes from results:
     <!-- end -->
 
 Between the marks is what the experiment's `page(cells)` makes of docs/results/NAME.json. `NAME-protocol` stands for its
-`plan_page()`, `report` for the tables of all experiments, and `benches` for those of the benches. A page is out of date if it lacks one of the experiment's
-`sentences(cells)`, or if its results were measured under another plan than the code has now.
+`plan_page()`, `report` for the tables of all experiments, and `benches` for those of the benches. A page is out of date
+if it lacks one of the experiment's `sentences(cells)`, or if its results were measured under another plan than the code
+has now.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from skyloop_papers.benchmarks.runs import overlap, record_measurements
 
 
 def by_key(measurements: Measurements, without: str = "") -> dict[str, Measurement]:
-    """After a look that each has a key of its own and a positive number. `without`: a peer that is named in its place."""
+    """After a look that each has a key of its own and a positive number, or names what it was `without`."""
     made = list(measurements)
     assert len({each.key for each in made}) == len(made)
     for each in made:
@@ -114,6 +114,7 @@ def test_the_check_prints_a_table_and_its_exit_code_says_whether_all_holds(
 
     monkeypatch.setattr(checking, "measured", measured)
     monkeypatch.setattr(pages, "DOCS", tmp_path)
+    monkeypatch.setattr(pages, "code_version", lambda: "today")
     for name in given:
         pages.write_bench(name, [Measurement("vs_peer", 0.9, "ratio", 0.4).plain()])
     assert execute(["bench", "steady", "--check"]) == 0
@@ -131,12 +132,13 @@ def test_the_check_prints_a_table_and_its_exit_code_says_whether_all_holds(
 @pytest.mark.processes
 def test_a_bench_that_fails_is_a_row() -> None:
     (row,) = checking.checked("no-such-bench")
-    assert not row.holds and "unknown bench" in row.verdict
+    assert not row.holds and "no bench named" in row.verdict
 
 
 def test_what_is_published_is_on_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(pages, "DOCS", tmp_path)
+        patch.setattr(pages, "code_version", lambda: "today")
         page = tmp_path / "page.md"
         page.write_text("<!-- results: benches made-up -->\n<!-- end -->\n")
         lacking = Measurement("vs_peer", None, "ratio", 0.5, "no peer")
@@ -144,7 +146,7 @@ def test_what_is_published_is_on_the_page(monkeypatch: pytest.MonkeyPatch, tmp_p
         assert written == [tmp_path / "results/benches.json", page]
         shown = page.read_text()
         assert "| `speed` | 5 | 1/s | ≥ 4 | yes |" in shown and "| `wait_s` | 3 | s | ≤ 2 | **no** |" in shown
-        assert "vs_peer" not in shown and "Measured at commit" in shown
+        assert "vs_peer" not in shown and "Measured at commit `today` on " in shown
     for page in pages.pages():
         if pages.BENCHES in pages.names_in(text := page.read_text(encoding="utf-8")):
             assert text == pages.rendered(text), "run `make pages`"

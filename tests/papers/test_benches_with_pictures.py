@@ -80,7 +80,8 @@ def test_environments_beside_gym_pybullet_drones() -> None:
         timed = gym.gym_timings(0.02, 3, opened, peer=True)
         taken = Rounds({name: (lambda: 100.0) if name in peers else take for name, take in timed.items()}, 1)
         alone = Rounds(gym.gym_timings(0.02, 3, opened, peer=False), 1, "no bullet")
-    assert {key for key, each in by_key(gym.gym_measurements(alone, 3), without="no bullet").items() if each.value is None} == {
+    found = by_key(gym.gym_measurements(alone, 3), without="no bullet")
+    assert {key for key, each in found.items() if each.value is None} == {
         "vs_gym_pybullet_drones", "gym_pybullet_drones_steps_per_s", "single_vs_gym_pybullet_drones",
         "gym_pybullet_drones_single_steps_per_s",
     }  # fmt: skip
@@ -114,7 +115,9 @@ def test_a_peer_that_is_not_there_or_fails_is_one_line(monkeypatch: pytest.Monke
     assert all(rate is None and "ImportError: no bullet" in why for rate, why in rates.values())
 
 
-def test_without_torch_the_detector_is_measured_and_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_torch_the_detector_is_measured_and_torch_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def load(name: str = "people", runtime: str = "auto") -> Any:
         if runtime == "torch":
             raise SetupError("torch is not installed")

@@ -140,7 +140,7 @@ def test_rows_have_one_width_whether_or_not_the_first_one_is_whole(tmp_path: Pat
             found = back[f"drone/{name}"].at(number).data
             assert all(same(getattr(record, field), value) for field, value in values_of(found)), name
     table = pandas.read_csv(tmp_path / "run/streams/drone/vio.csv")
-    assert table["covariance_shape"].tolist()[1] == "15x15" and table["gyro_bias_1"].isna().tolist() == [True, False, True]
+    assert table["covariance_shape"][1] == "15x15" and table["gyro_bias_1"].isna().tolist() == [True, False, True]
     table = pandas.read_csv(tmp_path / "run/streams/drone/guess.csv")
     assert table["spread_2"][1] == 2.0 and table["yaw"][1] == 0.5 and table["hits"][1] == 3.0
 

@@ -99,4 +99,5 @@ def _lost(now: float, page: float, *, lower_is_better: bool) -> float:
 def _better(one: Row, other: Row) -> Row:
     if one.now is None or other.now is None:
         return other if one.now is None else one
-    return min(one, other, key=lambda row: row.now if row.lower_is_better else -row.now)
+    first = one.now <= other.now if one.lower_is_better else one.now >= other.now
+    return one if first else other

@@ -55,9 +55,7 @@ def gym(rounds: int = 5, seconds: float = 2.0, environments: int = 2048) -> Meas
     yield from gym_measurements(taken, environments)
 
 
-def gym_timings(
-    seconds: float, environments: int, opened: ExitStack, *, peer: bool
-) -> dict[str, Callable[[], float]]:
+def gym_timings(seconds: float, environments: int, opened: ExitStack, *, peer: bool) -> dict[str, Callable[[], float]]:
     """Environment steps per second, by measurement."""
     same: dict[str, Any] = {
         "airframe": "crazyflie",

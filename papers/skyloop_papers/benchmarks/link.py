@@ -127,9 +127,7 @@ def _throughput(simulation: Simulation, bundles: int, rounds: int) -> Measuremen
     link, plain = (np.median(seen[name], axis=1) for name in ("link", "plain"))
     each_us = 1e6 * np.ravel(seen["link"])
     what = f"colour and float depth of 320x240, LiDAR scan, fix: {size} bytes; encoded, sent, decoded; median"
-    yield Measurement(
-        "vs_raw_socket", float(np.median(plain / link)), RATIO, 0.7, f"rate over the link {_OVER_PLAIN}"
-    )
+    yield Measurement("vs_raw_socket", float(np.median(plain / link)), RATIO, 0.7, f"rate over the link {_OVER_PLAIN}")
     for key, seconds, note in (
         ("bundles_per_s", link, what),
         ("raw_socket_per_s", plain, "asked for and answered, median"),

@@ -63,7 +63,8 @@ class Measurement:
 Measurements = Iterator[Measurement]
 Bench = Callable[..., Measurements]
 """A function whose parameters, all with defaults, are the amount of measurement. The defaults give the numbers in
-docs/results/benches.json, which the pages show; `verb.py` has those of the short form. The first line of its docstring is what `skyloop list` says of it."""
+docs/results/benches.json, which the pages show; `benches.py` has those of the short form. The first line of its
+docstring is what `skyloop list` says of it."""
 
 
 def lower(key: str, value: float, unit: str, aim: float | None, note: str) -> Measurement:
@@ -95,7 +96,7 @@ class Rounds:
         self._why_missing = why_missing
         taken = []
         for number in range(rounds + 1):
-            log.info("round %d of %d", number, rounds) if number else log.info("a round to warm up")
+            log.info("round %d of %d, the first to warm up", number + 1, rounds + 1)
             taken.append({name: take() for name, take in timings.items()})
         self.taken: dict[str, Array] = {name: np.array([values[name] for values in taken[1:]]) for name in timings}
 

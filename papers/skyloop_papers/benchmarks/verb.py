@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperCommand
 
@@ -98,10 +99,11 @@ def _check(names: list[str], *, json_: bool) -> None:
         table = Table(*COLUMNS)
         for row in rows:
             shown = (pages.limit(asdict(row)), *("" if x is None else pages.short(x) for x in (row.page, row.now)))
-            table.add_row(row.bench, row.key, *shown, f"[green]{row.verdict}[/]" if row.holds else f"[red]{row.verdict}[/]")
+            table.add_row(row.bench, row.key, *shown, escape(row.verdict), style="green" if row.holds else "red")
         out.print(table)
     failed = sum(not row.holds for row in rows)
     new = sum(row.is_new for row in rows)
-    tell(f"{len(rows) - failed} of {len(rows)} hold" + (f"; {failed} do not, {new} of them not as on the page" if failed else ""))
+    others = f"; {failed} do not, {new} of them not as on the page" if failed else ""
+    tell(f"{len(rows) - failed} of {len(rows)} hold{others}")
     if failed:
         raise typer.Exit(1)

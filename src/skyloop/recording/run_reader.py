@@ -185,10 +185,11 @@ def _value(cell: str, hint: object, name: str) -> Any:
     if hint is str or (isinstance(hint, type) and issubclass(hint, str)):
         return cell
     either = typing.get_args(hint)
+    optional = type(None) in either
     if cell == "":
-        return None if type(None) in either else np.zeros(tuple(max(n, 0) for n in ROWS.get(name, (0,))))
+        return None if optional else np.zeros(tuple(max(n, 0) for n in ROWS.get(name, (0,))))
     for plain in (float, int, str):
-        if plain in either:
+        if optional and plain in either:
             return plain(cell)
     if cell.startswith("["):
         items = json.loads(cell)
