@@ -117,9 +117,9 @@ class Guess:
 def test_rows_have_one_width_whether_or_not_the_first_one_is_whole(tmp_path: Path) -> None:
     codec.register(Guess)
     known, square = np.arange(225.0).reshape(15, 15), np.array([[1.0, 2.0], [2.0, 5.0]])
-    whole = {"gyro_bias": THREE, "covariance": known, "reason": "lost, for now"}
+    whole: dict[str, Any] = {"gyro_bias": THREE, "covariance": known, "reason": "lost, for now"}
     steady = (THREE, THREE, FOUR, THREE, THREE, THREE, THREE, True)
-    sent = {
+    sent: dict[str, list[Any]] = {
         "vio": [messages.Estimate(1000, *steady, **more) for more in ({}, whole, {})],
         "guess": [Guess(1000), Guess(1000, THREE, square, 3, 0.5, "1 2"), Guess(1000)],
     }

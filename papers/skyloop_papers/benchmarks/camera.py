@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import sys
 import tempfile
@@ -207,10 +208,10 @@ def _beside_peers(
     yield Measurement(f"{key}_ours", ours, "images/s", None, note)
     rates = peer_rates(parts, request, images)
     for peer, (rate, why) in rates.items():
-        yield Measurement(f"{key}_{peer}", rate, "images/s", None, why or note)
+        yield Measurement(f"{key}_{peer}", math.nan if rate is None else rate, "images/s", None, why or note)
     # without the faster peer the ratio would be too good
     lacking = "; ".join(why for _, why in rates.values() if why)
-    ratio = None if lacking else ours / max(rate for rate, _ in rates.values() if rate is not None)
+    ratio = math.nan if lacking else ours / max(rate for rate, _ in rates.values() if rate is not None)
     yield Measurement(key, ratio, RATIO, aim, lacking or note)
 
 

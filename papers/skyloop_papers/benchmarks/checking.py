@@ -5,6 +5,7 @@ fast the machine is decides none of them; speeds and times are not judged."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -76,7 +77,7 @@ def short_form(name: str) -> list[dict[str, Any]]:
 
 def judged(bench: str, figure: Measurement, page: float | None) -> Row:
     now, why = figure.value, []
-    if now is None:
+    if math.isnan(now):
         verdict = f"not measured: {figure.note}"
         return Row(bench, figure.key, figure.aim, page, None, figure.lower_is_better, verdict, False, True)
     missed = figure.holds is False

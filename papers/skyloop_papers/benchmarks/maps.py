@@ -43,11 +43,11 @@ def maps(images: int = 60, rate_hz: float = 5.0, from_s: float = 12.0) -> Measur
     own = {figure.key: figure for figure in own_maps(seen, lens)}
     yield from own.values()
     if importlib.util.find_spec("octomap") is None:
-        yield Measurement("vs_octomap", None, RATIO, None, "octomap is not installed: `make bench` installs it")
+        yield Measurement("vs_octomap", math.nan, RATIO, None, "octomap is not installed: `make bench` installs it")
         return
     peer = {figure.key: figure for figure in octomap_maps(seen, lens)}
     yield from peer.values()
-    ratio = (peer["octomap_ms"].value or math.nan) / (own["global_ms"].value or math.nan)
+    ratio = peer["octomap_ms"].value / own["global_ms"].value
     yield Measurement("vs_octomap", ratio, RATIO, None, "octomap_ms over global_ms")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,8 +37,8 @@ class Measurement:
     """One measured number. A peer's number is another measurement of the same bench, and so is their ratio."""
 
     key: str
-    value: float | None
-    """None: it could not be measured; `note` says why."""
+    value: float
+    """NaN: it could not be measured; `note` says why."""
     unit: str
     aim: float | None = None
     note: str = ""
@@ -47,7 +48,7 @@ class Measurement:
     @property
     def holds(self) -> bool | None:
         """None where there is no aim or no value."""
-        if self.aim is None or self.value is None:
+        if self.aim is None or math.isnan(self.value):
             return None
         return self.value <= self.aim if self.lower_is_better else self.value >= self.aim
 
@@ -57,7 +58,7 @@ class Measurement:
         return self.unit == RATIO or (self.aim is not None and self.unit not in OF_THE_MACHINE)
 
     def plain(self) -> dict[str, Any]:
-        return {**asdict(self), "holds": self.holds}
+        return {**asdict(self), "value": None if math.isnan(self.value) else self.value, "holds": self.holds}
 
 
 Measurements = Iterator[Measurement]
@@ -77,7 +78,7 @@ def beyond(key: str, own: float, plain: float, unit: str, aim: float | None, not
     if own > plain:
         return lower(key, own - plain, unit, aim, note)
     why = f"{TOO_NOISY}: {own:,.0f} {unit} beside {plain:,.0f} {unit} of the plain one in the same run"
-    return Measurement(key, None, unit, aim, why, lower_is_better=True)
+    return Measurement(key, math.nan, unit, aim, why, lower_is_better=True)
 
 
 def peer_or_why(find: Callable[[], T]) -> tuple[T | None, str]:
@@ -111,13 +112,13 @@ class Rounds:
     def measured(self, key: str, name: str, unit: str, note: str, *, scale: float = 1.0) -> Measurement:
         """The median as a figure without an aim."""
         if name not in self.taken:
-            return Measurement(key, None, unit, None, self._why_missing)
+            return Measurement(key, math.nan, unit, None, self._why_missing)
         return Measurement(key, scale * self[name], unit, None, note)
 
     def compared(self, key: str, names: tuple[str, str], aim: float | None, note: str) -> Measurement:
         """The ratio of the first to the second."""
         if not set(names) <= set(self.taken):
-            return Measurement(key, None, RATIO, aim, self._why_missing)
+            return Measurement(key, math.nan, RATIO, aim, self._why_missing)
         return Measurement(key, self.ratio(*names), RATIO, aim, note)
 
 

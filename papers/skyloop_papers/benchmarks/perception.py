@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import tempfile
 import time
@@ -210,7 +211,7 @@ def _detector_speeds(
     what = f"320 x 240 px, {usual.runtime}, one thread, processor time, from pixels to boxes"
     yield Measurement("images_per_s", fast, "1/s", 100.0, what)
     if slow is None:
-        yield Measurement("optimised_vs_torch", None, RATIO, 3.0, why_missing)
+        yield Measurement("optimised_vs_torch", math.nan, RATIO, 3.0, why_missing)
     else:
         torch = per_second(slow, max(10, looks // 5))
         beside = f"torch looks at {torch:.1f} images per second with the same weights and one thread"

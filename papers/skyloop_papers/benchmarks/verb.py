@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -76,7 +77,7 @@ def _measured(name: str, *, update_docs: bool, json_: bool) -> dict[str, Any]:
 
 
 def _print(each: Measurement) -> None:
-    if each.value is None:
+    if math.isnan(each.value):
         out.print(f"[bold]{each.key}[/] [red]not measured[/]\n    [dim]{each.note}[/]")
         return
     verdict = ""

@@ -195,7 +195,12 @@ def plain(value: object) -> Any:
 def is_journalled(record: Any) -> bool:
     if isinstance(record, Estimate):
         return record.covariance is not None
-    return isinstance(record, JOURNALLED) or bool(_varying(type(record)))
+    return isinstance(record, JOURNALLED) or bool(_varying(_kind_of(record)))
+
+
+def _kind_of(record: object) -> Any:
+    """Its class, which for mypy may not be hashed."""
+    return type(record)
 
 
 @cache
@@ -223,14 +228,14 @@ def values_of(record: Any) -> list[tuple[str, Any]]:
 
 
 @cache
-def _forms(kind: type) -> tuple[tuple[str, str, int], ...]:
+def _forms(kind: Any) -> tuple[tuple[str, str, int], ...]:
     """By field: its name, what its cells hold, and how many numbers if it is None.
 
     They follow from the class, not from the first record, so that all rows of a file have one width."""
     return tuple((field.name, _form(kind, field), fixed_size(field) or 0) for field in record_fields(kind).values())
 
 
-def _form(kind: type, field: RecordField) -> str:
+def _form(kind: Any, field: RecordField) -> str:
     if field.name in NESTED:
         return "record"
     if issubclass(kind, VARYING):
@@ -245,7 +250,7 @@ def _form(kind: type, field: RecordField) -> str:
 
 def _columns(record: Any) -> list[str]:
     names = []
-    for name, form, size in _forms(type(record)):
+    for name, form, size in _forms(_kind_of(record)):
         value = getattr(record, name)
         if form == "numbers":
             names += [f"{name}_{k}" for k in range(size if value is None else value.size)]
@@ -256,7 +261,7 @@ def _columns(record: Any) -> list[str]:
 
 def _row(record: Any) -> str:
     cells: list[str] = []
-    for name, form, size in _forms(type(record)):
+    for name, form, size in _forms(_kind_of(record)):
         value = getattr(record, name)
         if form == "numbers":
             cells += [""] * size if value is None else map(repr, value.ravel().tolist())
