@@ -48,8 +48,10 @@ JOURNALLED = (GridMap, VoxelMap, PointCloud, Image, KeyPose)
 """Published records that do not fit into a row. Nor do those of other classes with an array of any size."""
 OURS = "skyloop_client.messages"
 """The package of the records that are known here."""
-PLAIN = (bool, int, float, str, dict)
+PLAIN = (bool, int, str, dict)
 """A value of these is one cell. Of other values that are no float64 array, a cell has the shape."""
+UNKNOWN = "NaN"
+"""Of a number, in a spelling by which polars too knows a column of numbers, though its first hundred rows have none."""
 COVARIANCE = "covariance"
 """Of an estimate, or None. A row has its shape; the journal beside it has its numbers."""
 
@@ -244,6 +246,8 @@ def _form(kind: Any, field: RecordField) -> str:
         return "shape"
     if field.dtype == "<f8":
         return "numbers"
+    if field.type is float:
+        return "number"
     plain_type = get_origin(field.type) or field.type
     return "value" if isinstance(plain_type, type) and issubclass(plain_type, PLAIN) else "shape"
 
@@ -264,7 +268,9 @@ def _row(record: Any) -> str:
     for name, form, size in _forms(_kind_of(record)):
         value = getattr(record, name)
         if form == "numbers":
-            cells += [""] * size if value is None else map(repr, value.ravel().tolist())
+            cells += [UNKNOWN] * size if value is None else map(_number, value.ravel().tolist())
+        elif form == "number":
+            cells.append(UNKNOWN if value is None else _number(value))
         elif value is None:
             cells.append("")
         elif form == "shape":
@@ -279,6 +285,10 @@ def _row(record: Any) -> str:
         else:
             cells.append(_quoted(json.dumps(value)) if isinstance(value, dict) else repr(value))
     return ",".join(cells)
+
+
+def _number(value: float) -> str:
+    return UNKNOWN if value != value else repr(float(value))
 
 
 def _cell(value: object) -> str:
