@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -116,21 +115,14 @@ def test_a_peer_that_is_not_there_or_fails_is_one_line(monkeypatch: pytest.Monke
     assert all(rate is None and "ImportError: no bullet" in why for rate, why in rates.values())
 
 
-def test_without_torch_the_detector_is_measured_and_torch_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_torch_the_detector_is_measured_and_torch_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str = "people", runtime: str = "auto") -> Any:
         if runtime == "torch":
             raise SetupError("torch is not installed")
-        return SimpleNamespace(runtime=runtime, find=lambda image: np.sqrt(image).sum())
+        return SimpleNamespace(runtime=runtime, find=lambda image: np.sqrt(image.astype(float)).sum())
 
-    sample = SimpleNamespace(size=(320, 240), path=tmp_path)
     monkeypatch.setattr(perception, "load_detector", load)
-    monkeypatch.setattr(perception, "plan_tests", lambda *_: None)
-    monkeypatch.setattr(perception, "make_people", lambda *_: None)
-    monkeypatch.setattr(perception, "read_samples", lambda *_: [sample] * 3)
-    monkeypatch.setattr(perception, "read_image", lambda path: np.ones((240, 320, 3), np.uint8))
-    found = by_key(perception.detect(1, 3, scores=False), without="torch is not installed")
+    found = by_key(perception.detect(per_part=0, looks=3), without="torch is not installed")
     assert math.isnan(found["optimised_vs_torch"].value) and found["images_per_s"].value > 0.0
 
 

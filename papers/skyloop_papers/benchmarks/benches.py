@@ -27,7 +27,7 @@ BENCHES = {
     "camera": _in("camera", park_images=60, rigs=10, peer_images=4, ping_s=1.0, whole_world=False, starts=False),
     "campaign": _in("runs", runs_per_core=4, killed_runs_per_core=0),
     "cockpit": _in("cockpit", flight_s=6.0, rounds=2, viewers=1, screen=False),
-    "detect": _in("perception", per_part=4, looks=30, scores=False),
+    "detect": _in("perception", per_part=0, looks=30),
     "fabric": _in("perception", images=0),
     "flight": _in("flight", seeds=1),
     "gym": _in("gym", rounds=2, seconds=0.5),

@@ -181,25 +181,29 @@ def fabric(images: int = 6) -> Measurements:
     yield lower("fabric_list_after_us", 1e6 * latest / PIXEL_CLOCK_HZ, "µs", None, after)
 
 
-def detect(per_part: int = 150, looks: int = 200, *, scores: bool = True) -> Measurements:
+def detect(per_part: int = 150, looks: int = 200) -> Measurements:
     """The people detector: images per second on one core, beside torch in the same run, and average precision.
 
-    The images are some of the test images of the people dataset, rendered again: places that were not trained on."""
-    usual, (slow, why_missing) = load_detector(), peer_or_why(lambda: load_detector(runtime="torch"))
+    The images are some of the test images of the people dataset, rendered again: places that were not trained on.
+    `per_part`: of each of its parts; 0 measures speeds alone, on noise."""
+    usual, slow = load_detector(), peer_or_why(lambda: load_detector(runtime="torch"))
+    if not per_part:
+        noise = np.random.default_rng(1).integers(0, 256, (10, 240, 320, 3), np.uint8)
+        yield from _detector_speeds(usual, slow, list(noise), looks)
+        return
     with tempfile.TemporaryDirectory(prefix="skyloop-bench-") as scratch:
         folder = Path(scratch) / "people"
         plan_tests(folder, per_part, PER_PLACE)
         make_people(folder, usable_cores())
-        yield from _detector_speeds(usual, slow, folder, looks, why_missing)
-        if scores:
-            yield from _detector_scores(folder, per_part)
+        samples = [sample for sample in read_samples(folder, "test") if sample.size == (320, 240)]
+        yield from _detector_speeds(usual, slow, [read_image(sample.path) for sample in samples[:50]], looks)
+        yield from _detector_scores(folder, per_part)
 
 
 def _detector_speeds(
-    usual: Detector, slow: Detector | None, folder: Path, looks: int, why_missing: str
+    usual: Detector, peer: tuple[Detector | None, str], images: list[Pixels], looks: int
 ) -> Measurements:
-    samples = [sample for sample in read_samples(folder, "test") if sample.size == (320, 240)]
-    images = [read_image(sample.path) for sample in samples[:50]]
+    slow, why_missing = peer
 
     def per_second(detector: Detector, looks: int) -> float:
         """By processor time, so that other programs do not count."""
