@@ -165,10 +165,12 @@ def test_a_latency_below_the_plain_ones_is_too_noisy() -> None:
     assert beyond("a", 300.0, 120.0, "µs", 200.0, "").value == 180.0
 
 
-def test_timings_take_turns_and_the_first_round_is_dropped() -> None:
+def test_timings_take_turns_and_the_first_round_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     number = count(1)
     taken = Rounds({name: lambda: float(next(number)) for name in "ab"}, rounds=2)
     assert {name: values.tolist() for name, values in taken.taken.items()} == {"a": [3.0, 5.0], "b": [4.0, 6.0]}
+    assert [line.getMessage()[:12] for line in caplog.records] == [f"round {k} of 3" for k in (1, 2, 3)]
 
 
 # ---- physics

@@ -6,6 +6,7 @@ fast the machine is decides none of them; speeds and times are not judged."""
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -44,15 +45,22 @@ def check(names: Sequence[str], tell: Callable[[str], None]) -> list[Row]:
     """Measures each bench in a process of its own, and once more where something does not hold that did."""
     rows: list[Row] = []
     for number, name in enumerate(names, 1):
-        began = time.perf_counter()
+        began, used = time.perf_counter(), _processor_s()
         found = checked(name)
         if any(row.is_new and row.now is not None for row in found):
             tell(f"{name}: {', '.join(row.key for row in found if row.is_new)} not as on the page; measured again")
             again = {row.key: row for row in checked(name)}
             found = [_better(row, again.get(row.key, row)) for row in found]
         rows += found
-        tell(f"{number} of {len(names)}, {name}: {time.perf_counter() - began:.0f} s")
+        passed, spent = time.perf_counter() - began, _processor_s() - used
+        tell(f"{number} of {len(names)}, {name}: {passed:.0f} s, {spent:.0f} s of processor time")
     return rows
+
+
+def _processor_s() -> float:
+    """Of the processes that have ended."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def checked(name: str) -> list[Row]:
