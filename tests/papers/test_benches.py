@@ -67,6 +67,7 @@ def test_every_bench_has_its_line_and_is_in_the_help(capsys: pytest.CaptureFixtu
 def test_json_has_these_keys_and_text_says_what_holds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(verb, "BENCHES", {"made-up": None})
     monkeypatch.setattr(verb, "load", {"made-up": made_up}.__getitem__)
     assert execute(["bench", "made-up", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -117,16 +118,18 @@ def test_the_check_prints_a_table_and_its_exit_code_says_whether_all_holds(
     monkeypatch.setattr(pages, "code_version", lambda: "today")
     for name in given:
         pages.write_bench(name, [Measurement("vs_peer", 0.9, "ratio", 0.4).plain()])
+    monkeypatch.setattr(verb, "BENCHES", dict.fromkeys(given))
     assert execute(["bench", "steady", "--check"]) == 0
     assert asked == ["steady"] and "holds" in capsys.readouterr().out
     given["steady"] = [0.9]
-    monkeypatch.setattr(verb, "BENCHES", dict.fromkeys(given))
     assert execute(["bench", "all", "--check"]) == 1
     assert asked[1:] == ["steady", "noisy", "noisy", "slower", "slower"]
     shown = capsys.readouterr()
     assert "0.88" in shown.out and "33 % worse" in shown.out and "speed" not in shown.out
     assert "2 of 3 hold; 1 do not, 1 of them not as on the page" in shown.err
     assert execute(["bench", "slower", "--check", "--update-docs"]) == 1
+    assert execute(["bench", "slow", "--check"]) == 1
+    assert "no bench named 'slow'" in capsys.readouterr().err
 
 
 def test_a_bench_that_fails_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:

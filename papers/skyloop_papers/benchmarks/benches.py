@@ -6,7 +6,6 @@ import importlib
 import inspect
 from typing import Any, NamedTuple
 
-from skyloop_client.errors import unknown_name
 from skyloop_papers.benchmarks.measurement import Bench
 
 
@@ -46,8 +45,6 @@ BENCHES = {
 
 
 def load(name: str) -> Bench:
-    if name not in BENCHES:
-        raise unknown_name("bench", name, BENCHES)
     module = importlib.import_module(f"skyloop_papers.benchmarks.{BENCHES[name].module}")
     function: Bench = getattr(module, name.replace("-", "_"))
     return function

@@ -14,7 +14,7 @@ from typer.core import TyperCommand
 
 from skyloop.cli.console import Json, err, out
 from skyloop.cli.logs import Verbs, is_quiet
-from skyloop_client.errors import SetupError
+from skyloop_client.errors import SetupError, unknown_name
 from skyloop_papers import pages
 from skyloop_papers.benchmarks.benches import BENCHES, load
 from skyloop_papers.benchmarks.measurement import Measurement
@@ -53,6 +53,8 @@ def bench(
     """
     if check and update_docs:
         raise SetupError("the pages show the full form; leave out --check or --update-docs")
+    if name not in (ALL, *BENCHES):
+        raise unknown_name("bench", name, BENCHES)
     names = list(BENCHES) if name == ALL else [name]
     if check:
         _check(names, json_=json_)
