@@ -262,7 +262,7 @@ def bench_block(name: str) -> str:
 def short(value: float) -> str:
     """Three digits, or all of a whole number below a million."""
     rounded = float(f"{value:.3g}") if abs(value) < 1000.0 else round(value, 2 - int(math.log10(abs(value))))
-    return f"{rounded:,.10g}".replace(",", " ")
+    return f"{rounded:,.10g}".replace(",", " ") if abs(value) >= 10_000.0 else f"{rounded:.10g}"
 
 
 def limit(figure: dict[str, Any]) -> str:
