@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skyloop_papers.benchmarks.measurement import Bench
+if TYPE_CHECKING:
+    from skyloop_papers.benchmarks.measurement import Bench
 
 
 class Entry(NamedTuple):
@@ -25,7 +26,7 @@ BENCHES = {
     "batch": _in("gym", rounds=1, seconds=0.3, learning_steps=0),
     "camera": _in("camera", park_images=60, rigs=10, peer_images=4, ping_s=1.0, whole_world=False, starts=False),
     "campaign": _in("runs", runs_per_core=4, killed_runs_per_core=0),
-    "cockpit": _in("cockpit", flight_s=6.0, rounds=2, viewers=1, screen=False),
+    "cockpit": _in("cockpit", flight_s=4.0, rounds=2, viewers=0, screen=False),
     "detect": _in("perception", per_part=0, looks=30),
     "fabric": _in("perception", images=0),
     "flight": _in("flight", seeds=1),

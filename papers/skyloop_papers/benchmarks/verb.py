@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -15,9 +15,10 @@ from typer.core import TyperCommand
 from skyloop.cli.console import Json, err, out
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import SetupError, unknown_name
-from skyloop_papers import pages
 from skyloop_papers.benchmarks.benches import BENCHES, load
-from skyloop_papers.benchmarks.measurement import Measurement
+
+if TYPE_CHECKING:
+    from skyloop_papers.benchmarks.measurement import Measurement
 
 app = Verbs()
 ALL = "all"
@@ -49,7 +50,7 @@ def bench(
 ) -> None:
     """Measure a performance figure on this machine, beside a peer or a limit in the same run.
 
-    Examples: `skyloop bench physics` · `skyloop bench physics --json` · `skyloop bench all --check`
+    Examples: `skyloop bench physics --json` · `skyloop bench all --check`
     """
     if check and update_docs:
         raise SetupError("the pages show the full form; leave out --check or --update-docs")
@@ -66,6 +67,7 @@ def bench(
 
 def _measured(name: str, *, update_docs: bool, json_: bool) -> dict[str, Any]:
     from skyloop.core.machine_info import machine_description
+    from skyloop_papers import pages
 
     figures = []
     for each in load(name)():
@@ -82,6 +84,8 @@ def _print(each: Measurement) -> None:
     if math.isnan(each.value):
         out.print(f"[bold]{each.key}[/] [red]not measured[/]\n    [dim]{each.note}[/]")
         return
+    from skyloop_papers import pages
+
     verdict = ""
     if each.holds is not None:
         verdict = f", aim {pages.limit(each.plain())}: " + ("[green]holds[/]" if each.holds else "[red]missed[/]")
@@ -89,6 +93,7 @@ def _print(each: Measurement) -> None:
 
 
 def _check(names: list[str], *, json_: bool) -> None:
+    from skyloop_papers import pages
     from skyloop_papers.benchmarks import checking
 
     def tell(line: str) -> None:
