@@ -119,8 +119,10 @@ def test_the_check_prints_a_table_and_its_exit_code_says_whether_all_holds(
     for name in given:
         pages.write_bench(name, [Measurement("vs_peer", 0.9, "ratio", 0.4).plain()])
     monkeypatch.setattr(verb, "BENCHES", dict.fromkeys(given))
+    monkeypatch.setattr("os.getloadavg", lambda: (9.0, 0.0, 0.0))
     assert execute(["bench", "steady", "--check"]) == 0
-    assert asked == ["steady"] and "holds" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert asked == ["steady"] and "holds" in shown.out and "keep this machine busy (load 9.0 on" in shown.err
     given["steady"] = [0.9]
     assert execute(["bench", "all", "--check"]) == 1
     assert asked[1:] == ["steady", "noisy", "noisy", "slower", "slower"]

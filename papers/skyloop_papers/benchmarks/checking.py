@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from skyloop.core.machine_info import usable_cores
 from skyloop_client.errors import SkyloopError
 from skyloop_papers import pages
 from skyloop_papers.benchmarks.benches import BENCHES, load
@@ -20,6 +21,8 @@ from skyloop_papers.processes import child, result_of
 
 WORSE = 0.15
 """A ratio may be worse than the page's by this share: a busy minute of the machine changes it by as much."""
+BUSY = 0.3
+"""Load per core, the mean of the last minute, from which ratios are disturbed."""
 LIMIT_S = 240.0
 """Wall s of one bench."""
 
@@ -43,6 +46,9 @@ class Row:
 
 def check(names: Sequence[str], tell: Callable[[str], None]) -> list[Row]:
     """Measures each bench in a process of its own, and once more where something does not hold that did."""
+    load, cores = os.getloadavg()[0], usable_cores()
+    if load > BUSY * cores:
+        tell(f"other programs keep this machine busy (load {load:.1f} on {cores} cores), so that ratios mean little")
     rows: list[Row] = []
     for number, name in enumerate(names, 1):
         began, used = time.perf_counter(), _processor_s()
