@@ -38,10 +38,10 @@ BENCHES = {
     "physics": _in("physics", rounds=2, batch_calls=3, loop_s=5.0, peer_loop_s=1.0, later_starts=0),
     "plan": _in("plan", worlds=2, positions=5, optima=1),
     "radar": _in("radar", rounds=2, repeats=1, compared=1),
-    "record": _in("runs", frames=100, rounds=1),
+    "record": _in("runs", frames=60, rounds=1),
     "ros2": _in("ros2", seconds=2.0),
-    "vio": _in("vio", room_seeds=[1], corridor_seeds=[], length=12.0),
-    "vio-backends": _in("vio", worlds=["corridor"], length=12.0),
+    "vio": _in("vio", room_seeds=[1], corridor_seeds=[], length=8.0),
+    "vio-backends": _in("vio", worlds=["corridor"], length=8.0),
 }
 
 
