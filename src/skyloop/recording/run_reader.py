@@ -22,6 +22,7 @@ from skyloop.recording.run_folder import UNKNOWN, fixed_size
 from skyloop_client.codec import RECORDS, info_from
 from skyloop_client.errors import CodecError, DatasetError, RunFolderError
 from skyloop_client.messages import Contact, Marker, Message
+from skyloop_client.regular_files import opened, read_text
 from skyloop_client.schema import record_fields
 from skyloop_client.streams import StreamInfo
 
@@ -91,7 +92,7 @@ def read_run(folder: Path) -> IndexedStreams:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise RunFolderError(f"cannot read '{path}': {error}; is this a run folder?") from None
     if not isinstance(found, dict):
@@ -107,7 +108,7 @@ def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
         if kept and info.message != "Estimate":
             stamps = np.array([message.arrival_ns for message in kept], np.int64)
             return IndexedStream(info, stamps, kept.__getitem__)
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
         columns = lines[0].split(",")
         # the last row of a killed run may be cut off
         rows = [line for line in lines[1:] if line.count(",") >= len(columns) - 1]
@@ -257,7 +258,7 @@ def _reader(locations: list[tuple[Path, int, int]]) -> Any:
     def at(index: int) -> Message:
         path, begin, size = locations[index]
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 file.seek(begin)
                 body = file.read(size)
         except OSError as error:
