@@ -2,6 +2,7 @@
 PYTHON ?= python3
 SET_UP := .venv/.set-up
 TORCH := .venv/.torch
+PEERS := .venv/.bench-peers
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
@@ -22,7 +23,7 @@ help:
 	@echo "make test       lint, types, the site and the tests (what .ci/run calls): five minutes"
 	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
 	@echo "make test-seeds every shipped scenario whose flights are long, with ten new seeds: hours"
-	@echo "make bench      the performance figures of this machine"
+	@echo "make bench      the peers of the benches, and have our ratios to them become worse? Five minutes on two quiet cores"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
 	@echo "make pages      the numbers on the pages anew from docs/results, the page of the public API, and records for C++ and the cockpit"
@@ -86,8 +87,11 @@ pages: setup
 	@.venv/bin/python tools/record_types.py
 	@.venv/bin/python tools/api_page.py
 
-bench: setup
-	@.venv/bin/skyloop bench physics
+$(PEERS): $(SET_UP) requirements-bench.lock
+	@sh tools/set_up_peers.sh
+
+bench: $(TORCH) $(PEERS)
+	@.venv/bin/skyloop bench all --check
 
 lint: $(TORCH)
 	@.venv/bin/python -m ruff check --quiet .
