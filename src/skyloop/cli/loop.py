@@ -19,11 +19,13 @@ from skyloop.cli.console import (
     Links,
     Seed,
     Sets,
+    event_lines,
     links_from,
     load,
     next_folder,
     out,
     print_summary,
+    print_verdict,
     progress_bar,
     telling_where,
 )
@@ -182,7 +184,7 @@ def loop(
     links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, [config, *links])
+        summary = run_scenario(loaded, folder, progress, [config, *links], tell=event_lines(loaded, quiet=json_))
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
@@ -276,6 +278,7 @@ def _print(summary: Summary, folder: Path) -> None:
         out.print(f"    {line}", markup=False, highlight=False)
     for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+    print_verdict(summary)
 
 
 COLUMNS = ("deadlines met", "missed", "late by, s", "cycles", "p50, ms", "p99, ms", "computed, s")

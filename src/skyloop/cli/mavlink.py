@@ -17,11 +17,13 @@ from skyloop.cli.console import (
     Seed,
     Sets,
     err,
+    event_lines,
     links_from,
     load,
     next_folder,
     out,
     print_summary,
+    print_verdict,
     progress_bar,
     telling_where,
 )
@@ -76,13 +78,14 @@ def mavlink(
     folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
     with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, links)
+        summary = run_scenario(loaded, folder, progress, links, tell=event_lines(loaded, quiet=json_))
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     for vehicle in summary["links"]["mavlink"]["vehicles"]:
         out.print(f"  MAVLink system {vehicle['system_id']}: {vehicle['messages_received']} messages received")
+    print_verdict(summary)
 
 
 @app.command()
@@ -118,5 +121,7 @@ def fly(
     loaded = load(scenario, set_, seed).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
     with telling_where(folder):
+        # the link itself shows the events, on a terminal that is set to single keys
         summary = run_scenario(loaded, folder, links=links)
     print_summary(summary, folder)
+    print_verdict(summary)

@@ -18,10 +18,12 @@ from skyloop.cli.console import (
     Ros2Lockstep,
     Seed,
     Sets,
+    event_lines,
     links_from,
     load_with_pilot,
     next_folder,
     print_summary,
+    print_verdict,
     progress_bar,
     telling_where,
 )
@@ -95,10 +97,11 @@ def run(
     with telling_where(folder), bar as progress:
         from skyloop.run import run_scenario
 
-        summary = run_scenario(loaded, folder, progress, links)
+        summary = run_scenario(loaded, folder, progress, links, tell=event_lines(loaded, quiet=json_))
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
         print_summary(summary, folder)
+        print_verdict(summary)
     if strict and not summary["success"]:
         raise typer.Exit(FAILED)

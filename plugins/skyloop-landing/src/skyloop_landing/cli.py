@@ -15,11 +15,13 @@ from skyloop.cli.console import (
     Links,
     Seed,
     Sets,
+    event_lines,
     links_from,
     load,
     next_folder,
     out,
     print_summary,
+    print_verdict,
     progress_bar,
     telling_where,
 )
@@ -91,13 +93,15 @@ def land(
     links = links_from(link, foxglove=foxglove)
     with telling_where(folder), bar as progress:
         summary = run_landing(
-            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links
-        )
+            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links,
+            tell=event_lines(loaded, quiet=json_),
+        )  # fmt: skip
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     _say_how_it_went(summary["landing"])
+    print_verdict(summary)
 
 
 def _say_how_it_went(landing: dict[str, Any]) -> None:

@@ -33,6 +33,11 @@ class BehaviourPilot(Sortie):
         super().__init__(altitude, land=land, home=home, stand=stand)
         self.behaviour = behaviour
 
+    @property
+    def mission(self) -> dict[str, object]:
+        """What the summary says of its mission: whether it was flown to its end. Landing is told beside it."""
+        return {"mission_completed": self.behaviour.done and not self.behaviour.failed}
+
     def _fly(self, bundle: Bundle) -> Reply:
         state = bundle.get("state")
         if state is None:
@@ -61,6 +66,10 @@ class HoverPilot(BehaviourPilot):
 
     def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
         super().__init__(Wait(math.inf if duration is None else duration), altitude, land=duration is not None)
+
+    @property
+    def mission(self) -> dict[str, object]:
+        return super().mission if self.lands else {}
 
 
 class TrajectoryPilotConfig(PilotConfig):
@@ -112,7 +121,10 @@ class WaypointPilotConfig(PilotConfig):
     rate_hz: PositiveFloat = 10.0
     """Calls per second of simulated time."""
     waypoints: Annotated[tuple[Point, ...], Field(min_length=1)]
-    """m, in world axes; flown to in order at the vehicle's cruise speed."""
+    """m, in world axes; flown to in order."""
+    speed: PositiveFloat | tuple[PositiveFloat, ...] | None = None
+    """m/s on the way, one number or one for the way to each waypoint; left out, the vehicle's cruise speed. It is never
+    faster than its limit."""
     takeoff_altitude: PositiveFloat = 2.0
     """m, the height above the point of take-off."""
     acceptance_radius: PositiveFloat = 0.5
@@ -130,6 +142,14 @@ class WaypointPilotConfig(PilotConfig):
             raise ValueError("going home ends in landing there; with land: false leave out home")
         return self
 
+    @model_validator(mode="after")
+    def _speeds_fit(self) -> WaypointPilotConfig:
+        if isinstance(self.speed, tuple) and len(self.speed) != len(self.waypoints):
+            raise ValueError(
+                f"{len(self.speed)} speeds for {len(self.waypoints)} waypoints; give one number, or one for each"
+            )
+        return self
+
 
 class WaypointPilot(BehaviourPilot):
     """Takes off, flies to one waypoint after the other, then lands there or goes home first."""
@@ -144,14 +164,26 @@ class WaypointPilot(BehaviourPilot):
         yaw: float | None = None,
         land: bool = True,
         home: bool = False,
+        *,
+        speed: float | Sequence[float] | None = None,
     ) -> None:
-        self._way = Steps(*(GoTo(point, yaw, arrival=Arrival(acceptance_radius)) for point in waypoints))
+        speeds = speed if isinstance(speed, Sequence) else [speed] * len(waypoints)
+        self._way = Steps(
+            *(
+                GoTo(point, yaw, fast, arrival=Arrival(acceptance_radius))
+                for point, fast in zip(waypoints, speeds, strict=True)
+            )
+        )
         super().__init__(self._way, takeoff_altitude, land=land, home=home)
 
     @property
     def reached(self) -> int:
         """The number of waypoints that have been reached."""
         return self._way.number
+
+    @property
+    def mission(self) -> dict[str, object]:
+        return {**super().mission, "waypoints": len(self._way.steps), "waypoints_reached": self.reached}
 
 
 PILOTS: Registry[type[Any]] = Registry("pilots", "pilot")
