@@ -17,7 +17,7 @@ from skyloop.recording.verdict import why_failed
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_client.messages import Contact, Event, EventKind, Message
+from skyloop_client.messages import Contact, Event, EventKind
 
 UP, SIDE = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
 ENDED = {"crashed": False, "contacts": 0, "failsafes": 0, "landed": True, "left_in_air": False, "mode": "disarmed"}
@@ -31,7 +31,7 @@ def touch(part: str, normal: tuple[float, float, float], speed: float, closing: 
 def logged(*events: Event) -> VehicleLog:
     log = VehicleLog()
     for event in events:
-        log.on_event(Message("drone/events", 0, event.t_ns, event.t_ns, event))
+        log.on_event(event)
     return log
 
 

@@ -41,8 +41,8 @@ AIRFRAMES = {
     "octo": ring(8, contact=BARE, mass=2.5),
     "own": Airframe(**OWN),
 }
-DEEPEST = 0.03
-"""m below ground to which an impact may press a point, for some hundredths of a second."""
+DEEPEST = 0.06
+"""m below ground to which an impact at 6 m/s may press a point, for some hundredths of a second."""
 RESTING = 0.006
 """The same at rest."""
 

@@ -20,7 +20,7 @@ TAU_PER_RADIUS, TAU_DOWN = 0.25, 1.5
 """s/m, a motor's time constant per radius of its propeller; slowing down takes longer by a factor."""
 ROTOR_DRAG = 1.5
 """The force in a rotor's plane per thrust and per speed through the air over the speed of the blades' tips."""
-BOX_AREAS = (0.6, 0.6, 1.5)
+FRAME_AREAS = (0.6, 0.6, 1.5)
 """m²/m², the areas that meet the air along each body axis per squared arm, with a drag coefficient of 1."""
 VERTICAL_SHARE = 0.7
 """Linear drag along the body's z axis over that along x and y."""
@@ -59,5 +59,5 @@ def drag(mass: float, hubs: Array, thrust_coefficient: float, radius: float) -> 
     return {
         "rotor": rotor,
         "linear": (level, level, VERTICAL_SHARE * level),
-        "box": tuple(pressure * area for area in BOX_AREAS),
+        "parasitic": tuple(pressure * area for area in FRAME_AREAS),
     }

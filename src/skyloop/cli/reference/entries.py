@@ -149,6 +149,9 @@ def _figure_lines(figures: Figures, made: Airframe) -> Iterator[str]:
         tilt, limits = figures.top_speed_tilt_deg, made.limits
         by = "limits.tilt_deg" if tilt > limits.tilt_deg - 0.5 else "the thrust"
         limited = f"; limits.speed keeps it at {limits.speed:g} m/s" if limits.speed < figures.top_speed_m_s else ""
+        frame = made.drag.model == "box" or sum(made.drag.parasitic) > 0.0
+        if not frame:
+            limited += f". Drag model {made.drag.model} leaves out the frame (drag.parasitic), so a real one is slower"
         yield f"Top speed {figures.top_speed_m_s:.1f} m/s at {tilt:.0f}° of tilt, where {by} ends it{limited}."
     left = ", ".join(f"rotor {k} {share:.0%}" for k, share in enumerate(figures.headroom))
     yield f"Thrust that a hover leaves: {left}."
