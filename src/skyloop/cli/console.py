@@ -292,10 +292,13 @@ def print_summary(summary: Summary, folder: Path) -> None:
                 f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
             )
         if "mission_completed" in vehicle:
-            reached = f", {vehicle['waypoints_reached']} of {vehicle['waypoints']} waypoints" * ("waypoints" in vehicle)
-            out.print(
-                f"    mission {'' if vehicle['mission_completed'] else 'not '}completed{reached}", highlight=False
+            done = "completed" if vehicle["mission_completed"] else "not completed"
+            of = (
+                f", {vehicle['waypoints_reached']} of {vehicle['waypoints']} waypoints"
+                if "waypoints" in vehicle
+                else ""
             )
+            out.print(f"    mission {done}{of}", highlight=False)
         if "navigation" in vehicle:
             out.print(f"    {_navigated(vehicle['navigation'])}", highlight=False)
         if "landing" in vehicle:
