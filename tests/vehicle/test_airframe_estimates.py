@@ -129,5 +129,5 @@ def test_the_top_speed_is_reached_in_level_flight(airframe: Airframe) -> None:
     ask(fleet, SET_VELOCITY_WORLD, velocity=(150.0, 0.0, 0.0))
     fleet.advance_to(ns(60.0))
     state = fleet.state(0, ns(60.0))
-    assert abs(state.velocity_world[2]) < 0.2
+    assert abs(state.velocity_world[2]) < 0.5
     assert state.velocity_world[0] == pytest.approx(found.top_speed_m_s, rel=0.03)

@@ -235,7 +235,7 @@ def _draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Axes]) -> Non
         return
     start, end = axes[0].get_xlim()
     taken: list[tuple[int, float, float]] = []
-    for label in sorted(labels, key=lambda each: not each.wrong):
+    for label in sorted(labels, key=lambda each: (each.word != EventKind.CRASH, not each.wrong)):
         colour = ALARM if label.wrong else INK
         for axis in axes:
             axis.axvline(label.t, color=colour, lw=0.9 if label.wrong else 0.5, alpha=0.35, zorder=1.0)
@@ -281,10 +281,11 @@ def _mark_track(vehicle: VehicleLog, track: Axes) -> None:
     for event in vehicle.told:
         if event.kind in WRONG:
             wrong.setdefault(_word(event), event)
-    for number, (word, event) in enumerate(wrong.items()):
+    for number, (word, event) in enumerate(sorted(wrong.items(), key=lambda item: item[0] != EventKind.CRASH)):
         at = event.t_ns / NS_PER_S
         place = float(np.interp(at, t, x)), float(np.interp(at, t, y))
         track.plot(*place, "x", color=ALARM, ms=7, mew=1.6, zorder=4.0)
         if number < LANES:
-            track.annotate(f"{word}, {at:.1f} s", place, (7, 5 + 10 * number), textcoords="offset points",
-                           fontsize=POINTS, color=ALARM)  # fmt: skip
+            label = track.annotate(f"{word}, {at:.1f} s", place, (7, 5 + 10 * number), textcoords="offset points",
+                                   fontsize=POINTS, color=ALARM)  # fmt: skip
+            label.set_in_layout(False)

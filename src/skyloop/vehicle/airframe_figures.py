@@ -56,7 +56,7 @@ def _power(airframe: Airframe, thrust: float) -> float:
     """W at a thrust of all rotors, shared equally, as `rotors.drain_battery`."""
     assert airframe.battery is not None
     n, disc = len(airframe.rotors), math.pi * airframe.motor.radius**2
-    induced = n * (thrust / n) ** 1.5 / math.sqrt(2.0 * SEA_LEVEL_DENSITY * disc)
+    induced = n * math.sqrt((thrust / n) ** 3 / (2.0 * SEA_LEVEL_DENSITY * disc))
     return airframe.battery.hotel_power + induced / airframe.battery.efficiency
 
 
