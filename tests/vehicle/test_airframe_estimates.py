@@ -121,7 +121,7 @@ def test_figures_are_what_a_flight_shows(name: str) -> None:
 
 @pytest.mark.parametrize("airframe", [bare("x500"), read_airframe("airsim-quad"), bare("crazyflie", drag=LINEAR)])
 def test_the_top_speed_is_reached_in_level_flight(airframe: Airframe) -> None:
-    limits = Limits(speed=200.0, acceleration=40.0, tilt_deg=30.0)
+    limits = Limits(speed=200.0, acceleration=40.0, tilt_deg=15.0)
     able = airframe.model_copy(update={"limits": limits})
     found = figures_of(able)
     flying = Flying(GRAVITY, 0.0, able.drag, "cascade", 2, 1, "drone", has_battery=False)

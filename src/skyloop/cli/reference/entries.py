@@ -70,10 +70,10 @@ class Entry:
     example: str = ""
     """A line of a scenario that uses it."""
     presets: dict[str, dict[str, Any]] = field(default_factory=dict)
-    figures: dict[str, Any] = field(default_factory=dict)
-    """What an airframe can do."""
     parts: tuple[Entry, ...] = ()
     """Parts of its options that have their own options."""
+    figures: dict[str, Any] = field(default_factory=dict)
+    """What an airframe can do."""
 
 
 @dataclass(frozen=True, slots=True)
