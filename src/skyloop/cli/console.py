@@ -272,6 +272,17 @@ def telling_where(folder: Path) -> Iterator[None]:
         raise Interrupted(f"{interruption}; run folder: {folder}") from None
 
 
+@contextmanager
+def shown_flight(
+    scenario: Scenario, folder: Path, *, quiet: bool
+) -> Iterator[tuple[Callable[[float], None], Callable[[str, Event], None]]]:
+    """A bar and a line for each event while a scenario flies; after Ctrl-C it prints the run folder. Yields what
+    `run_scenario` takes as `progress` and `tell`."""
+    bar = progress_bar(f"flying {scenario.name}", scenario.duration, quiet=quiet)
+    with telling_where(folder), bar as progress:
+        yield progress, event_lines(scenario, quiet=quiet)
+
+
 def print_summary(summary: Summary, folder: Path) -> None:
     """Print what a run gave. Its events were printed while it flew; whether it was a success comes last."""
     out.print(

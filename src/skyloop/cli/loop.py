@@ -19,15 +19,13 @@ from skyloop.cli.console import (
     Links,
     Seed,
     Sets,
-    event_lines,
     links_from,
     load,
     next_folder,
     out,
     print_summary,
     print_verdict,
-    progress_bar,
-    telling_where,
+    shown_flight,
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.loop_programs import (
@@ -182,9 +180,8 @@ def loop(
         power=power_from(power), **how,
     )  # fmt: skip
     links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, [config, *links], tell=event_lines(loaded, quiet=json_))
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
+        summary = run_scenario(loaded, folder, progress, [config, *links], tell=tell)
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 

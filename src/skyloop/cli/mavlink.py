@@ -17,14 +17,13 @@ from skyloop.cli.console import (
     Seed,
     Sets,
     err,
-    event_lines,
     links_from,
     load,
     next_folder,
     out,
     print_summary,
     print_verdict,
-    progress_bar,
+    shown_flight,
     telling_where,
 )
 from skyloop.cli.logs import Verbs
@@ -76,9 +75,8 @@ def mavlink(
     links = [clients, *links_from(link, foxglove=foxglove, cockpit=cockpit)]
     loaded = load(scenario, set_, seed, home).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, links, tell=event_lines(loaded, quiet=json_))
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
+        summary = run_scenario(loaded, folder, progress, links, tell=tell)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return

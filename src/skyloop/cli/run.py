@@ -18,14 +18,12 @@ from skyloop.cli.console import (
     Ros2Lockstep,
     Seed,
     Sets,
-    event_lines,
     links_from,
     load_with_pilot,
     next_folder,
     print_summary,
     print_verdict,
-    progress_bar,
-    telling_where,
+    shown_flight,
 )
 from skyloop.cli.exit_codes import FAILED
 from skyloop.cli.logs import Verbs
@@ -93,11 +91,10 @@ def run(
         commands=commands,
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with telling_where(folder), bar as progress:
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
         from skyloop.run import run_scenario
 
-        summary = run_scenario(loaded, folder, progress, links, tell=event_lines(loaded, quiet=json_))
+        summary = run_scenario(loaded, folder, progress, links, tell=tell)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:

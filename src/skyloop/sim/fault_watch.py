@@ -78,8 +78,8 @@ class FaultWatch:
             name = stream.removeprefix(f"{self._vehicle}/")
             for fault in instrument.faults:
                 yield _spell(f"{name} {_words(fault)}", fault.start, fault.end)
-            for start, end in instrument.outages:
-                yield _spell(f"{name} outage", start, end)
+            for begin, until in instrument.outages:
+                yield _spell(f"{name} outage", begin, until)
 
 
 def _order(spell: _Spell) -> tuple[int, str]:

@@ -23,7 +23,7 @@ SLOW = 0.1
 
 def _up(row: np.void) -> float:
     """The cosine of its tilt."""
-    x, y = row["motion"][7:9].tolist()
+    x, y = float(row["motion"][7]), float(row["motion"][8])
     return 1.0 - 2.0 * (x * x + y * y)
 
 

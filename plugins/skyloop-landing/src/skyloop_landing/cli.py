@@ -15,15 +15,13 @@ from skyloop.cli.console import (
     Links,
     Seed,
     Sets,
-    event_lines,
     links_from,
     load,
     next_folder,
     out,
     print_summary,
     print_verdict,
-    progress_bar,
-    telling_where,
+    shown_flight,
 )
 from skyloop.cli.logs import Verbs
 
@@ -89,12 +87,11 @@ def land(
         clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=logic
     )
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     links = links_from(link, foxglove=foxglove)
-    with telling_where(folder), bar as progress:
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
         summary = run_landing(
             loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links,
-            tell=event_lines(loaded, quiet=json_),
+            tell=tell,
         )  # fmt: skip
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
