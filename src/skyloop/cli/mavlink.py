@@ -37,7 +37,7 @@ PortOffset = Annotated[
 Remote = Annotated[str, typer.Option(metavar="HOST", help="The machine of the ground station and the companion.")]
 
 
-@app.command()
+@app.command(opens_code=True)
 def mavlink(
     *,
     scenario: str,
@@ -86,7 +86,7 @@ def mavlink(
     print_verdict(summary)
 
 
-@app.command()
+@app.command(opens_code=True)
 def fly(
     *,
     scenario: Annotated[str, typer.Argument()] = "hover",

@@ -57,7 +57,7 @@ Commands = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight was no success; otherwise 0.")]
 
 
-@app.command()
+@app.command(opens_code=True)
 def run(
     *,
     scenario: str,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.keyed_random import stream_key
 from skyloop.core.plugins import Registry
+from skyloop.core.quantities import Instant, NonNegative, Vector
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
@@ -18,8 +19,6 @@ from skyloop.vehicle.airframe import (
     Gains,
     Limits,
     Motor,
-    NonNegative,
-    Vector,
     drag_per_mass,
     sqrt_line,
 )
@@ -39,6 +38,7 @@ from skyloop.vehicle.kernel_records import (
     FAULT_STUCK,
     MAX_EDGES,
     MAX_POINTS,
+    MAX_ROTORS,
     MAX_SCHEDULED,
     PARAMS,
     PART_BODY,
@@ -82,9 +82,9 @@ class Wrench(BaseModel):
 
     model_config = STRICT
 
-    start: NonNegative
+    start: Instant
     """s, the simulated time at which it begins."""
-    end: NonNegative
+    end: Instant
     """s, the simulated time at which it ends."""
     force: Vector = (0.0, 0.0, 0.0)
     """N, the force."""
@@ -105,13 +105,13 @@ class RotorFault(BaseModel):
 
     model_config = STRICT
 
-    rotor: Annotated[int, Field(ge=0)]
+    rotor: Annotated[int, Field(ge=0, lt=MAX_ROTORS)]
     """The index in the airframe's list of rotors, from 0."""
     kind: Literal["lost", "stuck", "slow"]
     """`lost`: the propeller lost thrust; `stuck`: the speed controller is stuck; `slow`: the motor is slow."""
-    start: NonNegative
+    start: Instant
     """s, the simulated time at which it begins."""
-    end: NonNegative | None = None
+    end: Instant | None = None
     """s, the simulated time at which it ends; left out: never."""
     value: NonNegative = 0.0
     """`lost`: the share of thrust that is left; `stuck`: the share of full speed; `slow`: the factor on the time
@@ -309,6 +309,15 @@ def complete_gains(gains: Gains, motor: Motor) -> Gains:
         "rate_d": (derivative, derivative, 0.0),
     }
     return Gains(**{**computed, **gains.model_dump(exclude_none=True)})
+
+
+def unpack_rotor_fault(row: np.void, slot: int) -> RotorFault:
+    """What `pack_rotor_fault` wrote."""
+    kinds = {code: kind for kind, code in FAULT_CODES.items()}
+    return RotorFault.model_validate({
+        "rotor": int(row["fault_rotor"][slot]), "kind": kinds[int(row["fault_kind"][slot])],
+        "start": float(row["fault_start"][slot]), "value": float(row["fault_value"][slot]),
+    })  # fmt: skip
 
 
 def _pack_controller(p: Records, airframe: Airframe, flying: Flying) -> None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveFloat
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop.world.free_space import corners_kept
 from skyloop_autonomy.planning.grid import Grid, path_length
 from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
@@ -25,23 +26,23 @@ class GlobalPlannerConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    inflation: PositiveFloat = 0.5
+    inflation: quantities.Length = 0.5
     """m around each occupied cell that the way keeps away from. E2ES has 0.4 m, less than the 0.5 m of its own local
     planner, so that it plans through gaps that it does not fly through."""
-    tight: PositiveFloat = 0.35
+    tight: quantities.Length = 0.35
     """m, in place of `inflation` where there is no other way, or only a much longer one, as through a narrow door that
     lies across the cells of the map; no more than `inflation`. Whether a motion leads through is seen there."""
-    roomy: PositiveFloat = 0.85
+    roomy: quantities.Length = 0.85
     """m that a way keeps away from occupied cells if such a way is not much longer; no less than `inflation`."""
-    detour: PositiveFloat = 1.05
+    detour: quantities.Positive = 1.05
     """How many times longer a roomy way may be than the shortest one; 1.2 m more is always allowed."""
-    goal_snap: PositiveFloat = 1.0
+    goal_snap: quantities.Length = 1.0
     """m within which a goal inside an obstacle is moved to the nearest free cell; beyond, it is refused."""
-    start_snap: PositiveFloat = 1.5
+    start_snap: quantities.Length = 1.5
     """m within which the way may begin if the vehicle itself is too near to an obstacle."""
-    look_ahead: PositiveFloat = 3.0
+    look_ahead: quantities.Length = 3.0
     """m from the vehicle to the sub-goal."""
-    skip_nearer: PositiveFloat = 1.5
+    skip_nearer: quantities.Length = 1.5
     """m; a point of the way nearer than this is dropped for the next one, if that is in sight, and the sub-goal is no
     nearer than this unless the goal is."""
 

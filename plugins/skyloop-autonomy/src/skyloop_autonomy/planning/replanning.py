@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveFloat
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop_autonomy.planning.clearance import MOVER_RADIUS
 from skyloop_autonomy.planning.global_planner import (
     GlobalPlannerConfig,
@@ -63,25 +64,25 @@ class NavigatorConfig(BaseModel):
     """How the way over the map is found."""
     motion: LocalPlannerConfig = LocalPlannerConfig()
     """What the vehicle may do between obstacles."""
-    replan_after: PositiveFloat = 0.3
+    replan_after: quantities.Seconds = 0.3
     """s after which the way is searched again."""
-    replan_moved: PositiveFloat = 0.3
+    replan_moved: quantities.Length = 0.3
     """m after which the way is searched again."""
-    motion_every: PositiveFloat = 0.1
+    motion_every: quantities.Seconds = 0.1
     """s between two motions."""
-    arrival_radius: PositiveFloat = 0.5
+    arrival_radius: quantities.Length = 0.5
     """m from the goal at which it counts as reached, once the vehicle is slow."""
-    lost_track: PositiveFloat = 0.4
+    lost_track: quantities.Length = 0.4
     """m between vehicle and setpoint beyond which the plan starts again from where the vehicle is."""
-    mover_margin: NonNegativeFloat = 0.3
+    mover_margin: quantities.Distance = 0.3
     """m that it keeps from objects that move, more than from those that stand: people turn and swing their arms. It is
     kept above them too."""
-    yaw_rate: PositiveFloat = 1.0
+    yaw_rate: quantities.TurnRate = 1.0
     """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
-    turn_first: PositiveFloat = 0.8
+    turn_first: quantities.Positive = 0.8
     """rad; if the sub-goal is farther than this from the heading, it stops and turns before it flies on. It is about
     half of the camera's field of view, so that it flies only where it looks."""
-    patience: PositiveFloat = 3.0
+    patience: quantities.Seconds = 3.0
     """s without any free motion after which it reports that it is stuck."""
 
 
