@@ -25,8 +25,8 @@ from skyloop.cli.console import (
     next_folder,
     out,
     print_summary,
-    progress_bar,
-    telling_where,
+    print_verdict,
+    shown_flight,
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.loop_programs import (
@@ -183,9 +183,8 @@ def loop(
     )  # fmt: skip
     links = links_from(link, foxglove=foxglove, ros2=ros2, cockpit=cockpit)
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, [config, *links])
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
+        summary = run_scenario(loaded, folder, progress, [config, *links], tell=tell)
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
@@ -279,6 +278,7 @@ def _print(summary: Summary, folder: Path) -> None:
         out.print(f"    {line}", markup=False, highlight=False)
     for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+    print_verdict(summary)
 
 
 COLUMNS = ("deadlines met", "missed", "late by, s", "cycles", "p50, ms", "p99, ms", "computed, s")

@@ -22,7 +22,8 @@ from skyloop.cli.console import (
     next_folder,
     out,
     print_summary,
-    progress_bar,
+    print_verdict,
+    shown_flight,
     telling_where,
 )
 from skyloop.cli.logs import Verbs
@@ -74,15 +75,15 @@ def mavlink(
     links = [clients, *links_from(link, foxglove=foxglove, cockpit=cockpit)]
     loaded = load(scenario, set_, seed, home).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, links)
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
+        summary = run_scenario(loaded, folder, progress, links, tell=tell)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     for vehicle in summary["links"]["mavlink"]["vehicles"]:
         out.print(f"  MAVLink system {vehicle['system_id']}: {vehicle['messages_received']} messages received")
+    print_verdict(summary)
 
 
 @app.command(opens_code=True)
@@ -118,5 +119,7 @@ def fly(
     loaded = load(scenario, set_, seed).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
     with telling_where(folder):
+        # the link itself shows the events, on a terminal that is set to single keys
         summary = run_scenario(loaded, folder, links=links)
     print_summary(summary, folder)
+    print_verdict(summary)

@@ -22,8 +22,8 @@ from skyloop.cli.console import (
     load_with_pilot,
     next_folder,
     print_summary,
-    progress_bar,
-    telling_where,
+    print_verdict,
+    shown_flight,
 )
 from skyloop.cli.exit_codes import FAILED
 from skyloop.cli.logs import Verbs
@@ -91,14 +91,14 @@ def run(
         commands=commands,
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with telling_where(folder), bar as progress:
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
         from skyloop.run import run_scenario
 
-        summary = run_scenario(loaded, folder, progress, links)
+        summary = run_scenario(loaded, folder, progress, links, tell=tell)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
         print_summary(summary, folder)
+        print_verdict(summary)
     if strict and not summary["success"]:
         raise typer.Exit(FAILED)

@@ -178,6 +178,7 @@ class Gnss(Sensor[GnssState]):
             for (level, up), tau in ((n.position_sd, n.position_tau), (n.velocity_sd, n.velocity_tau))
             for sd in (level, level, up)
         ]
+        self.outages = tuple((outage.start, outage.end) for outage in config.outages)
         self._decay, self._step_sd = np.array(steps).T
         self._settled_sd = _east_north_up(n.position_sd, n.velocity_sd)
         self._white_sd = _east_north_up(n.position_white_sd, n.velocity_white_sd)

@@ -20,8 +20,8 @@ from skyloop.cli.console import (
     next_folder,
     out,
     print_summary,
-    progress_bar,
-    telling_where,
+    print_verdict,
+    shown_flight,
 )
 from skyloop.cli.logs import Verbs
 
@@ -87,17 +87,18 @@ def land(
         clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=logic
     )
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     links = links_from(link, foxglove=foxglove)
-    with telling_where(folder), bar as progress:
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
         summary = run_landing(
-            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links
-        )
+            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links,
+            tell=tell,
+        )  # fmt: skip
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     _say_how_it_went(summary["landing"])
+    print_verdict(summary)
 
 
 def _say_how_it_went(landing: dict[str, Any]) -> None:
