@@ -13,7 +13,7 @@ unexport PYTHONUNBUFFERED
 # Workers of the tests share the cores already; threads of BLAS and torch beside them would only wait for each other.
 TEST_THREADS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: firmware help setup fly check test pytest test-slow test-seeds bench gallery docs pages lint lock release clean
+.PHONY: firmware help setup fly check test pytest test-slow test-seeds soak bench gallery docs pages lint lock release clean
 
 help:
 	@echo "make fly        set up, then fly over a park and leave a small dataset with report.html"
@@ -23,7 +23,8 @@ help:
 	@echo "make test       lint, types, the site and the tests (what .ci/run calls): five minutes"
 	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
 	@echo "make test-seeds every shipped scenario whose flights are long, with ten new seeds: hours"
-	@echo "make bench      the peers of the benches, and have our ratios to them become worse? Five minutes on two quiet cores"
+	@echo "make soak       an hour of random scenarios, kills, crowds, hostile frames and damaged files: tried, held, broken"
+	@echo "make bench      installs the peers of the benches, then checks our ratios to them: five minutes on two quiet cores"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
 	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
 	@echo "make pages      the numbers on the pages anew from docs/results, the page of the public API, and records for C++ and the cockpit"
@@ -73,6 +74,10 @@ test-slow: $(TORCH)
 
 test-seeds: $(TORCH)
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -m seeds
+
+# `.venv/bin/python tests/soak/soak.py kills --minutes 5 --seed 7` runs one part of it
+soak: $(TORCH)
+	@.venv/bin/python tests/soak/soak.py
 
 gallery: setup
 	@.venv/bin/python tools/gallery.py

@@ -15,6 +15,7 @@ from websockets.typing import Origin
 
 from cockpit_rig import CockpitRig, until
 from skyloop.cockpit.access_guard import Guard, run_folder
+from skyloop.cockpit.connections import MOST_CONNECTIONS
 from skyloop_client.errors import LinkError
 
 HERE = {b"host": b"127.0.0.1:8707"}
@@ -112,6 +113,19 @@ def test_a_request_runs_no_code(kind: str, rig: CockpitRig, tmp_path: Path) -> N
     assert not rig.call("/api/scenario/check", {"text": text})["ok"]
     viewer.close()
     assert not made.exists()
+
+
+@pytest.mark.processes
+def test_a_crowd_of_sockets_is_turned_away(rig: CockpitRig) -> None:
+    """Those that ask for nothing count, too; one that leaves makes room."""
+    crowd = [socket.create_connection(("127.0.0.1", rig.port), timeout=20.0) for _ in range(MOST_CONNECTIONS + 40)]
+    try:
+        with pytest.raises(ConnectionResetError):
+            crowd[-1].recv(1)
+    finally:
+        for one in crowd:
+            one.close()
+    assert "viewers" in rig.get("/api/about")
 
 
 @pytest.mark.processes

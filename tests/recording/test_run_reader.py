@@ -145,6 +145,25 @@ def test_rows_have_one_width_whether_or_not_the_first_one_is_whole(tmp_path: Pat
     assert table["spread_2"][1] == 2.0 and table["yaw"][1] == 0.5 and table["hits"][1] == 3.0
 
 
+def test_a_row_that_a_kill_cut_off_is_not_read(tmp_path: Path) -> None:
+    """Wherever it was cut: a last number without its last digits is a number, too."""
+    bus = Bus()
+    bus.advertise(StreamInfo("drone/battery", "BatteryState", vehicle="drone"))
+    folder = RunFolder(tmp_path / "run", {}, {})
+    folder.record(bus)
+    for number in range(2):
+        battery = messages.BatteryState(1000, 12.5, 3.25, 0.5, 123.456)
+        bus.publish(Message("drone/battery", number, 1000, 2000 + number, battery))
+    folder.close()
+    path = tmp_path / "run/streams/drone/battery.csv"
+    whole = path.read_bytes()
+    last = len(whole.splitlines()[-1])
+    for left in range(1, last + 1):
+        path.write_bytes(whole[:-left])
+        stream = read_run(tmp_path / "run").streams["drone/battery"]
+        assert len(stream.arrivals) == 1 and stream.at(0).data.energy_used == 123.456
+
+
 def test_a_folder_that_is_broken_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="is this a run folder"):
         read_run(tmp_path)

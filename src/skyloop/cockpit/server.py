@@ -32,6 +32,7 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
+from skyloop.cockpit.connections import BoundedConnection
 from skyloop.cockpit.hub import MOST_WANTED, Hub, NotCarried, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
 from skyloop.cockpit.wire import Fields, frame, received
@@ -370,6 +371,7 @@ async def serve(peer: socket.socket, listener: socket.socket) -> None:
         Guarded(app, guard), log_level="error", access_log=False, lifespan="off", ws_max_size=MOST_MESSAGE,
         ws_ping_interval=PING_S, ws_ping_timeout=PONG_S, ws_per_message_deflate=False, limit_concurrency=200,
         timeout_graceful_shutdown=GOODBYE_S, server_header=False, h11_max_incomplete_event_size=MOST_MESSAGE,
+        http=BoundedConnection,
     )  # fmt: skip
     server = uvicorn.Server(config)
     hub.start()
@@ -381,6 +383,8 @@ async def serve(peer: socket.socket, listener: socket.socket) -> None:
 
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="cockpit: %(message)s")
+    # it warns of every write to a page that has gone
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     asyncio.run(serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:])))
 
 

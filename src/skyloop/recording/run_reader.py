@@ -108,9 +108,9 @@ def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
         if kept and info.message != "Estimate":
             stamps = np.array([message.arrival_ns for message in kept], np.int64)
             return IndexedStream(info, stamps, kept.__getitem__)
-        lines = read_text(path).splitlines()
+        # what a killed run left may end within a row, also within its last number
+        lines = read_text(path).rpartition("\n")[0].splitlines()
         columns = lines[0].split(",")
-        # the last row of a killed run may be cut off
         rows = [line for line in lines[1:] if line.count(",") >= len(columns) - 1]
         arrivals = np.array([int(row.split(",", 2)[1]) for row in rows], np.int64)
     except (OSError, ValueError, IndexError, CodecError, DatasetError) as error:
