@@ -128,7 +128,7 @@ class WaysFrom:
         _, numbers, _ = self.space._graph
         number = int(numbers[self.space.cell(goal)])
         if number < 0 or not np.isfinite(self.costs[number]):
-            raise ScenarioError(f"no way leads to ({goal[0]:g}, {goal[1]:g})")
+            raise ScenarioError(f"no path leads to ({goal[0]:g}, {goal[1]:g})")
         chain = [number]
         while chain[-1] != self.start:
             chain.append(int(self.before[chain[-1]]))
