@@ -24,8 +24,8 @@ help:
 	@echo "make test-seeds every shipped scenario whose flights are long, with ten new seeds: hours"
 	@echo "make bench      the performance figures of this machine"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
-	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
-	@echo "make pages      the numbers on the pages anew from docs/results, the page of the public API, and records for C++ and the cockpit"
+	@echo "make docs       the site with the reference of every option, in site/; broken links and pages outside the menu are errors"
+	@echo "make pages      update the numbers on the pages from docs/results, the page of the public API, and records for C++ and the cockpit"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -65,7 +65,7 @@ check: lint
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile $(LONG:%=--ignore=tests/%) \
 	    -m 'not slow and not renders and not processes and not flights'
 
-# can be stopped and started again; `rm -r .pytest_cache/slow` begins anew
+# can be stopped and started again; `rm -r .pytest_cache/slow` restarts
 test-slow: $(TORCH)
 	@.venv/bin/python tools/system_packages.py flights tests "slow tests"
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in=.pytest_cache/slow
