@@ -245,7 +245,7 @@ def telling_where(folder: Path) -> Iterator[None]:
 
 
 def print_summary(summary: Summary, folder: Path) -> None:
-    """Print what a run gave, and first whether it was a success."""
+    """Print the verdict and the results of a run."""
     out.print(verdict(summary), style="green" if summary["success"] else "red", markup=False, highlight=False)
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INK = "#23303b"
 """The colour of text and axes."""
 REFERENCE = "#9aa5ad"
-"""The colour of what others are compared with."""
+"""The colour of the reference curve."""
 DASHES = ("--", ":", "-.")
 """Line styles for the estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")

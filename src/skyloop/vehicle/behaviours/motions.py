@@ -42,7 +42,7 @@ class Heading:
 
 
 class Hold(Behaviour):
-    """Gives one setpoint again and again."""
+    """Repeats one setpoint."""
 
     def __init__(self, setpoint: Setpoint) -> None:
         self.setpoint = setpoint

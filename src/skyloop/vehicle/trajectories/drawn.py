@@ -32,7 +32,7 @@ class FreeSpaceConfig(BaseModel):
 
 
 class DrawnGoals(BaseModel):
-    """Goals that the seed draws anywhere in the free space of the world."""
+    """Random goals anywhere in the free space of the world."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
