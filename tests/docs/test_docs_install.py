@@ -36,7 +36,9 @@ def test_the_page_says_which_extras_set_up_leaves_out() -> None:
         for extra, wanted in about.get("optional-dependencies", {}).items():
             if {Requirement(each).name for each in wanted} - locked - OURS:
                 absent.add(extra)
-    (sentence,) = re.findall(r"every extra except those that need PyTorch: ([^.]*)\.", INSTALL.read_text(encoding="utf-8"))
+    (sentence,) = re.findall(
+        r"every extra except those that need PyTorch: ([^.]*)\.", INSTALL.read_text(encoding="utf-8")
+    )
     assert set(re.findall(r"`(\w+)`", sentence)) == absent
     assert "torch" in names_in("requirements-torch.lock")
     assert re.search(r"^\$\(TORCH\):.*requirements-torch.lock", (ROOT / "Makefile").read_text(), re.MULTILINE)

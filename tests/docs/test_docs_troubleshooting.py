@@ -12,7 +12,9 @@ from page_runs import DOCS, PageRun
 from skyloop.cli import app
 
 ROOT = DOCS.parent
-PAGES = {name: (DOCS / "how-to" / f"{name}.md").read_text(encoding="utf-8") for name in ("troubleshooting", "performance")}
+PAGES = {
+    name: (DOCS / "how-to" / f"{name}.md").read_text(encoding="utf-8") for name in ("troubleshooting", "performance")
+}
 
 
 def test_every_message_is_in_the_code() -> None:

@@ -25,7 +25,7 @@ BUILD = "import gc; gc.disable(); from mkdocs.__main__ import cli; cli()"
 
 
 def build(folder: Path, source: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """As `make docs`: with `--strict` a link or an anchor that leads nowhere, or a page left out of the menu, is an error."""
+    """As `make docs`: with `--strict` broken links and anchors and pages left out of the menu are errors."""
     return subprocess.run(
         [sys.executable, "-c", BUILD, "build", "--strict", "--quiet", "--site-dir", folder],
         cwd=source, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300,
@@ -82,11 +82,13 @@ class Seen(HTMLParser):
 WRITTEN = {page.relative_to(DOCS).with_suffix("").as_posix(): page for page in sorted(DOCS.rglob("*.md"))}
 WRITTEN |= {f"explanations/{name.lower()}": ROOT / f"{name}.md" for name in ROOT_PAGES}
 WRITTEN = {name: page for name, page in WRITTEN.items() if not name.startswith("progress/")}
+GROWN = "reference/index"
+"""The site appends a table to it."""
 
 
 def test_code_lists_and_tables_are_rendered_as_such(site: Path) -> None:
-    """As another parser, of CommonMark, reads the same pages. MkDocs' own turns a list or commands without an empty line
-    before them into running text; so does the other one with commands, which are therefore looked for."""
+    """As another parser, of CommonMark, reads the same pages. MkDocs' own turns a list without an empty line before it
+    into running text. Both do so with indented commands, which are therefore looked for."""
     parser = MarkdownIt("commonmark").enable("table")
     wrong = []
     for name, source in WRITTEN.items():
@@ -97,12 +99,13 @@ def test_code_lists_and_tables_are_rendered_as_such(site: Path) -> None:
         if [" ".join(each.split()) for each in blocks.code] != [" ".join(each.split()) for each in code]:
             wrong.append(f"{name}: code blocks differ, {len(blocks.code)} for {len(code)}")
         for kind, seen in (("list_item_open", blocks.items), ("tr_open", blocks.rows)):
-            if (wanted := sum(token.type == kind for token in tokens)) != seen:
+            if (wanted := sum(token.type == kind for token in tokens)) != seen and name != GROWN:
                 wrong.append(f"{name}: {seen} {kind}, expected {wanted}")
         lines = source.read_text(encoding="utf-8").splitlines()
         for token in tokens:
             if token.type == "paragraph_open" and token.level == 0 and token.map:
-                wrong += [f"{name}: running text: {line}" for line in lines[slice(*token.map)] if line.startswith("    ")]
+                text = lines[slice(*token.map)]
+                wrong += [f"{name}: running text: {line}" for line in text if line.startswith("    ")]
     assert not wrong, "\n".join(wrong)
 
 
@@ -111,12 +114,13 @@ def test_a_page_outside_the_menu_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     for page in ("index", "lost"):
         (tmp_path / "docs" / f"{page}.md").write_text(f"# {page}\n", encoding="utf-8")
-    validation = re.search(r"^validation:\n(?:  .*\n)+", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    validation = re.search(r"^validation:\n(?:  .*\n)+", config, re.MULTILINE)
     assert validation is not None
-    for menu, word in (("index.md", "lost.md"), ("gone.md", "gone.md")):
-        (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nnav: [{menu}]\n{validation[0]}", encoding="utf-8")
-        done = build(tmp_path / "site", tmp_path)
-        assert done.returncode == 1 and word in done.stderr, done.stderr
+    menu = f"site_name: x\nnav: [index.md, gone.md]\n{validation[0]}"
+    (tmp_path / "mkdocs.yml").write_text(menu, encoding="utf-8")
+    done = build(tmp_path / "site", tmp_path)
+    assert done.returncode == 1 and "lost.md" in done.stderr and "gone.md" in done.stderr, done.stderr
 
 
 def test_everything_with_a_name_has_its_page(site: Path) -> None:
