@@ -31,7 +31,7 @@ MOST_SINGLE = len(COLOURS)
 """Most vehicles that are drawn one by one. With more, their median and range are drawn."""
 WIDTH, HEIGHT = 12.0, 7.6
 """inches."""
-OFF = "off [m]"
+OFF = "error [m]"
 STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
 """Settings of Matplotlib for all plots."""
 
