@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -154,6 +155,16 @@ def test_clients_take_turns_and_one_that_leaves_has_no_more() -> None:
     first, second = seen[0], seen[2]
     assert {first, second} == {"long", "short"} and seen[:8] == [first, first, second, second] * 2
     assert seen[8:] == ["long"] * 4
+
+
+def test_a_clients_clock_stands_while_it_waits_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    with TurnServer(1) as server:
+        turns = Turns(server.path, 0, 1)
+        monkeypatch.setattr("time.perf_counter_ns", itertools.count(0, 10).__next__)
+        before = turns.now_ns()
+        turns.wait(0)
+        assert turns.now_ns() - before == 30 - 10  # the clock was read twice inside, ten apart
+        turns.close()
 
 
 def test_clients_end_when_another_set_up_has_failed() -> None:

@@ -14,7 +14,7 @@ from page_runs import plot_nothing
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import SCENARIOS, load_scenario
 
-DRAWN_FROM = 20261119
+DRAWN_FROM = 20261120
 """All seeds follow from this number."""
 SKYLOOP = Path(sys.executable).with_name("skyloop")
 BY_TASK = ("face-anchor", "move-forward", "closed-path")

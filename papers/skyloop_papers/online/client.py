@@ -54,7 +54,7 @@ def with_engine(address: str, task: dict[str, Any]) -> dict[str, Any]:
     spread = streams if task["ports"] > 1 else ()
     asked, decoded, decided = [], [], []
     turns = turns_of(task)
-    with connect(address, spread=spread, timeout=PATIENCE_S) as session:
+    with connect(address, clock=turns.now_ns, spread=spread, timeout=PATIENCE_S) as session:
         pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))
         for number in range(warm + frames):
@@ -134,7 +134,7 @@ def on_board(address: str, task: dict[str, Any]) -> dict[str, Any]:
     period_ns = round(NS_PER_S / task["rate_hz"])
     asked, decoded, handed, decided, size = [], [], [], [], 0
     turns = turns_of(task)
-    with connect(address, timeout=PATIENCE_S) as session:
+    with connect(address, clock=turns.now_ns, timeout=PATIENCE_S) as session:
         gathering = Gathering(address, streams)
         pilot = Turning(streams, min(FASTEST, math.tau * task["rate_hz"] / frames))
         setpoint = Velocity(np.zeros(3))

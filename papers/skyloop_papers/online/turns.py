@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import tempfile
 import threading
+import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -67,11 +68,18 @@ class Turns:
     def __init__(self, path: str, first: int, length: int) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._path, self._first, self._length = path, first, length
+        self._waited_ns = 0
+
+    def now_ns(self) -> int:
+        """A clock that stands while this client waits. A session with the wall clock would have the vehicle fly on, and
+        the engine paint images that nobody takes, for as long as the other clients' turns last."""
+        return time.perf_counter_ns() - self._waited_ns
 
     def wait(self, frame: int) -> None:
         """Before a frame: end one turn and wait for the next where one begins."""
         if frame < self._first or (frame - self._first) % self._length:
             return
+        began_ns = time.perf_counter_ns()
         try:
             if frame == self._first:
                 self._socket.connect(self._path)
@@ -82,6 +90,7 @@ class Turns:
             came = b""
         if came != GO:
             raise SystemExit("no turn came: another set-up failed")
+        self._waited_ns += time.perf_counter_ns() - began_ns
 
     def close(self) -> None:
         self._socket.close()
