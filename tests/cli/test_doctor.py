@@ -59,7 +59,7 @@ def test_kernel_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.renders
 def test_opengl_is_really_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert re.fullmatch(r".+, OpenGL \d\.\d.*: the [CG]PU draws", doctor._opengl().found)
+    assert re.fullmatch(r".+, OpenGL \d\.\d.*: the [CG]PU renders", doctor._opengl().found)
     monkeypatch.setenv("GLCONTEXT_LINUX_LIBEGL", "libnothing.so")
     opengl = doctor._opengl()
     assert opengl.state == "missing"
