@@ -40,7 +40,8 @@ def test_every_option_exists(name: str) -> None:
     for verb, words in commands:
         if verb not in group.commands:  # type: ignore[attr-defined]
             continue  # a sentence about skyloop
-        known = {option for each in group.commands[verb].params for option in each.opts}  # type: ignore[attr-defined]
+        options = group.commands[verb].params  # type: ignore[attr-defined]
+        known = {word for each in options for word in [*each.opts, *each.secondary_opts]}
         assert set(re.findall(r"(?<!\S)--[a-z0-9-]+", words)) <= known, (verb, words)
 
 
