@@ -77,8 +77,9 @@ gallery: setup
 	@.venv/bin/python tools/gallery.py
 	@.venv/bin/python tools/readme_picture.py
 
+# --strict does nothing beside --quiet, which hides warnings from it
 docs: setup
-	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
+	@said=$$(NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict 2>&1) || { echo "$$said"; exit 1; }
 	@echo "site/index.html; to read it: .venv/bin/python -m http.server -d site -b 127.0.0.1 8000"
 
 pages: setup
