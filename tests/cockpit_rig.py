@@ -43,9 +43,14 @@ def until(what: Callable[[], Any], patience_s: float = PATIENCE_S) -> Any:
     raise AssertionError("waited in vain")
 
 
+def live_of(url: str) -> str:
+    """The socket's address, of the printed one."""
+    return url.replace("http://", "ws://").replace("/?", "/api/live?")
+
+
 class CockpitRig:
-    def __init__(self, folder: Path, host: str = "127.0.0.1") -> None:
-        self.cockpit = Cockpit(catalogue(), host, 0, folder / "runs", folder / "datasets")
+    def __init__(self, folder: Path, host: str = "127.0.0.1", *, allow_code: bool = False) -> None:
+        self.cockpit = Cockpit(catalogue(), host, 0, folder / "runs", folder / "datasets", allow_code=allow_code)
         self.folder = folder / "runs"
         self.port = self.cockpit.server.port
         self._viewers: list[Viewer] = []
@@ -65,7 +70,12 @@ class CockpitRig:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        """As it is printed, with the token."""
+        return self.cockpit.server.url
+
+    @property
+    def live(self) -> str:
+        return live_of(self.url)
 
     def fly(self, scenario: dict[str, Any] | Scenario | None = None, patience_s: float = PATIENCE_S) -> None:
         """One flight after the other: what flies or plays now ends first."""
@@ -102,7 +112,8 @@ class CockpitRig:
     def call(self, path: str, body: Any = None, **headers: str) -> Any:
         told = {key.replace("_", "-"): value for key, value in headers.items()}
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json", **told})
+        known = {"Authorization": f"Bearer {self.cockpit.server.token}", "Content-Type": "application/json"}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {**known, **told})
         try:
             with urllib.request.urlopen(request, timeout=40) as answer:
                 return json.loads(answer.read())
@@ -120,9 +131,8 @@ class Viewer:
     def __init__(self, rig: CockpitRig, streams: tuple[str, ...]) -> None:
         self.rig = rig
         self._opened = ExitStack()
-        address = f"ws://127.0.0.1:{rig.port}/api/live"
         self.socket: ClientConnection = self._opened.enter_context(
-            connect(address, max_size=None, ping_interval=PING_S)
+            connect(rig.live, max_size=None, ping_interval=PING_S)
         )
         self.id = self.next("hello")["viewer"]
         self.socket.send(json.dumps({"want": list(streams)}))

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import api_page  # noqa: E402
 from public_api_contract import public_modules  # noqa: E402
 
-MOST = 300
+MOST = 303
 NAMES = list(api_page.names())
 KEEPING_TO_IT = [*ROOT.glob("plugins/*/src/**/*.py"), *ROOT.glob("examples/plugin/src/**/*.py")]
 

@@ -34,6 +34,16 @@ WALL_CLOCKS = {
 SEEDED = {"np.random.Generator", "np.random.Philox", "np.random.SeedSequence", "np.random.default_rng"}
 BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "manager", "base"}
 
+OPENS_ITSELF = re.compile(
+    r"(?<!regular_files)\.read_(text|bytes)\(|\.open\(\"r|\.open\((encoding|newline)|Image\.open\((?!checked|regular_files)|np\.load\((?!checked|regular_files)"
+)
+OWN_FILES = (
+    "world/generation.py", "rendering/programs.py", "rendering/textures.py", "recording/ros2/types.py",
+    "datasets/worker.py", "datasets/worker_processes.py", "cockpit/cockpit.py", "core/machine_info.py", "core/jit.py",
+    "links/loop/targets.py",
+)  # fmt: skip
+"""These read what skyloop or the kernel wrote: shaders, caches, shipped scenarios, /proc, output of programs."""
+
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 MOST_POSITIONAL = 7
@@ -213,3 +223,11 @@ def test_public_names_can_be_imported() -> None:
         assert getattr(skyloop, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = skyloop.no_such_name
+
+
+def test_input_files_are_opened_in_one_place() -> None:
+    """A FIFO in place of any file would hang its reader: see skyloop_client/regular_files.py."""
+    sources = [*files(), *(ROOT / "plugins").glob("skyloop-[adj]*/src/**/*.py")]
+    left = [path for path in sources if OPENS_ITSELF.search(path.read_text(encoding="utf-8"))]
+    theirs = {str(path.relative_to(ROOT)) for path in left if not str(path).endswith(OWN_FILES)}
+    assert theirs <= {"plugins/skyloop-detect/src/skyloop_detect/commands/model_card.py"}

@@ -612,7 +612,7 @@ struct MagnetometerSample {
 };
 struct RangeSample {
     std::int64_t t_ns = 0;  // ns, the simulated time the record describes
-    double distance = 0;  // m, along the sensor's +x axis; NaN when nothing is in range
+    double distance = 0;  // m, along the sensor's +x axis
     double min_range = 0;  // m, the shortest distance the sensor measures
     double max_range = 0;  // m, the longest distance the sensor measures
     static RangeSample from(const Value& value) {

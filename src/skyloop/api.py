@@ -19,7 +19,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.sim.world_view": "WorldView",
     },
     "Messages, streams and errors": {
-        "skyloop_client": "Bundle Session connect fly",
+        "skyloop_client": "Bundle Session connect fly part regular_files",
         "skyloop_client.codec": "encode",
         "skyloop_client.errors": (
             "DatasetError Interrupted LinkEnded LinkError MissingExtra PartError RendererError ScenarioError "
@@ -125,7 +125,7 @@ PUBLIC: dict[str, dict[str, str]] = {
         "skyloop.cli.logs": "Verbs is_quiet",
     },
     "Frames, numbers, files and compiled code": {
-        "skyloop.core": "rotations",
+        "skyloop.core": "quantities rotations",
         "skyloop.core.detection_scores": "BoxScore overlaps",
         "skyloop.core.bus": "Bus",
         "skyloop.core.child_process": "tell",

@@ -225,6 +225,12 @@ def test_extents_and_voxels(rpc: Rpc, tmp_path: Path) -> None:
     assert grid[:, 4:].all(), "below the ground all is taken"
     assert 0 < grid[:, :4].sum() < 256, "and above it the block"
     assert grid[3:5, 3, 3:5].any()
+    # a client replaces no other file of the machine's
+    kept = tmp_path / ".profile"
+    kept.write_text("mine")
+    with pytest.raises(RpcError, match=r"ends with \.binvox"):
+        rpc("simCreateVoxelGrid", vector(north, east, 0.0), 8, 8, 8, 1.0, str(kept))
+    assert kept.read_text() == "mine"
 
 
 # ---- weather, wind, pushes

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from skyloop_client.errors import ScenarioError
-from skyloop_client.user_code import is_plugin, load_plugin
+from skyloop_client.user_code import is_plugin, load_chosen, load_plugin, without_code
 
 
 def test_what_names_something_of_the_users() -> None:
@@ -17,8 +18,30 @@ def test_what_names_something_of_the_users() -> None:
     assert not is_plugin(3)
 
 
-def test_from_a_module() -> None:
-    assert load_plugin("pathlib:Path") is Path
+def test_from_a_module_only_what_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or data: an airframe may be a dict. A subclass is marked with its class."""
+    text = "from skyloop_client import part\n@part\nclass A: pass\nclass B(A): pass\nclass C: pass\nD = {'mass': 1}\n"
+    (tmp_path / "parts_of_mine.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load_plugin("parts_of_mine:B").__mro__[1] is load_plugin("parts_of_mine:A")
+    assert load_plugin("parts_of_mine:D") == {"mass": 1}
+    for source in ("parts_of_mine:C", "pathlib:Path", "os:system", "skyloop_client.user_code:load_chosen"):
+        with pytest.raises(ScenarioError, match="not marked as a part"):
+            load_plugin(source)
+    assert load_chosen("pathlib:Path") is Path
+
+
+@pytest.mark.processes
+def test_code_can_be_refused_here_and_in_processes_started_meanwhile(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("open(__file__ + '.ran', 'w').close(); Thing = 1")
+    child = [sys.executable, "-c", "from skyloop_client.user_code import load_plugin; load_plugin('mine.py:Thing')"]
+    with without_code("a test says so"):
+        with pytest.raises(ScenarioError, match=r"'mine.py:Thing' names code, .* a test says so"):
+            load_plugin("mine.py:Thing", tmp_path)
+        told = subprocess.run(child, cwd=tmp_path, capture_output=True, text=True)
+        assert "a test says so" in told.stderr
+    assert not (tmp_path / "mine.py.ran").exists()
+    assert load_plugin("mine.py:Thing", tmp_path) == 1
 
 
 def test_from_a_file_beside_the_scenario(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def test_who_does_not_read_loses_frames_and_slows_nobody(rig: CockpitRig) -> Non
     deaf.connect(("127.0.0.1", rig.port))
     key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
     host = f"Host: 127.0.0.1:{rig.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    deaf.sendall(f"GET /api/live HTTP/1.1\r\n{host}{key}\r\n".encode())
+    deaf.sendall(f"GET /api/live?token={rig.cockpit.server.token} HTTP/1.1\r\n{host}{key}\r\n".encode())
     wish = json.dumps({"want": ["truth/drone", "drone/lidar"]}).encode()
     deaf.sendall(bytes([0x81, 0x80 | len(wish)]) + bytes(4) + wish)
     viewer = rig.viewer("truth/drone", "drone/lidar")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import socket
@@ -12,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from cockpit_rig import CockpitRig
+from cockpit_rig import CockpitRig, until
 from skyloop.cockpit.access_guard import Guard, run_folder
 from skyloop_client.errors import LinkError
 
@@ -23,27 +24,38 @@ def status(refused: tuple[int, str] | None) -> int | None:
     return None if refused is None else refused[0]
 
 
+KNOWN = {b"authorization": b"Bearer secret"}
+GUARD = Guard("secret", 8707)
+
+
 def test_names_that_were_pointed_at_this_machine_are_refused() -> None:
-    guard = Guard("", 8707)
-    assert guard.refusal(HERE, "/api/about", is_socket=False) is None
-    assert status(guard.refusal({b"host": b"evil.example:8707"}, "/", is_socket=False)) == 403
-    assert status(guard.refusal({b"host": b"127.0.0.1:9"}, "/", is_socket=False)) == 403
+    assert GUARD.refusal({**HERE, **KNOWN}) is None
+    for host in (b"evil.example:8707", b"127.0.0.1:9"):
+        assert status(GUARD.refusal({**KNOWN, b"host": host}, b"token=secret")) == 403
+    assert Guard("secret", 8707, is_local=False).refusal({**KNOWN, b"host": b"lab:8707"}) is None
 
 
 def test_pages_of_other_sites_are_refused() -> None:
-    guard = Guard("", 8707)
-    assert guard.refusal({**HERE, b"origin": b"http://127.0.0.1:8707"}, "/api/live", is_socket=True) is None
-    assert status(guard.refusal({**HERE, b"origin": b"http://evil.example"}, "/api/live", is_socket=True)) == 403
-    assert status(guard.refusal({**HERE, b"origin": b"null"}, "/api/live", is_socket=True)) == 403
+    assert GUARD.refusal({**HERE, **KNOWN, b"origin": b"http://127.0.0.1:8707"}) is None
+    for origin in (b"http://evil.example", b"null"):
+        assert status(GUARD.refusal({**HERE, **KNOWN, b"origin": origin})) == 403
 
 
-def test_beyond_this_machine_calls_need_the_token() -> None:
-    guard = Guard("secret", 8707)
-    there = {b"host": b"lab:8707"}
-    assert guard.refusal(there, "/index.html", is_socket=False) is None
-    assert status(guard.refusal(there, "/api/about", is_socket=False)) == 401
-    assert status(guard.refusal({**there, b"authorization": b"Bearer secre"}, "/api/about", is_socket=False)) == 401
-    assert guard.refusal({**there, b"authorization": b"Bearer secret"}, "/api/about", is_socket=False) is None
+@pytest.mark.parametrize(
+    ("headers", "query", "expected"),
+    [
+        ({}, b"", 401),
+        ({b"authorization": b"Bearer secre"}, b"", 401),
+        ({b"authorization": b"Bearer \xff"}, b"", 401),
+        ({}, b"token=", 401),
+        ({}, b"token=secret", None),
+        ({b"cookie": b"a=b; skyloop-8707=secret"}, b"", None),
+        ({b"cookie": b"skyloop-8708=secret"}, b"", 401),
+        ({b"cookie": b"skyloop-8707=; ="}, b"", 401),
+    ],
+)
+def test_everything_needs_the_token(headers: dict[bytes, bytes], query: bytes, expected: int | None) -> None:
+    assert status(GUARD.refusal({**HERE, **headers}, query)) == expected
 
 
 @pytest.mark.parametrize("name", ["..", "../x", "a/b", "", "/etc", ".hidden", "a\0b", "link"])
@@ -56,21 +68,50 @@ def test_no_name_leads_out_of_the_run_folders(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.processes
-def test_a_socket_without_the_token_gets_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with `--host` of another machine's network, where tests may not listen."""
-    monkeypatch.setattr("skyloop.cockpit.server_start._is_loopback", lambda host: False)
-    with CockpitRig(tmp_path) as rig:
-        token = rig.cockpit.server.token
-        assert len(token) >= 32 and rig.cockpit.server.url.endswith(f"#token={token}")
-        assert rig.get("/api/about")["status"] == 401
-        assert "status" not in rig.get("/api/about", Authorization=f"Bearer {token}")
-        with connect(f"ws://127.0.0.1:{rig.port}/api/live") as peer:
-            peer.send('{"token": "wrong"}')
-            with pytest.raises(ConnectionClosed):
-                peer.recv(timeout=20)
-        with connect(f"ws://127.0.0.1:{rig.port}/api/live") as peer:
-            peer.send(json.dumps({"token": token}))
-            assert b"hello" in peer.recv(timeout=20)
+def test_who_does_not_know_the_token_gets_nothing(rig: CockpitRig) -> None:
+    """Neither a page, nor a call, nor the socket; and the token is not among the arguments of the server's process."""
+    token, server = rig.cockpit.server.token, rig.cockpit.server
+    assert len(token) >= 32 and server.url == f"http://127.0.0.1:{rig.port}/?token={token}"
+    for path in ("/", "/cockpit.js", "/api/docs", "/api/openapi.json", "/api/about", "/api/runs"):
+        assert rig.get(path, Authorization="Bearer wrong")["status"] == 401
+    with pytest.raises(InvalidStatus), connect(rig.live.partition("?")[0]):
+        pass
+    with connect(rig.live) as peer:
+        assert b"hello" in peer.recv(timeout=20)
+    assert token.encode() not in Path(f"/proc/{server.pid}/cmdline").read_bytes()
+
+
+@pytest.mark.processes
+def test_the_printed_address_gives_a_cookie(rig: CockpitRig) -> None:
+    """The first page has the token in its address; all that follows has a cookie, the list of calls too."""
+    for path in ("/", "/api/docs"):
+        line = http.client.HTTPConnection("127.0.0.1", rig.port, timeout=20)
+        line.request("GET", f"{path}?token={rig.cockpit.server.token}")
+        answer = line.getresponse()
+        answer.read()
+        assert (answer.status, answer.getheader("Location")) == (303, path)
+        told = str(answer.getheader("Set-Cookie"))
+        assert "HttpOnly" in told and "SameSite" in told
+        line.request("GET", path, headers={"Cookie": told.partition(";")[0]})
+        page = line.getresponse()
+        assert page.status == 200 and b"<html" in page.read()
+        line.close()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("kind", ["skyloop.core.machine_info:output_of", "os:system", "subprocess:Popen"])
+def test_a_request_runs_no_code(kind: str, rig: CockpitRig, tmp_path: Path) -> None:
+    """A sensor of this kind ran the command on this machine, for whoever reached the port."""
+    made = tmp_path / "made"
+    sensor = {"kind": kind, "rate_hz": 10, "options": {"command": ["touch", str(made)], "args": ["touch", str(made)]}}
+    viewer = rig.viewer()
+    text = json.dumps({"vehicles": [{"sensors": {"evil": sensor}}]})
+    for body in ({"text": text}, {"scenario": "hover", "changes": {"sensors.evil": sensor}}):
+        told = viewer.call("/api/flight/start", body)
+        assert told["status"] == 400 and "not by a page" in told["detail"]
+    assert not rig.call("/api/scenario/check", {"text": text})["ok"]
+    viewer.close()
+    assert not made.exists()
 
 
 @pytest.mark.processes
@@ -79,7 +120,7 @@ def test_hostile_peers_disturb_nobody(rig: CockpitRig) -> None:
     rig.fly()
     with (
         pytest.raises(InvalidStatus),
-        connect(f"ws://127.0.0.1:{rig.port}/api/live", origin=Origin("http://evil.example")),
+        connect(rig.live, origin=Origin("http://evil.example")),
     ):
         pass
     for _ in range(8):
@@ -98,6 +139,8 @@ def test_hostile_peers_disturb_nobody(rig: CockpitRig) -> None:
         "1e999",
         '{"want": 3}',
         '{"want": [1]}',
+        '{"want": ["\\ud800"]}',
+        '{"order": "hover", "vehicle": "\\ud800", "id": "\\udfff"}',
         '{"want": ["no/such", "..", "", "truth/"]}',
         '{"order": "fly"}',
         "{}",
@@ -107,10 +150,22 @@ def test_hostile_peers_disturb_nobody(rig: CockpitRig) -> None:
     viewer.socket.send(os.urandom(500))
     viewer.socket.send('{"order": "hand", "arguments": {"forward": "x"}, "id": 7}')
     assert "not those" in viewer.next("answer", id=7)["why"]
-    with connect(f"ws://127.0.0.1:{rig.port}/api/live") as big:
+    with connect(rig.live) as big:
         big.send("x" * 200_000)
         with pytest.raises(ConnectionClosed):
             while True:
                 big.recv(timeout=20)
     assert rig.get("/api/about")["viewers"] >= 1
     viewer.close()
+
+
+@pytest.mark.processes
+def test_a_page_may_name_code_where_that_was_allowed(tmp_path: Path) -> None:
+    """The same request, with `skyloop cockpit --allow-code`."""
+    (tmp_path / "mine.py").write_text("open(__file__ + '.ran', 'w').close()\ndef pilot(bundle):\n    return None\n")
+    with CockpitRig(tmp_path, allow_code=True) as rig:
+        viewer = rig.viewer()
+        text = json.dumps({"vehicles": [{"pilot": {"kind": f"{tmp_path}/mine.py:pilot"}}]})
+        assert viewer.call("/api/flight/start", {"text": text}) == {"scenario": "scenario"}
+        until((tmp_path / "mine.py.ran").exists)
+        viewer.close()

@@ -28,7 +28,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     ) as process:  # fmt: skip
         assert process.stdout is not None
         said = ""
-        while (found := re.search(r"http://[\d.]+:\d+/", said)) is None:
+        while (found := re.search(r"http://[\d.]+:\d+/\S+", said)) is None:
             line = process.stdout.readline()
             assert line, said
             said += line

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
+from cockpit_rig import PATIENCE_S, live_of
 from skyloop.cockpit.cockpit_beside import CockpitBeside
 from skyloop.cockpit.wire import unframed
 from skyloop.run import run_scenario
@@ -25,9 +26,9 @@ def hashes(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in streams}
 
 
-def look_on(port: int, seen: list[str]) -> None:
+def look_on(peer: ClientConnection, seen: list[str]) -> None:
     """A page without a browser that wants everything, until the server goes."""
-    with suppress(ConnectionClosed), connect(f"ws://127.0.0.1:{port}/api/live", max_size=None) as peer:
+    with suppress(ConnectionClosed), peer:
         peer.send(json.dumps({"want": ["truth/drone", "drone/imu", "drone/ekf", "drone/status"]}))
         for data in peer:
             assert isinstance(data, bytes)
@@ -40,7 +41,9 @@ def test_a_flight_with_viewers_has_the_bytes_of_one_without(tmp_path: Path) -> N
     run_scenario(scenario, tmp_path / "alone")
     beside = CockpitBeside(scenario, port=0)
     seen: list[str] = []
-    viewer = threading.Thread(target=look_on, args=(beside.server.port, seen))
+    # a server that is still starting would miss the flight
+    peer = connect(live_of(beside.server.url), max_size=None, open_timeout=PATIENCE_S)
+    viewer = threading.Thread(target=look_on, args=(peer, seen))
     viewer.start()
     summary = run_scenario(scenario, tmp_path / "seen", links=[beside])
     assert summary["links"]["cockpit"]["batches"] > 0

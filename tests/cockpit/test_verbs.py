@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from websockets.sync.client import connect
 
-from cockpit_rig import PATIENCE_S, until
+from cockpit_rig import PATIENCE_S, live_of, until
 from free_ports import free_port
 from shown_recording import write_recording
 from skyloop.cockpit.wire import unframed
@@ -39,9 +39,9 @@ VERBS = {
 }
 
 
-def seen(port: int, streams: list[str]) -> dict[str, Any]:
-    """The first clock and the first record that a viewer of this port gets."""
-    with connect(f"ws://127.0.0.1:{port}/api/live", max_size=None, open_timeout=5, ping_interval=None) as peer:
+def seen(url: str, streams: list[str]) -> dict[str, Any]:
+    """The first clock and the first record that a viewer of this address gets."""
+    with connect(live_of(url), max_size=None, open_timeout=5, ping_interval=None) as peer:
         peer.send(json.dumps({"want": streams}))
         found: dict[str, Any] = {}
         while not {"clock", "rec"} <= set(found) or ("truth/drone" in streams and not found["clock"]["t_ns"]):
@@ -57,8 +57,8 @@ def test_the_cockpit_beside(verb: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PILOT)
     if verb == "replay":
         write_recording(tmp_path / "shown")
-    port, stream = free_port(), "truth/SimpleFlight" if verb == "serve" else "truth/drone"
-    words = [*VERBS[verb], "--cockpit", str(port)]
+    stream = "truth/SimpleFlight" if verb == "serve" else "truth/drone"
+    words = [*VERBS[verb], "--cockpit", "0"]
     if verb == "mavlink":
         words[3] = str(free_port() - OWN_GROUND_STATION)
     ours, theirs = pty.openpty()
@@ -69,18 +69,25 @@ def test_the_cockpit_beside(verb: str, tmp_path: Path) -> None:
     os.close(theirs)
     found: dict[str, Any] = {}
     try:
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if "the cockpit is at " in line:
+                break
+        url = said[-1].rpartition(" ")[2].strip()
+        assert url.startswith("http://127.0.0.1:"), said
 
         def look() -> bool:
-            assert process.poll() is None, process.communicate()[1]
             with suppress(OSError, TimeoutError):
-                found.update(seen(port, [stream]))
+                found.update(seen(url, [stream]))
             return bool(found)
 
         until(look, 2 * PATIENCE_S)
         assert found["rec"]["s"] == stream and "position" in found["rec"]["n"]
         if verb == "loop":
             # in mode `sync` the program's own time is told beside the simulated one
-            until(lambda: seen(port, [stream])["clock"]["execution"].get("drone pilot", 0.0) > 0.0)
+            until(lambda: seen(url, [stream])["clock"]["execution"].get("drone pilot", 0.0) > 0.0)
     finally:
         process.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):

@@ -176,7 +176,10 @@ def test_the_bag_keeps_them_apart(pair: Path) -> None:
     assert set(fixed) == {
         f"{name}/{sensor}"
         for name in NAMES
-        for sensor in ("rgb0", "rgb0_optical", "lidar0", "imu0", *(("cam0", "cam0_optical") if name != "lead" else ()))
+        for sensor in (
+            *("odom", "rgb0", "rgb0_optical", "lidar0", "imu0"),
+            *(("cam0", "cam0_optical") if name != "lead" else ()),
+        )
     }
     for name, tum in zip(NAMES, ("tum", "tum1"), strict=True):
         eye, (mount, on_body) = fixed[f"{name}/rgb0_optical"], fixed[f"{name}/rgb0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from ros2_rig import DOMAIN, PATIENCE_S, NodeProcess
 from rosbags.interfaces import Nodetype
 
 SOURCE = Path(__file__).with_name("ros2_oracles") / "fast_dds.cpp"
-QUALITIES = {"best effort": "best", "reliable": "reliable", "latched": "latched"}
+QUALITIES = {"best effort": "best"}
+"""Its words for those of ros2_peer.py, where they differ."""
 
 
 def compiled(folder: Path) -> Path:
@@ -62,7 +64,7 @@ class FastNode(NodeProcess):
 
     def read(self, topic: str, kind: str, quality: str = "best effort") -> None:
         self._kinds[topic] = kind
-        self._say("read", topic, kind, QUALITIES[quality])
+        self._say("read", topic, kind, QUALITIES.get(quality, quality))
         assert self._answer() == "ok"
 
     def take(self, topic: str, count: int = 1, wait: float = PATIENCE_S) -> list[Any]:
@@ -72,6 +74,16 @@ class FastNode(NodeProcess):
     def take_bytes(self, topic: str) -> list[bytes]:
         self._say("take", topic, 1, PATIENCE_S)
         return [bytes.fromhex(one) for one in self._answer().split()]
+
+    def count(self, topic: str, count: int, wait: float) -> Callable[[], int]:
+        """Says, when it is called, how many messages came: at most so many, within so many seconds from now."""
+        self._say("count", topic, count, wait)
+        return lambda: int(self._answer())
+
+    def peers(self) -> int:
+        """How many participants it knows."""
+        self._say("peers")
+        return int(self._answer())
 
     def write(self, topic: str, kind: str, values: Any, wait: float = PATIENCE_S) -> int:
         self._say("write", topic, kind, self._bytes(kind, values), wait)

@@ -7,7 +7,8 @@ Reads lines of JSON on stdin and answers each with one line:
     {"write": topic, "type": name, "values": ..., "reliable": bool}                    -> number of matched readers
     {"take": topic, "count": n, "wait": s}                                            -> list of messages
     {"call": service, "type": name, "values": ..., "wait": s}                         -> the reply, or null
-    {"echo": stamped topic, "type": name, "to": topic}      -> "ok"; answers each with a TwistStamped of its stamp
+    {"echo": stamped topic, "type": name, "to": topic, "times": n} -> "ok"; answers each with a TwistStamped of its
+                                                            stamp, and n - 1 times more with another velocity
     {"record": folder, "topics": {topic: [name, quality]}}  -> "ok"; writes the bytes into a bag until {"stop": true}
     {"flood": topic, "type": name, "count": n}              -> "ok"; n zero messages, as fast as it can
     {"graph": s}                                            -> nodes (for Jazzy, for Humble), endpoints
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import random
 import sys
 import threading
 import time
@@ -45,6 +47,8 @@ EVERYTHING = int(SampleState.Any | ViewState.Any | InstanceState.Any)
 QUALITIES = {
     "best effort": (Policy.Reliability.BestEffort, Policy.History.KeepLast(400)),
     "reliable": (Policy.Reliability.Reliable(10**9), Policy.History.KeepLast(400)),
+    # what rclpy makes of `create_subscription(Type, topic, callback, 10)`
+    "plain": (Policy.Reliability.Reliable(10**8), Policy.History.KeepLast(10), Policy.Durability.Volatile),
     "latched": (
         Policy.Reliability.Reliable(10**9), Policy.Durability.TransientLocal, Policy.History.KeepLast(10),
     ),
@@ -81,9 +85,9 @@ class Peer:
         self.kinds: dict[str, Any] = {}
         self.domain = Domain(domain, CONFIG)
         self.participant = DomainParticipant(domain)
-        self.topics: dict[str, Any] = {}
+        self.topics: dict[tuple[str, str], Any] = {}
         self.readers: dict[str, Any] = {}
-        self.writers: dict[str, Any] = {}
+        self.writers: dict[tuple[str, str], Any] = {}
         self.asked = 0
         self.stopped = threading.Event()
         self.threads: list[threading.Thread] = []
@@ -136,9 +140,9 @@ class Peer:
         return many.array[self._hint(inner), length] if what == Nodetype.ARRAY else many.sequence[self._hint(inner)]
 
     def topic(self, name: str, kind: str) -> Any:
-        if name not in self.topics:
-            self.topics[name] = Topic(self.participant, name, self.kind(kind))
-        return self.topics[name]
+        if (name, kind) not in self.topics:
+            self.topics[name, kind] = Topic(self.participant, name, self.kind(kind))
+        return self.topics[name, kind]
 
     def built(self, name: str, values: Any) -> Any:
         """A message from nested dictionaries. What is left out is zero."""
@@ -175,10 +179,10 @@ class Peer:
         return found
 
     def write(self, topic: str, kind: str, values: Any, reliable: bool, wait: float) -> int:
-        if topic not in self.writers:
+        if (topic, kind) not in self.writers:
             quality = QUALITIES["reliable" if reliable else "best effort"]
-            self.writers[topic] = DataWriter(self.participant, self.topic(f"rt{topic}", kind), Qos(*quality))
-        writer, until = self.writers[topic], time.monotonic() + wait
+            self.writers[topic, kind] = DataWriter(self.participant, self.topic(f"rt{topic}", kind), Qos(*quality))
+        writer, until = self.writers[topic, kind], time.monotonic() + wait
         while not writer.get_publication_matched_status().current_count and time.monotonic() < until:
             time.sleep(0.01)
         writer.write(self.built(kind, values))
@@ -187,14 +191,14 @@ class Peer:
     def call(self, service: str, kind: str, values: Any, wait: float) -> Any:
         """As rmw_cyclonedds does: who asks and the number of the question stand before the fields."""
         name = f"call {service}"
-        is_new = name not in self.writers
+        is_new = name not in self.readers
         if is_new:
             quality = Qos(*QUALITIES["reliable"])
             ask = self.topic(f"rq{service}Request", f"{kind}_Request")
-            self.writers[name] = DataWriter(self.participant, ask, quality)
+            self.writers[name, kind] = DataWriter(self.participant, ask, quality)
             reply = self.topic(f"rr{service}Reply", f"{kind}_Response")
             self.readers[name] = DataReader(self.participant, reply, quality)
-        writer, reader, until = self.writers[name], self.readers[name], time.monotonic() + wait
+        writer, reader, until = self.writers[name, kind], self.readers[name], time.monotonic() + wait
         while time.monotonic() < until and not (
             writer.get_publication_matched_status().current_count
             and reader.get_subscription_matched_status().current_count
@@ -213,8 +217,9 @@ class Peer:
             time.sleep(0.005)
         return None
 
-    def echo(self, topic: str, kind: str, to: str) -> str:
-        """The velocity east is the stamp's seconds, so that each answer can be told from the others."""
+    def echo(self, topic: str, kind: str, to: str, times: int) -> str:
+        """The velocity east is the stamp's seconds, so that each answer can be told from the others. Those too
+        many come at any moment."""
         self.read(topic, kind, "reliable")
         reader = self.readers[topic]
         out = DataWriter(
@@ -229,6 +234,10 @@ class Peer:
                     head = {"stamp": stamp, "frame_id": "map"}
                     values = {"header": head, "twist": {"linear": {"x": east, "y": -0.25}}}
                     out.write(self.built("geometry_msgs/msg/TwistStamped", values))
+                    values = {"header": head, "twist": {"linear": {"x": -5.0, "y": 5.0}}}
+                    for _ in range(times - 1):
+                        time.sleep(random.uniform(0.0, 0.001))
+                        out.write(self.built("geometry_msgs/msg/TwistStamped", values))
 
         self.threads.append(threading.Thread(target=answer, daemon=True))
         self.threads[-1].start()
@@ -270,7 +279,7 @@ class Peer:
         assert self.write(topic, kind, {}, True, 60.0)
         message = self.built(kind, {})
         for _ in range(count):
-            self.writers[topic].write(message)
+            self.writers[topic, kind].write(message)
         return "ok"
 
     def graph(self, wait: float) -> dict[str, Any]:
@@ -279,7 +288,8 @@ class Peer:
         while time.monotonic() < until and not nodes:
             for sample in self.nodes.take(10):
                 for node in sample.node_entities_info_seq:
-                    nodes[f"{node.node_namespace}{node.node_name}"] = [
+                    name = f"{node.node_namespace}/{node.node_name}".replace("//", "/")
+                    nodes[name] = [
                         [bytes(gid.data).hex() for gid in seq] for seq in (node.reader_gid_seq, node.writer_gid_seq)
                     ]
             time.sleep(0.02)
@@ -304,7 +314,7 @@ def main() -> None:
         elif verb == "write":
             answer = peer.write(reported["write"], kind, values, reported["reliable"], reported["wait"])
         elif verb == "echo":
-            answer = peer.echo(reported["echo"], kind, reported["to"])
+            answer = peer.echo(reported["echo"], kind, reported["to"], reported["times"])
         elif verb == "record":
             answer = peer.record(reported["record"], reported["topics"])
         elif verb == "stop":

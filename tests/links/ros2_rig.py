@@ -21,7 +21,7 @@ from link_rig import eventually
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.links.ros2.link import Ros2Link
-from skyloop.links.ros2.settings import Ros2Settings
+from skyloop.links.ros2.settings import settings_from
 from skyloop.links.ros2.simulation_services import WorldFacts
 from skyloop.sim.scenario import make_scenario
 from skyloop.sim.simulation import Simulation
@@ -164,10 +164,13 @@ class Unpaced(Ros2Link):
 
 
 @contextmanager
-def flown(vehicles: Any, domain: int = DOMAIN, lockstep: str | None = None, **more: Any) -> Iterator[Flown]:
+def flown(
+    vehicles: Any, domain: int = DOMAIN, lockstep: str | None = None, namespace: str = "", **more: Any
+) -> Iterator[Flown]:
     """`vehicles` and the rest are as in a scenario."""
     gate = LinkGate(Pace(None))
-    link = gate.links["ros2"] = Unpaced(gate.inbox, Ros2Settings(domain=domain), lockstep=lockstep, world=WORLDS)
+    settings = settings_from({"ROS_DOMAIN_ID": str(domain)}, namespace)
+    link = gate.links["ros2"] = Unpaced(gate.inbox, settings, lockstep=lockstep, world=WORLDS)
     try:
         scenario = make_scenario({"name": "ros2", "vehicles": vehicles, **more})
         with skyloop.build(scenario, gates=(gate,)) as simulation:

@@ -119,8 +119,9 @@ def test_rangefinders_say_where_they_look(turn: tuple[float, float, float], orie
     message = decoded(Wire().distance(1_234_000, RangeSample(0, 3.456, 0.05, 40.0), mount, 3))
     assert (message.current_distance, message.min_distance, message.max_distance) == (346, 5, 4000)
     assert (message.orientation, message.id, message.time_boot_ms) == (orientation, 3, 1234)
-    nothing = decoded(Wire().distance(0, RangeSample(0, math.nan, 0.05, 40.0), mount))
-    assert (nothing.current_distance, nothing.signal_quality) == (4001, 1)
+    for beyond, shown in ((math.nan, 4001), (-math.inf, 4)):
+        nothing = decoded(Wire().distance(0, RangeSample(0, beyond, 0.05, 40.0), mount))
+        assert (nothing.current_distance, nothing.signal_quality) == (shown, 1)
 
 
 def test_flow_keeps_its_axes() -> None:

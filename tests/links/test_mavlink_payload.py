@@ -233,8 +233,9 @@ def test_pictures_can_be_watched(flown: Photographed) -> None:
                     head[name] = value
                 picture = Image.open(io.BytesIO(watched.read(int(head["Content-Length"]))))
                 assert picture.size == (64, 48)
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(server.uri("drone/none"), timeout=10)
+        for address, status in ((server.uri("drone/none"), "404"), (reported.uri.partition("?")[0], "401")):
+            with pytest.raises(urllib.error.HTTPError, match=status):
+                urllib.request.urlopen(address, timeout=10)
         with pytest.raises(LinkError, match="for video"):
             VideoServer("127.0.0.1", server.port, [], flown.simulation.bus)
     finally:

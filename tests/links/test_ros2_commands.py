@@ -16,8 +16,11 @@ pytestmark = pytest.mark.processes
 
 YAW_DEG = 70.0
 VEHICLES = [
-    {"name": "drone", "position": [1.0, -2.0], "yaw_deg": YAW_DEG, "estimators": {"vio": {"kind": "link"}}},
-]
+    {
+        "name": "drone", "position": [1.0, -2.0], "yaw_deg": YAW_DEG, "estimators": {"vio": {"kind": "link"}},
+        "sensors": {"baro": {"kind": "barometer"}},
+    },
+]  # fmt: skip
 TRIGGER, SET_BOOL = "std_srvs/srv/Trigger", "std_srvs/srv/SetBool"
 
 
@@ -79,8 +82,10 @@ def test_cmd_vel_is_forward_left_up(it: Flown, node: Node) -> None:
 
 def test_stamped_twists_say_their_axes(it: Flown, node: Node) -> None:
     kind, values = "geometry_msgs/msg/TwistStamped", twist(0.5, -1.0, 0.75, -0.2)
-    for frame, axes in (("map", "world"), ("drone/base_link", "body"), ("", "body")):
-        flying = send(it, node, "/drone/cmd_vel_stamped", kind, {"header": {"frame_id": frame}, "twist": values})
+    for name, frame, axes in (
+        ("cmd_vel_stamped", "map", "world"), ("cmd_vel", "drone/base_link", "body"), ("cmd_vel_stamped", "", "body"),
+    ):  # fmt: skip
+        flying = send(it, node, f"/drone/{name}", kind, {"header": {"frame_id": frame}, "twist": values})
         assert flying.frame == axes and flying.velocity.tolist() == [0.5, -1.0, 0.75] and flying.yaw_rate == -0.2
     for topic in ("cmd_vel", "cmd_vel_unstamped"):
         stamped = topic == "cmd_vel"
@@ -183,3 +188,106 @@ def test_orders_are_topics_too(it: Flown, node: Node) -> None:
     send(it, node, "/drone/arm", "std_msgs/msg/Bool", {"data": False})
     assert not vehicle.status.armed
     assert ns({"sec": 1, "nanosec": 2}) == 1_000_000_002
+
+
+# ---- parameters
+
+KINDS = {bool: (1, "bool_value"), int: (2, "integer_value"), float: (3, "double_value"), str: (4, "string_value")}
+NODE, RCL = "/skyloop", "rcl_interfaces/srv"
+
+
+def given(name: str, value: Any) -> Any:
+    kind, field = (8, "double_array_value") if isinstance(value, list) else KINDS[type(value)]
+    return {"name": name, "value": {"type": kind, field: value}}
+
+
+def put(it: Flown, node: Node, name: str, value: Any) -> Any:
+    asked = {"parameters": [given(name, value)]}
+    return it.call(node, f"{NODE}/set_parameters", f"{RCL}/SetParameters", asked)["results"][0]
+
+
+def got(it: Flown, node: Node, *names: str) -> list[Any]:
+    values = it.call(node, f"{NODE}/get_parameters", f"{RCL}/GetParameters", {"names": names})["values"]
+    fields = dict([*KINDS.values(), (8, "double_array_value")])
+    return [one[fields[one["type"]]] if one["type"] else None for one in values]
+
+
+def test_parameters_are_listed_and_described(it: Flown, node: Node) -> None:
+    """All six services, as `ros2 param` asks them."""
+    names = it.call(node, f"{NODE}/list_parameters", f"{RCL}/ListParameters")["result"]["names"]
+    assert names == sorted(names)
+    assert {"pace", "wind", "use_sim_time", "drone.baro.fault", "drone.rotor3.fault", "drone.limits.speed"} <= set(
+        names
+    )
+    some = it.call(
+        node, f"{NODE}/list_parameters", f"{RCL}/ListParameters", {"prefixes": ["weather", "wind"], "depth": 1}
+    )["result"]
+    assert len(some["names"]) == 10 and some["prefixes"] == ["weather"]
+    asked = {"names": ["weather.rain", "use_sim_time", "weather.day_of_year", "wind", "drone.limits.speed", "none"]}
+    kinds = it.call(node, f"{NODE}/get_parameter_types", f"{RCL}/GetParameterTypes", asked)["types"]
+    assert kinds == [3, 1, 2, 8, 3, 0]
+    rain, clock, day, wind, speed, none = it.call(
+        node, f"{NODE}/describe_parameters", f"{RCL}/DescribeParameters", asked
+    )["descriptors"]
+    assert rain["description"].startswith("mm/h") and not rain["read_only"]
+    assert (rain["floating_point_range"][0]["from_value"], rain["floating_point_range"][0]["to_value"]) == (0.0, 200.0)
+    assert clock["read_only"] and day["integer_range"][0]["to_value"] == 366 and none["type"] == 0
+    assert wind["type"] == 8 and speed["additional_constraints"] == "above 0"
+
+
+def test_parameters_change_the_flight(it: Flown, node: Node) -> None:
+    simulation, vehicle = it.simulation, it.simulation.port.vehicle()
+    node.read("/parameter_events", "rcl_interfaces/msg/ParameterEvent", "reliable")
+    it.serve_until(lambda: it.link.participant.writer("/parameter_events", "", "state").is_wanted)
+    assert put(it, node, "wind", [3.0, -2.0, 0.5])["successful"]
+    assert simulation.editor.wind.tolist() == [3.0, -2.0, 0.5] == got(it, node, "wind")[0]
+    event = node.take("/parameter_events")[0]
+    assert event["node"] == NODE and event["changed_parameters"][0]["value"]["double_array_value"] == [3.0, -2.0, 0.5]
+    assert ns(event["stamp"]) == simulation.clock.now_ns
+    # what a command line takes for an integer, and YAML for a truth value
+    assert put(it, node, "pace", 2)["successful"] and it.gate.pace.factor == 2.0
+    assert put(it, node, "pace", 0.0)["successful"] and it.gate.pace.factor is None
+    assert put(it, node, "drone.baro.fault", False)["successful"]
+    before = simulation.bus.newest("drone/baro").index
+    it.run(0.5)
+    assert simulation.bus.newest("drone/baro").index == before and got(it, node, "drone.baro.fault") == ["off"]
+    assert put(it, node, "drone.baro.fault", "bias value=500")["successful"]
+    high = simulation.latest("drone/baro")
+    it.run(0.5)
+    assert simulation.latest("drone/baro").pressure - high.pressure == pytest.approx(500.0, abs=30.0)
+    assert put(it, node, "drone.baro.fault", "none")["successful"]
+    assert put(it, node, "drone.rotor1.fault", "lost value=0.5")["successful"]
+    assert got(it, node, "drone.rotor1.fault", "drone.rotor0.fault") == ["lost value=0.5", "none"]
+    assert put(it, node, "drone.rotor1.fault", "none")["successful"]
+    together = {"parameters": [given("weather.rain", 12.5), given("drone.limits.speed", 7.0)]}
+    service = f"{NODE}/set_parameters_atomically", f"{RCL}/SetParametersAtomically"
+    assert it.call(node, *service, together)["result"]["successful"]
+    assert simulation.editor.weather.rain == 12.5 and vehicle.limits.speed == 7.0
+    together["parameters"][0] = given("weather.rain", 1.0)
+    together["parameters"].append(given("weather.snow", 1e6))
+    refused = it.call(node, *service, together)["result"]
+    assert not refused["successful"] and refused["reason"] == "weather.snow is 1000000.0; give 0 to 50"
+    assert got(it, node, "weather.rain", "weather.snow") == [12.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("wimd", 1.0, "no parameter 'wimd'; did you mean 'wind'?"),
+        ("use_sim_time", False, "use_sim_time can only be read"),
+        ("wind", 3.0, "wind is a list of numbers, not a number"),
+        ("wind", [1.0, 2.0], "wind has 3 numbers, not 2"),
+        ("weather.rain", float("nan"), "weather.rain is nan; give 0 to 200"),
+        ("weather.day_of_year", "May", "weather.day_of_year is an integer, not a text"),
+        ("drone.limits.speed", 0.0, "drone.limits: speed"),
+        ("drone.baro.fault", "sulk", "drone/baro: kind"),
+        ("drone.baro.fault", "bias", "fault 'bias' needs value"),
+        ("drone.rotor1.fault", "lost value=a", "is no fault of a rotor"),
+        ("drone.failsafes.battery_action", "hide", "battery_action"),
+    ],
+)
+def test_a_bad_value_is_refused_in_one_line(it: Flown, node: Node, name: str, value: Any, reason: str) -> None:
+    before = got(it, node, name)
+    result = put(it, node, name, value)
+    assert not result["successful"] and reason in result["reason"] and "\n" not in result["reason"]
+    assert got(it, node, name) == before

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from ros2_rig import DOMAIN, Flown, Node, flown
+from ros2_rig import DOMAIN, Flown, Node, flown, ns
 
 from skyloop.links.ros2.link import MOST_WAITING
+from skyloop_client.messages import Image
 
 SENSORS = {"imu": {"kind": "imu", "rate_hz": 200}}
 WRONG_TYPES = """
@@ -85,8 +87,8 @@ def lives(it: Flown, node: Node) -> None:
 def test_three_participants_find_each_other(it: Flown, node: Node, third: Node) -> None:
     for one in (node, third):
         one.read("/drone/imu", "sensor_msgs/msg/Imu")
-    writer = it.link.publications._writers["/drone/imu"][0].entity
-    it.serve_until(lambda: writer.get_publication_matched_status().current_count == 2)
+    writer, _ = it.link.publications._writers["/drone/imu"]
+    it.serve_until(lambda: writer.readers == 2)
     for one in (node, third):
         # what we find at once, the node may find a moment later
         came: list[Any] = []
@@ -109,10 +111,17 @@ def test_a_late_joiner_gets_what_is_latched(it: Flown, third: Node) -> None:
 
 
 @pytest.mark.processes
-def test_a_slow_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
-    """A reliable reader that is stopped: its process does not run at all."""
+def test_a_stopped_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
+    """A reliable reader whose process does not run at all. The other one still gets every image, far more of them than
+    a writer keeps for one that has not confirmed."""
+    vehicle, pixels = it.simulation.port.vehicle(), np.zeros((240, 320, 3), np.uint8)
+    vehicle.publish("picture", Image(0, pixels), sender="test")
     third.read("/truth/drone/odometry", "nav_msgs/msg/Odometry", "reliable")
-    it.wanted("/truth/drone/odometry", "/drone/imu")
+    for one in (third, node):
+        one.read("/drone/picture", "sensor_msgs/msg/Image", "plain")
+    writer, _ = it.link.publications._writers["/drone/picture"]
+    it.wanted("/truth/drone/odometry")
+    it.serve_until(lambda: writer.readers == 2)
     os.kill(third._process.pid, signal.SIGSTOP)
     try:
         before = it.simulation.now
@@ -120,18 +129,25 @@ def test_a_slow_reader_slows_nobody(it: Flown, node: Node, third: Node) -> None:
         it.run(10.0)
         # far more than it can hold for the stopped one; without waiting for it this takes a fraction of the time
         assert it.simulation.now == pytest.approx(before + 10.0) and time.monotonic() - began < 60.0
+        for k in range(12):
+            vehicle.publish("picture", Image(k + 1, pixels), sender="test")
+            assert [ns(one["header"]["stamp"]) for one in node.take("/drone/picture", 1)] == [k + 1]
+        assert it.link.participant.lost == 0
         lives(it, node)
     finally:
         os.kill(third._process.pid, signal.SIGCONT)
 
 
 @pytest.mark.processes
-def test_wrong_types_on_our_topics(it: Flown, node: Node) -> None:
+def test_wrong_types_on_our_topics(it: Flown, node: Node, caplog: pytest.LogCaptureFixture) -> None:
+    """One line says so, however many messages come."""
     folder = str(Path(__file__).parent)
     wrong = subprocess.Popen([sys.executable, "-c", WRONG_TYPES, str(DOMAIN), folder])
     it.serve_until(lambda: wrong.poll() is not None)
     assert wrong.wait() == 0
     assert it.simulation.port.vehicle().setpoint is None
+    told = "/drone/goal_pose takes geometry_msgs/msg/PoseStamped; somebody publishes std_msgs/msg/String there"
+    assert caplog.text.count(told) == 1
     lives(it, node)
 
 
@@ -158,8 +174,11 @@ def test_random_bytes_on_the_ports_of_dds(it: Flown, node: Node) -> None:
                 sender.sendto(data, ("127.0.0.1", 250 * DOMAIN + port))
             sender.sendto(data, ("239.255.0.1", 250 * DOMAIN + 7400))
     lives(it, node)
+    # Cyclone would write a line or more about each
+    assert os.fstat(it.link.participant._process._process._said.fileno()).st_size < 4000
 
 
+@pytest.mark.processes
 def test_only_loopback_is_heard() -> None:
     """A link joins the group of discovery on no other interface, and its sockets of services can send nowhere else."""
     before = groups()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import pytest
 from ros2_fast import SOURCE, FastNode, compiled
 from ros2_rig import DOMAIN, PATIENCE_S, Flown, Node, flown, ns
 
+from link_rig import eventually
 from skyloop_client.messages import Arm, Disarm, TakeOff, Velocity
 
 pytestmark = pytest.mark.slow("compiles nodes on two other middlewares")
@@ -29,6 +31,7 @@ CYCLONE = {
 }
 """What rmw_cyclonedds sets: nothing, with Humble's ROS_LOCALHOST_ONLY=1, with Jazzy's range of LOCALHOST."""
 SI = "simulation_interfaces/srv"
+RCL = "rcl_interfaces/srv"
 SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
 
 
@@ -39,7 +42,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def it() -> Iterator[Flown]:
-    with flown([{"name": "drone"}], world="blocks") as it:
+    with flown([{"name": "drone", "sensors": {"imu": {"kind": "imu", "rate_hz": 200}}}], world="blocks") as it:
         yield it
 
 
@@ -78,6 +81,20 @@ def test_fast_dds_hears_and_commands(it: Flown, node: FastNode) -> None:
             break
     assert vehicle.setpoint.velocity.tolist() == [1.5, -0.5, 0.25] and vehicle.setpoint.yaw_rate == 0.3
     vehicle.send(Disarm(), by="test")
+
+
+@pytest.mark.needs("libfastrtps.so", "g++")
+def test_fast_dds_gets_sensors_by_a_plain_subscription(it: Flown, node: FastNode) -> None:
+    """`create_subscription(Imu, "/drone/imu", callback, 10)`: reliable, keep the last 10, volatile."""
+    node.read("/drone/imu", "sensor_msgs/msg/Imu", "plain")
+    it.wanted("/drone/imu")
+    stamps: list[int] = []
+    for _ in range(200):
+        it.run(0.02)
+        stamps += [ns(one["header"]["stamp"]) for one in node.take("/drone/imu", 1, 0.1)]
+        if len(stamps) >= 20:
+            break
+    assert len(stamps) >= 20 and stamps == sorted(stamps)
 
 
 @pytest.mark.needs("libfastrtps.so", "g++")
@@ -151,6 +168,29 @@ def test_the_action_of_steps(it: Flown, node: FastNode) -> None:
 
 
 @pytest.mark.needs("libfastrtps.so", "g++")
+def test_parameters_of_fast_dds(it: Flown, node: FastNode) -> None:
+    """As `ros2 param list`, `get`, `set` and `describe` ask, which use all six services of a node."""
+    names = call(it, node, "/skyloop/list_parameters", f"{RCL}/ListParameters")["result"]["names"]
+    assert {"pace", "wind", "weather.rain", "use_sim_time"} <= set(names)
+    wanted = {"names": ["weather.rain", "wind"]}
+    kinds = call(it, node, "/skyloop/get_parameter_types", f"{RCL}/GetParameterTypes", wanted)["types"]
+    assert kinds == [3, 8]
+    about = call(it, node, "/skyloop/describe_parameters", f"{RCL}/DescribeParameters", wanted)["descriptors"]
+    assert [one["name"] for one in about] == wanted["names"]
+    assert about[0]["floating_point_range"][0]["to_value"] == 200.0
+    for rain in (2.5, 0.0):
+        given = {"parameters": [{"name": "weather.rain", "value": {"type": 3, "double_value": rain}}]}
+        assert call(it, node, "/skyloop/set_parameters", f"{RCL}/SetParameters", given)["results"][0]["successful"]
+        assert it.simulation.editor.weather.rain == rain
+        values = call(it, node, "/skyloop/get_parameters", f"{RCL}/GetParameters", wanted)["values"]
+        assert values[0]["double_value"] == rain
+    given["parameters"].append({"name": "wimd", "value": {"type": 8, "double_array_value": [1.0]}})
+    service = "/skyloop/set_parameters_atomically", f"{RCL}/SetParametersAtomically"
+    refused = call(it, node, *service, given)["result"]
+    assert not refused["successful"] and refused["reason"] == "no parameter 'wimd'; did you mean 'wind'?"
+
+
+@pytest.mark.needs("libfastrtps.so", "g++")
 def test_the_graph_reaches_fast_dds(it: Flown, node: FastNode) -> None:
     """Its reader is one of Humble: without a type's hash, with identities of 24 bytes."""
     node.read("ros_discovery_info", "rmw_dds_common/msg/ParticipantEntitiesInfo", "latched")
@@ -180,6 +220,32 @@ def test_the_command_of_the_page(program: Path, tmp_path: Path) -> None:
         node.ask("/set_simulation_state", f"{SI}/SetSimulationState", {"state": {"state": 3}})
         assert node.answer()["result"]["result"] == 1
         assert flight.wait(timeout=120) == 0
+    finally:
+        node.close()
+        flight.kill()
+        flight.wait()
+
+
+@pytest.mark.needs("libfastrtps.so", "g++")
+@pytest.mark.parametrize("where", ["default", "localhost", "jazzy"])
+def test_a_flight_on_the_network_is_found_and_forgotten(program: Path, tmp_path: Path, where: str) -> None:
+    """With SUBNET here a node finds us that hears this machine only. After Ctrl-C it knows nobody any more, long before
+    our lease is over."""
+    command = [sys.executable, "-c", "from skyloop.cli import main; main()", "run", "hover", "--ros2"]
+    command += ["--set", "vehicles.drone.pilot=null", "--set", "duration=600", "--out", str(tmp_path / "run")]
+    reach = {"ROS_DOMAIN_ID": str(DOMAIN + 2), "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}
+    flight = subprocess.Popen(command, env={**os.environ, **reach})
+    node = FastNode(program, where, DOMAIN + 2)
+    try:
+        node.read("/drone/imu", "sensor_msgs/msg/Imu", "plain")
+        assert node.take("/drone/imu", 1, 300.0)
+        node.ask("/drone/arm", SET_BOOL, {"data": True})
+        assert node.answer() == {"success": True, "message": ""}
+        assert node.peers() == 2
+        flight.send_signal(signal.SIGINT)
+        flight.wait(timeout=120)
+        # both leases are at least 10 s
+        assert eventually(lambda: node.peers() == 0, 5.0)
     finally:
         node.close()
         flight.kill()

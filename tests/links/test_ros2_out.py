@@ -32,6 +32,7 @@ VEHICLE = {
         "mag": {"kind": "magnetometer", "mount": MOUNT},
         "up": {"kind": "rangefinder", "mount": {"rotation_deg": [0.0, -90.0, 0.0]}},
         "down": {"kind": "rangefinder", "mount": {"rotation_deg": [0.0, 90.0, 0.0]}},
+        "blind": {"kind": "rangefinder", "min_range": 3.0, "mount": {"rotation_deg": [0.0, 90.0, 0.0]}},
         "front": {
             "kind": "camera", "width": 96, "height": 64, "quality": "low", "rate_hz": 10, "mount": MOUNT,
             "truth": ["depth", "labels"],
@@ -51,20 +52,21 @@ TOPICS = {
     "/tf_static": ("tf2_msgs/msg/TFMessage", "latched"),
     "/robot_description": ("std_msgs/msg/String", "latched"),
     "/diagnostics": ("diagnostic_msgs/msg/DiagnosticArray", "reliable"),
-    "/drone/imu": ("sensor_msgs/msg/Imu", "best effort"),
+    "/drone/imu": ("sensor_msgs/msg/Imu", "plain"),
     "/mavros/imu/data_raw": ("sensor_msgs/msg/Imu", "best effort"),
-    "/drone/gnss": ("sensor_msgs/msg/NavSatFix", "best effort"),
+    "/drone/gnss": ("sensor_msgs/msg/NavSatFix", "plain"),
     "/drone/gnss/velocity": ("geometry_msgs/msg/TwistWithCovarianceStamped", "reliable"),
     "/drone/baro": ("sensor_msgs/msg/FluidPressure", "best effort"),
     "/drone/mag": ("sensor_msgs/msg/MagneticField", "best effort"),
     "/drone/up": ("sensor_msgs/msg/Range", "best effort"),
     "/drone/down": ("sensor_msgs/msg/Range", "best effort"),
+    "/drone/blind": ("sensor_msgs/msg/Range", "best effort"),
     "/drone/battery": ("sensor_msgs/msg/BatteryState", "reliable"),
-    "/drone/front/image_raw": ("sensor_msgs/msg/Image", "best effort"),
+    "/drone/front/image_raw": ("sensor_msgs/msg/Image", "plain"),
     "/drone/front/image_raw/compressed": ("sensor_msgs/msg/CompressedImage", "best effort"),
     "/drone/front/camera_info": ("sensor_msgs/msg/CameraInfo", "best effort"),
     "/drone/depth/image_raw": ("sensor_msgs/msg/Image", "best effort"),
-    "/drone/lidar/points": ("sensor_msgs/msg/PointCloud2", "best effort"),
+    "/drone/lidar/points": ("sensor_msgs/msg/PointCloud2", "plain"),
     "/drone/radar/raw": ("std_msgs/msg/Float32MultiArray", "best effort"),
     "/drone/radar/detections": ("radar_msgs/msg/RadarScan", "best effort"),
     "/truth/drone/front/labels": ("vision_msgs/msg/Detection2DArray", "reliable"),
@@ -112,6 +114,12 @@ def test_every_topic_has_something(seen: Seen) -> None:
     assert [topic for topic in TOPICS if not seen.got[topic]] == []
 
 
+def test_a_plain_subscription_gets_the_newest_ten(seen: Seen) -> None:
+    """`create_subscription(Imu, "/drone/imu", callback, 10)`: reliable, keep the last 10, volatile."""
+    sent = [message.t_ns for message in seen.sent if message.stream == "drone/imu"]
+    assert [ns(one["header"]["stamp"]) for one in seen.got["/drone/imu"]] == sent[-10:]
+
+
 def test_the_clock_is_simulated_time(seen: Seen) -> None:
     stamps = [ns(one["clock"]) for one in seen.got["/clock"]]
     assert stamps == sorted(stamps) and 0 < stamps[-1] <= 1.5e9
@@ -129,15 +137,18 @@ def test_images(seen: Seen) -> None:
         assert small["format"].startswith("rgb8; jpeg")
         assert np.abs(picture.astype(int) - record.colour).mean() < 4.0
     for image, record in seen.pairs("/drone/depth/image_raw", "drone/depth"):
+        # REP 118: metres along the optical axis, NaN where there is no value
         depth = np.frombuffer(bytes(image["data"]), "<f4").reshape(60, 80)
+        assert image["encoding"] == "32FC1" and np.array_equal(np.isnan(depth), record.depth == 0.0)
         assert np.array_equal(np.nan_to_num(depth), record.depth)
     for info, _ in seen.pairs("/drone/front/camera_info", "drone/front"):
         assert info["k"][0] == pytest.approx(48.0) and info["k"][2] == 47.5 and info["k"][5] == 31.5
 
 
 def test_ranges(seen: Seen) -> None:
-    """Nothing is above, so REP 117's infinity; the ground is below."""
-    assert all(math.isinf(one["range"]) and one["range"] > 0 for one in seen.got["/drone/up"])
+    """REP 117: nothing is above; the ground is below, and too near for one that measures from 3 m on."""
+    assert {one["range"] for one in seen.got["/drone/up"]} == {math.inf}
+    assert {one["range"] for one in seen.got["/drone/blind"]} == {-math.inf}
     below, record = seen.pairs("/drone/down", "drone/down")[-1]
     assert below["range"] == pytest.approx(record.distance, rel=1e-6) and 1.0 < below["range"] < 3.0
     assert (below["min_range"], below["max_range"]) == pytest.approx((record.min_range, record.max_range))
@@ -196,13 +207,20 @@ def test_nodes_and_topics_are_listed(seen: Seen) -> None:
     """As `ros2 node list` and `ros2 topic list` find them: by the graph's message and the identities in it."""
     graph = seen.node.graph()
     readers, writers = graph["nodes"]["/skyloop"]
-    named = {graph["ends"][gid][0]: graph["ends"][gid][1] for gid in [*readers, *writers] if gid in graph["ends"]}
+    named = {tuple(graph["ends"][gid][:2]) for gid in [*readers, *writers] if gid in graph["ends"]}
     assert len(named) == len(readers) + len(writers)
-    assert named["rt/drone/front/image_raw"] == "sensor_msgs::msg::dds_::Image_"
-    assert named["rt/clock"] == "rosgraph_msgs::msg::dds_::Clock_"
-    assert named["rt/drone/cmd_vel"] == "geometry_msgs::msg::dds_::Twist_"
-    assert named["rq/drone/armRequest"] == "std_srvs::srv::dds_::SetBool_Request_"
-    assert named["rr/drone/armReply"] == "std_srvs::srv::dds_::SetBool_Response_"
+    assert {
+        ("rt/drone/front/image_raw", "sensor_msgs::msg::dds_::Image_"),
+        ("rt/clock", "rosgraph_msgs::msg::dds_::Clock_"),
+        ("rt/drone/cmd_vel", "geometry_msgs::msg::dds_::Twist_"),
+        ("rt/drone/cmd_vel", "geometry_msgs::msg::dds_::TwistStamped_"),
+        ("rq/drone/armRequest", "std_srvs::srv::dds_::SetBool_Request_"),
+        ("rr/skyloop/set_parametersReply", "rcl_interfaces::srv::dds_::SetParameters_Response_"),
+    } <= named
+    topics = {topic for topic, _ in named}
+    # of the truth, what the scenario asks for
+    assert "rt/truth/drone/front/depth" in topics and "rt/truth/drone/front/classes" not in topics
+    assert "rt/truth/drone/eye/labels" in topics and "rt/truth/drone/eye/depth" not in topics
     # Humble's identities have eight more bytes
     older = Node(DOMAIN, "humble")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import socket
 import struct
@@ -285,10 +286,10 @@ def test_a_crowd_of_participants_is_bounded() -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             for k in range(1000):
                 prefix = THEIRS[:8] + k.to_bytes(4, "big")
-                said = pl.participant_payload(prefix, ("127.0.0.1", 9), ("127.0.0.1", 9), 1, b"\1\x0f")
+                said = pl.participant_payload(prefix, [("127.0.0.1", 9)], [("127.0.0.1", 9)], 1, b"\1\x0f")
                 part = wire.data(wire.NOBODY, b"\x00\x01\x00\xc2", 1, b"", said)
                 datagram = wire.datagram(prefix, None, [part])
-                sender.sendto(datagram, server._sockets.meta_address)
+                sender.sendto(datagram, server._sockets.meta_addresses[0])
                 if k % 50 == 49:  # more than that its socket does not hold
                     assert eventually(partial(are_known, min(k // 2, reliability.MOST_PARTNERS)))
         assert eventually(lambda: len(server._peers) == reliability.MOST_PARTNERS, 60.0)
@@ -314,6 +315,13 @@ def test_a_client_may_be_older_than_the_service() -> None:
         client.write("rq/aRequest", b"\0\1\0\0abcd", b"", to=reader)
         assert eventually(lambda: came, 60.0)
         assert came == [b"\0\1\0\0abcd"]
+        # what ends is forgotten at once, and so is another participant for which it says so
+        other = RtpsParticipant(Ros2Settings(domain=232))
+        assert eventually(lambda: len(server._peers) == 2, 60.0)
+        other._announce_at = math.inf
+        client.close(other.prefix)
+        assert eventually(lambda: not server._peers, 60.0)
+        other.close()
     finally:
         client.close()
         server.close()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import skyloop.links.ros2.settings
 from skyloop.links.ros2.dds_types import dds_name, idl_class
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.recording.ros2.tf_frames import header
@@ -17,12 +19,12 @@ from skyloop_client.errors import LinkError
 
 OURS = sorted(kind for kind, built in STORE.types.items() if built.__module__ == "rosbags.usertypes")
 """Those of our own `types.idl`."""
-DIGEST = "5c698f3039a10f53ef987f7601f51815ef2de445fe8feeb8bcd65a418cbc362a"
+DIGEST = "6ee965a36ba8e071abcda0da81a7ad616618ddef333a3a1744330d71f0e812a9"
 
 
 def test_definitions_of_our_own_are_those_that_others_have() -> None:
     """Their hashes, as they were when nodes of Fast DDS and Cyclone were first tried with them."""
-    assert len(OURS) == 95
+    assert len(OURS) == 107
     assert hashlib.sha256("".join(map(type_hash, OURS)).encode()).hexdigest() == DIGEST
 
 
@@ -103,7 +105,15 @@ def test_ros2_settings_of_peers() -> None:
     assert not given.stays_here and 'autodetermine="true" multicast="false"' in peers
     assert '<Peer address="10.0.0.7"/><Peer address="10.0.0.8"/>' in peers
     assert "<Peer" not in (Ros2Settings(reach="OFF").config() or "")
-    assert "127.0.0.1" not in (Ros2Settings(reach="SUBNET").config() or "")
+
+
+def test_the_network_has_this_machine_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes here may stay on loopback. Cyclone refuses to start with one interface twice."""
+    for host, interfaces in (("192.0.2.7", ["127.0.0.1", "192.0.2.7"]), ("127.0.0.1", [])):
+        monkeypatch.setattr(skyloop.links.ros2.settings, "own_address", lambda host=host: host)
+        config = Ros2Settings(reach="SUBNET").config() or ""
+        assert re.findall(r'<NetworkInterface address="([^"]*)"', config) == interfaces
+        assert '<Peer address="localhost"/>' in config
 
 
 @pytest.mark.parametrize(

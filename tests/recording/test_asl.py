@@ -14,14 +14,17 @@ import pytest
 from asl_reading import STATES, copy, picture, pixels_of, rows, sensor, t_bs, world_from_body, write
 from scipy.spatial.transform import Rotation
 
+from skyloop.core.frames import Transform
 from skyloop.datasets.recording_run import plan_recording
 from skyloop.datasets.rig import RecordOptions, rig_scenario
 from skyloop.datasets.worker import record_alone
 from skyloop.recording.formats.asl import Asl
+from skyloop.recording.formats.asl_sensors import channels_of
+from skyloop.recording.formats.camera_poses import colour_camera
 from skyloop.recording.formats.tum import Tum
 from skyloop.recording.recording import Recording, open_recording
-from skyloop_client.messages import ImuBias, Message, VehicleState
-from skyloop_client.streams import Mount
+from skyloop_client.messages import CameraImage, ImuBias, Message, VehicleState
+from skyloop_client.streams import Mount, StreamInfo
 
 pytestmark = pytest.mark.renders
 
@@ -86,6 +89,26 @@ def test_numbers_come_back_exactly(recording: Recording, mav0: Path) -> None:
     assert about["gyroscope_noise_density"] == details["gyro_noise_density"]
     assert about["accelerometer_random_walk"] == details["accel_random_walk"]
     assert about["rate_hz"] == 200
+
+
+def test_a_camera_s_colour_is_its_mode_s_whatever_its_name(tmp_path: Path) -> None:
+    lens = {"width": 3, "height": 2, "fx": 1.0, "fy": 1.0, "cx": 1.0, "cy": 0.5}
+    pixels = np.arange(18, dtype=np.uint8).reshape(2, 3, 3)
+    infos: dict[str, StreamInfo] = {}
+    for name, mode, image in (
+        ("eye", "grey", pixels[..., 0]),
+        ("camera", "colour", pixels),
+        ("cam0", "colour", pixels),
+    ):
+        info = StreamInfo(f"drone/{name}", "CameraImage", None, "drone", details={**lens, "mode": mode})
+        infos[info.name] = info
+        (channel,) = channels_of(info, name, Transform.identity(), [])
+        assert channel.content is not None
+        written = np.frombuffer(channel.content(CameraImage(0, image)) or b"", np.uint8)
+        read = cv2.imdecode(written, cv2.IMREAD_UNCHANGED)
+        np.testing.assert_array_equal(read, image if mode == "grey" else image[..., ::-1])
+        assert channel.about["encoding"] == ("8-bit grey" if mode == "grey" else "8-bit red, green, blue")
+    assert colour_camera(Recording(tmp_path, infos, {"vehicle": "drone"})) == "drone/camera"
 
 
 def test_pictures_come_back_through_opencv(recording: Recording, mav0: Path) -> None:

@@ -60,10 +60,10 @@ def test_steps_of_a_centimetre(scene, at_rest) -> None:
     assert distance(sensor, scene, looking_down(at_rest, 1.2345)) == pytest.approx(1.23, abs=1e-12)
 
 
-@pytest.mark.parametrize("height", [0.1, 41.0])
-def test_out_of_range_is_nan(height: float, scene, at_rest) -> None:
+def test_too_far_is_nan_and_too_near_is_minus_infinity(scene, at_rest) -> None:
     sensor = Rangefinder(RangefinderConfig(preset="airsim"), 0.02)
-    assert math.isnan(distance(sensor, scene, looking_down(at_rest, height)))
+    assert math.isnan(distance(sensor, scene, looking_down(at_rest, 41.0)))
+    assert distance(sensor, scene, looking_down(at_rest, 0.1)) == -math.inf
 
 
 def test_noise_does_not_leave_the_range(scene, at_rest) -> None:

@@ -11,6 +11,7 @@ from scipy.special import gammainc
 from skyloop.core.keyed_random import stream_key
 from skyloop.world import atmosphere
 from skyloop.world.atmosphere import DrydenWind, FieldWind, Wind
+from skyloop_client import part
 from skyloop_client.errors import ScenarioError
 
 _advance, _initial, _velocity = atmosphere.advance_gust, atmosphere.initial_gust, atmosphere.gust_velocity
@@ -211,7 +212,7 @@ class Whirl:
 
 
 def test_a_wind_field_is_made_from_its_source(monkeypatch):
-    module = SimpleNamespace(Whirl=Whirl, Nothing=object)
+    module = SimpleNamespace(Whirl=part(Whirl), Nothing=object)
     monkeypatch.setitem(sys.modules, "someones_winds", module)
     field = atmosphere.wind_field(FieldWind(source="someones_winds:Whirl", options={"rate": 0.5}))
     np.testing.assert_allclose(field.velocity(np.array([1.0, 2.0, 3.0]), 4.0), [-4.0, 2.0, 0.0])

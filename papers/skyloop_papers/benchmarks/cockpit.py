@@ -78,7 +78,7 @@ def _fly(scenario: Scenario, viewers: int) -> tuple[float, list[dict[str, Any]]]
             opened.callback(link.close)
             link.run_unlimited()
             links.append(link)
-            watcher = (view_cockpit, link.server.port, [TRUTH, CAMERA])
+            watcher = (view_cockpit, link.server.url, [TRUTH, CAMERA])
             watching = [opened.enter_context(child(*watcher)) for _ in range(viewers)]
             # a viewer that is still starting would count as part of the flight
             time.sleep(2.0)
@@ -109,7 +109,7 @@ def _on_a_screen(scenario: Scenario) -> Measurements:
         flight = threading.Thread(target=run_scenario, args=(scenario, Path(folder) / "run"), kwargs={"links": [link]})
         flight.start()
         try:
-            poses, pictures, drawn, p95 = _look(program, f"http://127.0.0.1:{link.server.port}")
+            poses, pictures, drawn, p95 = _look(program, link.server.url)
         finally:
             link.run_unlimited()
             link.deliver({"kind": "order", "id": None, "name": "stop", "arguments": {}})

@@ -212,14 +212,14 @@ def link_round_trips(address: str, port: int, seconds: float) -> dict[str, list[
     return seen
 
 
-def view_cockpit(port: int, streams: list[str]) -> dict[str, Any]:
+def view_cockpit(url: str, streams: list[str]) -> dict[str, Any]:
     """How often each stream came to a viewer without a browser, and how late 95 % of the poses were, in ms."""
     from websockets.sync.client import connect
 
     from skyloop.cockpit.wire import unframed
 
     counts, late, began = dict.fromkeys(streams, 0), [], 0.0
-    with connect(f"ws://127.0.0.1:{port}/api/live", max_size=None) as peer:
+    with connect(url.replace("http://", "ws://").replace("/?", "/api/live?"), max_size=None) as peer:
         peer.send(json.dumps({"want": streams}))
         while True:
             try:

@@ -28,7 +28,7 @@ from skyloop.campaigns.plan import (
     planned_runs,
     runs_planned,
 )
-from skyloop.campaigns.pools import Pool, outcomes, pickled_by_value, ray_pool
+from skyloop.campaigns.pools import HeadLost, Pool, outcomes, pickled_by_value, ray_pool
 from skyloop.campaigns.report import write_report
 from skyloop.campaigns.run_process import RemoteCall, RunOutcome
 from skyloop.campaigns.search import WAY, check_search, found, generations
@@ -37,7 +37,8 @@ from skyloop.core.files import write_whole
 from skyloop.core.jit import are_compiled, prepare
 from skyloop.core.machine_info import machine_description
 from skyloop.recording.run_folder import Summary, plain
-from skyloop_client.errors import ScenarioError, nearest_name
+from skyloop_client.errors import LinkError, ScenarioError, nearest_name
+from skyloop_client.regular_files import checked
 
 LOOKED_AT = 8
 """Runs after which a metric that none of them has is taken for a slip of the pen."""
@@ -97,6 +98,10 @@ class Campaign:
                 write_whole(path / SUMMARY, json.dumps(plain(summary), indent=2) + "\n")
                 if report:
                     write_report(held, self.plan, rows, summary, making.fly_again)
+        except HeadLost as error:
+            raise LinkError(
+                f"{error}; {len(held.rows)} runs are kept in {path}, and the same command goes on from there"
+            ) from None
         except ScenarioError:
             # the plan must be changed, and a folder belongs to one plan
             held.discard_if_begun_now()
@@ -299,4 +304,4 @@ def results(folder: str | Path) -> Any:
     """The results of a campaign's folder as a pandas DataFrame."""
     import pandas
 
-    return pandas.read_parquet(Path(folder) / RESULTS)
+    return pandas.read_parquet(checked(Path(folder) / RESULTS))

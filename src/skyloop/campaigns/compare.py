@@ -14,6 +14,7 @@ from skyloop.campaigns.report import is_number
 from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import page, section, table
 from skyloop_client.errors import RunFolderError
+from skyloop_client.regular_files import read_text
 
 MOST_SHOWN = 50
 CONFIDENCE = 0.95
@@ -84,7 +85,7 @@ def finished(folder: Path) -> list[Row]:
     if not (folder / RESULTS).exists():
         raise RunFolderError(f"'{folder}' is no finished campaign: it has no {RESULTS}")
     rows = {row["run"]: row for row in read_rows(folder)}
-    count = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["runs"]
+    count = json.loads(read_text(folder / SUMMARY))["runs"]
     return [rows[number] for number in sorted(rows)[:count]]
 
 
@@ -126,7 +127,7 @@ def _value(row: Row, name: str) -> Any:
 
 
 def _plans(a: Path, b: Path) -> list[tuple[str, object, object]]:
-    plans = [json.loads((folder / PLAN).read_text(encoding="utf-8")) for folder in (a, b)]
+    plans = [json.loads(read_text(folder / PLAN)) for folder in (a, b)]
     keys = dict.fromkeys((*plans[0], *plans[1]))
     return [(key, plans[0].get(key), plans[1].get(key)) for key in keys if plans[0].get(key) != plans[1].get(key)]
 

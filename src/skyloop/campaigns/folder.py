@@ -22,6 +22,7 @@ from skyloop.core.files import RowFile, write_whole
 from skyloop.core.machine_info import versions
 from skyloop.recording.run_folder import make_empty_folder, plain
 from skyloop_client.errors import DatasetError, RunFolderError, SkyloopError
+from skyloop_client.regular_files import read_text
 
 MOST_ARCHIVE_BYTES = 64 * 2**20
 """Of a packed run folder. Of a larger one, only what replays it and what shows it is sent."""
@@ -83,6 +84,9 @@ class CampaignFolder:
         self.path = path
         self.rows: dict[int, Row] = {}
         self._unwritten: list[Row] = []
+        self._not_kept = 0
+        """Folders of failed runs for which there was no room."""
+        self._told: set[str] = set()
         self._made: list[Path] | None = None
         """Folders made by this start; None if it goes on with an earlier one."""
         self._begin(json.dumps(plan, indent=1) + "\n")
@@ -94,9 +98,9 @@ class CampaignFolder:
     def _begin(self, plan: str) -> None:
         held = self.path / PLAN
         if held.exists():
-            if held.read_text(encoding="utf-8") != plan:
+            if read_text(held) != plan:
                 raise RunFolderError(f"{self.path} is of another plan ({PLAN} differs); give another --out")
-            before = json.loads((self.path / "versions.json").read_text(encoding="utf-8"))
+            before = json.loads(read_text(self.path / "versions.json"))
             if before != versions():
                 log.warning("%s was begun with %s and goes on with %s", self.path, before, versions())
             return
@@ -112,7 +116,8 @@ class CampaignFolder:
                 unpack(archive, self.failed_folder(number), everything=self.failed_kept < most_failed)
                 self.failed_kept += 1
         except (OSError, SkyloopError) as error:
-            log.warning("run %d: its folder cannot be kept: %s", number, error)
+            self._not_kept += 1
+            self._tell_once("folder", f"the folder of failed run {number} cannot be kept: {error}; others are counted")
         self.rows[number] = row
         self._unwritten.append(row)
         self.write_pending()
@@ -124,8 +129,13 @@ class CampaignFolder:
                 self._lines.append([json.dumps(plain(self._unwritten[0]))])
                 del self._unwritten[0]
         except DatasetError as error:
-            log.warning("%d runs are done but not on disk yet: %s", len(self._unwritten), error)
+            self._tell_once("row", f"runs are done but not on disk yet: {error}; each run tries again")
         return len(self._unwritten)
+
+    def _tell_once(self, what: str, text: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            log.warning("%s", text)
 
     def failed_folder(self, number: int) -> Path:
         return self.path / FAILED / f"{number:06d}"
@@ -138,14 +148,17 @@ class CampaignFolder:
                 folder.rmdir()
 
     def close(self) -> None:
-        self.write_pending()
+        if self.write_pending():
+            log.warning("%d runs could not be written, and are made again by the next start", len(self._unwritten))
+        if self._not_kept:
+            log.warning("%d folders of failed runs could not be kept", self._not_kept)
         self._lines.close()
 
 
 def read_rows(path: Path) -> Iterator[Row]:
     """Rows of a campaign's folder. A line that is not complete is left out, and its run made again."""
     try:
-        lines = (path / RUNS).read_text(encoding="utf-8").splitlines()[1:]
+        lines = read_text(path / RUNS).splitlines()[1:]
     except (OSError, UnicodeDecodeError) as error:
         raise RunFolderError(f"'{path}' is no campaign: {error}") from None
     for line in lines:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import secrets
-from collections.abc import Generator, Iterable, Iterator
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol, TypeVar, cast
 
 from skyloop.campaigns.run_process import RemoteCall, RunOutcome, RunProcesses
 from skyloop_client.errors import LinkError, MissingExtra
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "LP_NUM_THREADS": "1"}
 """For runs beside each other: a run and its renderer share a core, and further threads would only compete."""
@@ -104,6 +111,51 @@ def run_on_worker(work: RemoteCall) -> RunOutcome:
     return _of_worker[0].run(work)
 
 
+LOOK_S = 1.0
+"""Wall s that Ray may take to answer before somebody looks whether its head is there."""
+HEAD_S = 3.0
+"""Wall s without a connection after which the head of Ray counts as gone."""
+
+
+class HeadLost(LinkError):
+    """Ray cannot go on without it. What is done is kept."""
+
+
+class WatchedRay:
+    """Asks Ray in a thread of its own: it waits a minute for a dead head, and then ends the process."""
+
+    def __init__(self, ray: Any) -> None:
+        host, _, port = ray.get_runtime_context().gcs_address.rpartition(":")
+        self._head = host.strip("[]"), int(port)
+        self._asked: SimpleQueue[tuple[Callable[[], Any], SimpleQueue[Any]]] = SimpleQueue()
+        threading.Thread(target=self._answer, name="skyloop ray", daemon=True).start()
+
+    def ask(self, question: Callable[[], T]) -> T:
+        answer: SimpleQueue[tuple[T, None] | tuple[None, BaseException]] = SimpleQueue()
+        self._asked.put((question, answer))
+        seen_s = time.monotonic()
+        while True:
+            try:
+                value, error = answer.get(timeout=LOOK_S)
+            except Empty:
+                with suppress(OSError), socket.create_connection(self._head, LOOK_S):
+                    seen_s = time.monotonic()
+                if time.monotonic() - seen_s > HEAD_S:
+                    raise HeadLost(f"the head of Ray at {self._head[0]}:{self._head[1]} is gone") from None
+                continue
+            if error is not None:
+                raise error
+            return cast(T, value)
+
+    def _answer(self) -> None:
+        while True:
+            question, answer = self._asked.get()
+            try:
+                answer.put((question(), None))
+            except BaseException as error:
+                answer.put((None, error))
+
+
 class RayPool:
     is_far = True
 
@@ -113,16 +165,20 @@ class RayPool:
         # runs are repeated by who asks for them, and counted
         self._task = ray.remote(num_cpus=cores_per_run, max_retries=0)(run_on_worker)
         self._running: dict[Any, int] = {}
+        self._watched = WatchedRay(ray)
 
     @property
     def slots(self) -> int:
         """Machines may join and leave."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1.0) / self._cores))
+        return max(1, int(self._watched.ask(self._ray.cluster_resources).get("CPU", 1.0) / self._cores))
 
     def submit(self, number: int, work: RemoteCall) -> None:
-        self._running[self._task.remote(work)] = number
+        self._running[self._watched.ask(lambda: self._task.remote(work))] = number
 
     def ended(self, patience_s: float) -> list[tuple[int, RunOutcome]]:
+        return self._watched.ask(lambda: self._ended(patience_s))
+
+    def _ended(self, patience_s: float) -> list[tuple[int, RunOutcome]]:
         running = list(self._running)
         done, _ = self._ray.wait(running, num_returns=1, timeout=patience_s)
         if done:
@@ -139,9 +195,9 @@ class RayPool:
         return outcome
 
     def drop(self) -> None:
-        for task in self._running:
-            self._ray.cancel(task, force=True)
-        self._running.clear()
+        running, self._running = self._running, {}
+        with suppress(HeadLost):
+            self._watched.ask(lambda: [self._ray.cancel(task, force=True) for task in running])
 
 
 @contextmanager
@@ -153,11 +209,23 @@ def ray_pool(workers: int | None = None, address: str | None = None, cores_per_r
     began = not ray.is_initialized()
     if began:
         _begin(ray, workers, address)
+    pool = RayPool(ray, cores_per_run)
     try:
-        yield RayPool(ray, cores_per_run)
+        yield pool
+    except HeadLost:
+        began = False
+        atexit.register(_leave)
+        raise
     finally:
         if began:
             ray.shutdown()
+
+
+def _leave() -> None:
+    """Without Ray's farewell, which would wait for the dead head, and without its threads, which crash at the end."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)
 
 
 def _imported(*, embedded: bool) -> Any:

@@ -22,6 +22,7 @@ from skyloop.campaigns.search import worst_first
 from skyloop.core.files import write_whole
 from skyloop.datasets.report_html import figure, jpeg, page, plot, section, table
 from skyloop.recording.run_folder import Summary
+from skyloop_client.regular_files import checked, read_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -293,7 +294,7 @@ def _small(path: Path) -> str:
     import numpy as np
     from PIL import Image
 
-    with Image.open(path) as opened:
+    with Image.open(checked(path)) as opened:
         image = opened.convert("RGB")
     if image.width > PICTURE_WIDTH:
         image = image.resize(
@@ -342,7 +343,7 @@ def _costs(rows: list[Row], summary: Summary) -> str:
 
 
 def _plan(folder: Path) -> str:
-    files = {name: html.escape((folder / name).read_text(encoding="utf-8")) for name in ("plan.json", "versions.json")}
+    files = {name: html.escape(read_text(folder / name)) for name in ("plan.json", "versions.json")}
     body = "".join(f"<details><summary>{name}</summary><pre>{text}</pre></details>" for name, text in files.items())
     return section("Plan", body)
 

@@ -26,6 +26,7 @@ from typing import Any
 from skyloop.core.child_process import ChildProcess
 from skyloop.core.interrupts import end_with_parent
 from skyloop_client import errors
+from skyloop_client.user_code import WHY_NOT
 
 SCRATCH = "skyloop-runs-"
 """Folders of runs in the temporary folder begin with it."""
@@ -45,8 +46,10 @@ class RemoteCall:
     @staticmethod
     def of(call: Callable[..., object], arguments: tuple[object, ...], time_limit_s: float | None = None) -> RemoteCall:
         """`call` is a function of a module. It returns a dict for JSON, or that and a archive of bytes."""
-        # the paths apart, because the rest can be read only when they are known
-        return RemoteCall(pickle.dumps((sys.path, pickle.dumps((call, arguments)))), time_limit_s)
+        # the paths apart, because the rest can be read only when they are known; other machines do not inherit
+        # whether code is refused
+        why_not = os.environ.get(WHY_NOT, "")
+        return RemoteCall(pickle.dumps((sys.path, why_not, pickle.dumps((call, arguments)))), time_limit_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +239,8 @@ def serve(asked: Connection, answered: Connection) -> None:
 
 
 def _unpickled(pickled: bytes) -> tuple[Callable[..., object], tuple[object, ...]]:
-    paths, asked = pickle.loads(pickled)
+    paths, why_not, asked = pickle.loads(pickled)
+    os.environ[WHY_NOT] = why_not
     sys.path.extend(path for path in paths if path not in sys.path)
     call, arguments = pickle.loads(asked)
     return call, arguments

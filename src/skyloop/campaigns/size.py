@@ -19,6 +19,7 @@ from skyloop.run import run_scenario
 from skyloop.sim.scenario import Scenario
 from skyloop_client.calibration import Calibration, Ratio, calibrate, compared, read_calibration
 from skyloop_client.errors import LinkError, SetupError, SkyloopError
+from skyloop_client.regular_files import opened_text, read_text
 
 CALIBRATION_SOURCE = Path(__file__).parents[3] / "clients" / "cpp" / "calibrate.cpp"
 OUTPUT = "sut.txt"
@@ -95,7 +96,7 @@ def fly_once(
     except SkyloopError as error:
         trouble = str(error)
         if (folder / "summary.json").exists():
-            summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+            summary = json.loads(read_text(folder / "summary.json"))
     result = sut_result(folder / OUTPUT)
     vehicles = summary.get("vehicles", {})
     how = target.ended()
@@ -134,7 +135,7 @@ def done_at(timeline: Path, otherwise: float) -> float:
     """Simulated s of the last answer to the SUT."""
     if not timeline.exists():
         return otherwise
-    with timeline.open(encoding="utf-8") as file:
+    with opened_text(timeline) as file:
         answered = [int(row["st_replied_ns"]) for row in csv.DictReader(file)]
     return max(answered) / 1e9 if answered else otherwise
 
@@ -142,7 +143,7 @@ def done_at(timeline: Path, otherwise: float) -> float:
 def sut_result(path: Path) -> Summary:
     """The last line of the SUT's output, if it is a JSON object."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        lines = read_text(path, errors="replace").strip().splitlines()
         result = json.loads(lines[-1]) if lines else {}
     except (OSError, ValueError):
         return {}

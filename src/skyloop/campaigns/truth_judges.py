@@ -15,7 +15,8 @@ from skyloop.sim.scenario import Scenario
 from skyloop.vehicle.trajectories.drawn import DrawnGoals
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.messages import Array
-from skyloop_client.user_code import call_user_code, is_plugin, load_plugin
+from skyloop_client.regular_files import opened_text
+from skyloop_client.user_code import call_user_code, is_plugin, load_chosen
 
 COLUMNS = ("t_ns", *(f"position_{k}" for k in range(3)), *(f"quat_wxyz_{k}" for k in range(4)))
 TASK_JUDGES = {
@@ -77,7 +78,7 @@ def judge_from(text: str, folder: Path | None = None) -> Judge:
         raise ScenarioError(f"--judge {text}: give WHAT<LIMIT, such as start<0.5; WHAT is {NAMES}")
     name, _, place = what.partition(":")
     if is_plugin(what) and name not in JUDGES:
-        return Judge(text, "", limit, load_plugin(what, folder or Path.cwd()))
+        return Judge(text, "", limit, load_chosen(what, folder or Path.cwd()))
     if name not in JUDGES or bool(place) != (name == "goal"):
         raise unknown_name("judge", what, [*JUDGES, "FILE.py:NAME"])
     unit, measure = JUDGES[name]
@@ -100,7 +101,7 @@ def _place(text: str, place: str) -> Array:
 def _truth(path: Path) -> Array:
     if not path.exists():
         return np.zeros((0, len(COLUMNS)))
-    with path.open(encoding="utf-8") as file:
+    with opened_text(path) as file:
         return np.array([[float(row[name]) for name in COLUMNS] for row in csv.DictReader(file)]).reshape(
             -1, len(COLUMNS)
         )

@@ -38,7 +38,7 @@ SearchFor = Annotated[
 ]
 
 
-@app.command()
+@app.command(opens_code=True)
 def campaign(
     *,
     what: What,

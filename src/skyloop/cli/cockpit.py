@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from skyloop.cli.console import Home, Seed, Sets, load
+from skyloop.cli.console import AllowCode, Home, Seed, Sets, load
 from skyloop.cli.logs import Verbs
 from skyloop_client.errors import ScenarioError
 
@@ -16,16 +16,17 @@ app = Verbs()
 log = logging.getLogger(__name__)
 
 
-@app.command()
+@app.command(opens_code=True)
 def cockpit(
     *,
     scenario: Annotated[str | None, typer.Argument(metavar="[SCENARIO]", help="The scenario to fly at once.")] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on. For other machines the printed address has a token.")
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes any free one.")] = 8707,
     runs: Annotated[Path, typer.Option(help="The folder for run folders, which the page also lists.")] = Path("runs"),
     datasets: Annotated[Path, typer.Option(help="A folder with datasets to list.")] = Path("datasets"),
+    allow_code: AllowCode = False,
     home: Home = None,
     set_: Sets = None,
     seed: Seed = None,
@@ -42,7 +43,9 @@ def cockpit(
     from skyloop.cli.catalogue import catalogue
     from skyloop.cockpit.cockpit import Cockpit
 
-    flying = Cockpit(catalogue(), host, port, runs, datasets)
+    if allow_code:
+        log.warning("whoever has the cockpit's address can run any program as you: --allow-code was given")
+    flying = Cockpit(catalogue(), host, port, runs, datasets, allow_code=allow_code)
     try:
         if loaded is not None:
             flying.fly_next(loaded)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from itertools import count, pairwise
 from pathlib import Path
@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from skyloop.cli.logs import is_quiet
 from skyloop_client.errors import Interrupted, LinkError, RunFolderError, ScenarioError
+from skyloop_client.user_code import without_code
 
 if TYPE_CHECKING:
     from skyloop.links.link_gate import LinkConfig
@@ -45,6 +46,10 @@ Sets = Annotated[
     ),
 ]
 """The option `--set`."""
+AllowCode = Annotated[
+    bool,
+    typer.Option("--allow-code", help="Scenarios of a page, and recordings, may name Python code and files to be run."),
+]
 Home = Annotated[
     str | None,
     typer.Option(
@@ -112,6 +117,11 @@ def with_places(words: list[str]) -> list[str]:
         alone = word in PLACES and not re.fullmatch(r"([^/\s]+:)?\d+", following)
         out.append(f"{word}={PLACES[word]}" if alone else word)
     return out
+
+
+def data_only(allow_code: bool) -> AbstractContextManager[None]:
+    """While a recording is read: only the world of its scenario could name code."""
+    return nullcontext() if allow_code else without_code("a recording is data; give --allow-code if it is yours")
 
 
 def tell_cockpit(url: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from skyloop.cli.console import Cockpit, Json, Quality, err, next_folder, out, tell_cockpit
+from skyloop.cli.console import AllowCode, Cockpit, Json, Quality, data_only, err, next_folder, out, tell_cockpit
 from skyloop.cli.logs import Verbs, is_quiet
 from skyloop_client.errors import DatasetError, Interrupted
 
@@ -69,7 +69,7 @@ def image_size(text: str) -> tuple[int, int]:
     return int(width), int(height)
 
 
-@app.command()
+@app.command(opens_code=True)
 def record(
     *,
     out_: OutFolder = None,
@@ -205,6 +205,7 @@ def told(summary: Summary, with_report: bool) -> str:
 def export(
     folder: Dataset,
     to: Annotated[str, typer.Option("--to", help="Some of asl,voc,coco,yolo,kitti,tum,mcap,csv.")],
+    allow_code: AllowCode = False,
 ) -> None:
     """Write further formats from a dataset's journal.
 
@@ -212,7 +213,9 @@ def export(
     """
     from skyloop.datasets.any_dataset import export_formats as write
 
-    for name, (seconds, outputs) in write(folder, names(to)).items():
+    with data_only(allow_code):
+        written = write(folder, names(to))
+    for name, (seconds, outputs) in written.items():
         print(f"{name}: {', '.join(map(str, outputs))}, {seconds:.1f} s")
 
 
@@ -221,6 +224,7 @@ def replay(
     folder: Dataset,
     speed: Annotated[float, typer.Option(help="Times real time; 0 is as fast as possible.")] = 1.0,
     cockpit: Cockpit = None,
+    allow_code: AllowCode = False,
     json_: Json = False,
 ) -> None:
     """Publish a recording, or a EuRoC sequence, on a bus as if it were live, and count the messages.
@@ -240,7 +244,8 @@ def replay(
         from skyloop.core.validation import validated
 
         host, port = validated(CockpitConfig, {"address": cockpit}, "--cockpit").address
-        play_folder(one_seed(folder), speed, host, port, opened=tell_cockpit)
+        with data_only(allow_code):
+            play_folder(one_seed(folder), speed, host, port, opened=tell_cockpit)
         return
     counts = play(one_seed(folder), speed)
     if json_:

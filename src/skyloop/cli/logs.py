@@ -1,4 +1,4 @@
-"""Log lines on the terminal: `-v` and `--quiet`, before the verb or after it.
+"""Options that verbs share without seeing them: `-v` and `--quiet`, which choose the log lines, and `--no-code`.
 
 Modules log to `logging.getLogger(__name__)`. Importing them sets up no handler, so a Python program that uses skyloop
 chooses what it sees. Only the command line sets up a handler, while one command runs."""
@@ -9,13 +9,14 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 
 from skyloop_client.errors import ScenarioError
+from skyloop_client.user_code import without_code
 
 TREES = ("skyloop", "skyloop_client")
 """The root loggers of the two distributions."""
@@ -87,25 +88,35 @@ Quiet = Annotated[
 ]
 
 
+NoCode = Annotated[
+    bool,
+    typer.Option(
+        "--no-code", help="Run no code that the file names (FILE.py:NAME, module:Name): for files of strangers."
+    ),
+]
+
+
 class Verbs(typer.Typer):
     """A Typer whose verbs all have -v and --quiet. The options take effect by themselves; the verbs do not see them."""
 
-    def command(self, *arguments: Any, **options: Any) -> Callable[[Verb], Verb]:
+    def command(self, *arguments: Any, opens_code: bool = False, **options: Any) -> Callable[[Verb], Verb]:
+        """opens_code: the verb opens files that may name code, so that it has --no-code too."""
         register = super().command(*arguments, **options)
 
         def registered(verb: Verb) -> Verb:
-            register(_with_log_options(verb))
+            register(_with_shared_options(verb, {"no_code": NoCode} if opens_code else {}))
             return verb
 
         return registered
 
 
-def _with_log_options(verb: Callable[..., object]) -> Callable[..., Any]:
-    added = {"verbose": Verbose, "quiet": Quiet}
+def _with_shared_options(verb: Callable[..., object], more: dict[str, Any]) -> Callable[..., Any]:
+    added = {**more, "verbose": Verbose, "quiet": Quiet}
 
     @functools.wraps(verb)
-    def called(*arguments: object, **options: object) -> Any:
-        return verb(*arguments, **{name: value for name, value in options.items() if name not in added})
+    def called(*arguments: object, no_code: bool = False, **options: object) -> Any:
+        with without_code("--no-code was given") if no_code else nullcontext():
+            return verb(*arguments, **{name: value for name, value in options.items() if name not in added})
 
     signature = inspect.signature(verb, eval_str=True)
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -17,6 +17,7 @@ from skyloop.cli.console import (
     Foxglove,
     Json,
     Links,
+    Ros2,
     Seed,
     Sets,
     links_from,
@@ -130,7 +131,7 @@ Board = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")]
 
 
-@app.command()
+@app.command(opens_code=True)
 def loop(
     *,
     scenario: str,
@@ -155,6 +156,7 @@ def loop(
     out_: Out = None,
     link: Links = None,
     foxglove: Foxglove = None,
+    ros2: Ros2 = False,
     cockpit: Cockpit = None,
     json_: Json = False,
 ) -> None:
@@ -179,14 +181,15 @@ def loop(
         mode=mode, address=address, ports=ports, pace=pace, delays=delays, hang_s=hang, wait_s=wait,
         power=power_from(power), **how,
     )  # fmt: skip
-    links, folder = links_from(link, foxglove=foxglove, cockpit=cockpit), out_ or next_folder(loaded.name)
+    links = links_from(link, foxglove=foxglove, ros2=ros2, cockpit=cockpit)
+    folder = out_ or next_folder(loaded.name)
     bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     with telling_where(folder), bar as progress:
         summary = run_scenario(loaded, folder, progress, [config, *links])
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
-@app.command()
+@app.command(opens_code=True)
 def size(
     *,
     scenario: str,

@@ -36,7 +36,7 @@ PortOffset = Annotated[
 Remote = Annotated[str, typer.Option(metavar="HOST", help="The machine of the ground station and the companion.")]
 
 
-@app.command()
+@app.command(opens_code=True)
 def mavlink(
     *,
     scenario: str,
@@ -85,7 +85,7 @@ def mavlink(
         out.print(f"  MAVLink system {vehicle['system_id']}: {vehicle['messages_received']} messages received")
 
 
-@app.command()
+@app.command(opens_code=True)
 def fly(
     *,
     scenario: Annotated[str, typer.Argument()] = "hover",

@@ -59,7 +59,7 @@ Commands = Annotated[
 Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight failed; without it the code is 0.")]
 
 
-@app.command()
+@app.command(opens_code=True)
 def run(
     *,
     scenario: str,

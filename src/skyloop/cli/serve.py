@@ -13,6 +13,7 @@ from skyloop.cli.console import Cockpit, Foxglove, Json, Links, Quality, links_f
 from skyloop.cli.logs import Verbs
 from skyloop.cli.mavlink import PortOffset, Remote
 from skyloop_client.errors import ScenarioError
+from skyloop_client.regular_files import read_text
 
 if TYPE_CHECKING:
     from skyloop.recording.run_folder import Summary
@@ -109,6 +110,6 @@ def _print(summary: Summary, *, as_json: bool) -> None:
 
 def _text(settings: Path | None) -> str:
     try:
-        return "" if settings is None else settings.read_text(encoding="utf-8-sig")
+        return "" if settings is None else read_text(settings, "utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"cannot read {settings}: {error}") from None

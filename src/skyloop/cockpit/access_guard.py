@@ -1,4 +1,4 @@
-"""Who may speak to the cockpit's server: this machine only, or whoever knows the token; pages of this server only."""
+"""Who may speak to the cockpit's server: whoever knows the token that was printed, from this server's own pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from skyloop_client.errors import LinkError
 
@@ -35,6 +36,8 @@ MOST_BODY = 1_000_000
 MOST_UNREAD = 16_000_000
 UNREAD_S = 10.0
 """Bytes and wall s of a refused request that are read and thrown away, so that its sender can read why."""
+OPENED = ("/", "/api/docs")
+"""Pages that a person opens by an address."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -55,28 +58,40 @@ class Guard:
     """Checks a request before anything else sees it."""
 
     token: str
-    """Empty: only this machine can reach the server, and no token is asked for."""
     port: int
+    is_local: bool = True
+    """Only this machine can reach the server."""
 
-    def refusal(self, headers: dict[bytes, bytes], path: str, *, is_socket: bool) -> tuple[int, str] | None:
-        """A status and one line, or None. A socket shows its token in its first message."""
+    def refusal(self, headers: dict[bytes, bytes], query: bytes = b"") -> tuple[int, str] | None:
+        """A status and one line, or None. Calls, sockets and pages are all asked for the token."""
         host = headers.get(b"host", b"").decode("latin-1")
-        if not self.token and not self._is_here(host):
+        if self.is_local and host not in {f"{name}:{self.port}" for name in LOOPBACK}:
             # another site whose name was pointed at this machine
             return 403, f"host '{host[:80]}' is not this machine; open the address that skyloop printed"
         origin = headers.get(b"origin")
         if origin is not None and origin.decode("latin-1") not in (f"http://{host}", f"https://{host}"):
             return 403, "a page of another site may not speak to the cockpit"
-        if is_socket or not path.startswith("/api/") or self.knows(_bearer(headers)):
+        if self.is_asked_for(query) or self._knows(_bearer(headers)) or self._knows(self._cookie(headers)):
             return None
-        return 401, "this needs the token that skyloop printed: Authorization: Bearer TOKEN"
+        return 401, "this needs the token: open the address that skyloop printed, or send Authorization: Bearer TOKEN"
 
-    def knows(self, token: str) -> bool:
+    def is_asked_for(self, query: bytes) -> bool:
+        """Whether the token is in the address, as in the one that is printed."""
+        return self._knows(parse_qs(query.decode("latin-1")).get("token", [""])[0])
+
+    @property
+    def cookie_name(self) -> str:
+        """Browsers send the cookies of all ports of a machine to each of them."""
+        return f"skyloop-{self.port}"
+
+    def _knows(self, token: str) -> bool:
         """In constant time."""
-        return not self.token or hmac.compare_digest(token.encode(), self.token.encode())
+        return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
-    def _is_here(self, host: str) -> bool:
-        return host in {f"{name}:{self.port}" for name in LOOPBACK}
+    def _cookie(self, headers: dict[bytes, bytes]) -> str:
+        held = headers.get(b"cookie", b"").decode("latin-1").split(";")
+        pairs = (each.strip().partition("=") for each in held)
+        return next((value for name, _, value in pairs if name == self.cookie_name), "")
 
 
 def _bearer(headers: dict[bytes, bytes]) -> str:
@@ -96,19 +111,28 @@ class Guarded:
             await self._app(scope, receive, send)
             return
         headers = dict(scope["headers"])
-        is_socket = scope["type"] == "websocket"
-        refused = self._guard.refusal(headers, scope["path"], is_socket=is_socket)
+        refused = self._guard.refusal(headers, scope["query_string"])
         if refused is not None:
             await _refuse(scope, receive, send, *refused)
             return
-        if is_socket:
+        if scope["type"] == "websocket":
             await self._app(scope, receive, send)
+            return
+        if scope["method"] == "GET" and scope["path"] in OPENED and self._guard.is_asked_for(scope["query_string"]):
+            await self._let_in(scope["path"], send)
             return
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MOST_BODY or b"transfer-encoding" in headers:
             await _refuse(scope, receive, send, 413, f"a request has at most {MOST_BODY} bytes and says how many")
             return
         await self._app(scope, receive, _with_headers(send))
+
+    async def _let_in(self, path: str, send: Send) -> None:
+        """From now on the browser has a cookie, and the token is no longer in the address, where others may see it."""
+        cookie = f"{self._guard.cookie_name}={self._guard.token}; Path=/; HttpOnly; SameSite=Lax"
+        headers = [(b"location", path.encode()), (b"set-cookie", cookie.encode()), *SAFE_HEADERS]
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
 
 
 def _with_headers(send: Send) -> Send:

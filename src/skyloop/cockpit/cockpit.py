@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from skyloop.cockpit.access_guard import run_folder
@@ -11,7 +12,7 @@ from skyloop.cockpit.cockpit_beside import about, planned
 from skyloop.cockpit.cockpit_link import CockpitLink
 from skyloop.cockpit.jobs import Jobs, next_run_folder
 from skyloop.cockpit.player import Player, playing
-from skyloop.cockpit.scenario_edits import changed, check, scenario_from_page
+from skyloop.cockpit.scenario_edits import REFUSED, changed, check, scenario_from_page
 from skyloop.cockpit.server_bridge import LogLines
 from skyloop.cockpit.server_start import PORT, CockpitServer
 from skyloop.cockpit.snapshots import Kept, Snapshots
@@ -20,6 +21,7 @@ from skyloop.core.interrupts import Interruption
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import SCENARIOS, Scenario
 from skyloop_client.errors import Interrupted, SkyloopError, unknown_name
+from skyloop_client.user_code import without_code
 
 POLL_S = 0.2
 LASTS_S = 86_400.0
@@ -38,7 +40,11 @@ class Cockpit:
         port: int = PORT,
         runs: Path = Path("runs"),
         datasets: Path = Path("datasets"),
+        *,
+        allow_code: bool = False,
     ) -> None:
+        """allow_code: scenarios and recordings that a page chooses may name code and files of this machine."""
+        self._allow_code = allow_code
         self._catalogue = catalogue
         self._runs = runs
         self._roots = {"runs": runs, "datasets": datasets}
@@ -53,6 +59,14 @@ class Cockpit:
 
     def fly_next(self, scenario: Scenario) -> None:
         self._next.put(lambda: self._fly(scenario))
+
+    def _of_a_page(self) -> AbstractContextManager[None]:
+        """Whoever runs the cockpit chose neither the scenario nor the recording."""
+        return nullcontext() if self._allow_code else without_code(f"{REFUSED}; or start it with --allow-code")
+
+    def _fly_for_page(self, scenario: Scenario) -> None:
+        with self._of_a_page():
+            self._fly(scenario)
 
     def run(self, most_flights: int | None = None) -> None:
         """Until Ctrl-C, or for so many flights and recordings."""
@@ -97,7 +111,7 @@ class Cockpit:
                 return
 
     def _play(self, folder: Path) -> None:
-        with playing(self.server.courier, folder) as self._player:
+        with self._of_a_page(), playing(self.server.courier, folder) as self._player:
             try:
                 self._player.run(self._interruption.check)
             finally:
@@ -130,13 +144,14 @@ class Cockpit:
         if name == "scenario":
             return {"text": _text_of(given["name"])}
         if name == "check":
-            return check(given["text"])
+            return check(given["text"], allow_code=self._allow_code)
         if name == "change":
             return {"text": changed(given["text"], given["changes"])}
         if name == "start":
-            scenario = scenario_from_page(given["text"] or _text_of(given["scenario"]), given["changes"])
+            text = given["text"] or _text_of(given["scenario"])
+            scenario = scenario_from_page(text, given["changes"], allow_code=self._allow_code)
             self._stop()
-            self.fly_next(scenario)
+            self._next.put(lambda: self._fly_for_page(scenario))
             return {"scenario": scenario.name}
         if name == "stop":
             self._stop()

@@ -23,6 +23,7 @@ from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError, RunFolderError, unknown_name
 from skyloop_client.messages import Arm, Array, Disarm, Goal, GoHome, Hover, Land, Request, Setpoint, TakeOff, Velocity
+from skyloop_client.regular_files import opened_text
 
 NAME = "commands.csv"
 COLUMNS = ("t_ns", "vehicle", "order", "arguments")
@@ -61,7 +62,7 @@ def read_commands(path: Path) -> list[CommandRow]:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise RunFolderError(f"'{path}' is larger than {MOST_BYTES // 1_000_000} MB; is it a file of commands?")
-        with path.open(encoding="utf-8", newline="") as file:
+        with opened_text(path, newline="") as file:
             return list(_rows(path, csv.reader(file)))
     except (OSError, UnicodeDecodeError) as error:
         raise RunFolderError(f"cannot read commands '{path}': {error}") from None

@@ -270,9 +270,11 @@ class Hub:
         number = next(self._numbers)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._asked[number] = future
-        self._send({"kind": kind, "id": number, "name": name, "arguments": arguments})
         try:
+            self._send({"kind": kind, "id": number, "name": name, "arguments": arguments})
             reply = await asyncio.wait_for(future, ANSWER_S)
+        except (ValueError, OverflowError):
+            raise NotCarried("a text holds half a surrogate pair, or a number has more than 64 bits") from None
         except TimeoutError:
             raise LinkError(f"no answer to '{name}' within {ANSWER_S:g} s; the simulation is busy") from None
         finally:
@@ -298,3 +300,7 @@ class Hub:
 
 class SeatTaken(LinkError):
     """Somebody else steers."""
+
+
+class NotCarried(LinkError):
+    """JSON can say it, but it is no text or number."""

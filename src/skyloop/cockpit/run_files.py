@@ -11,6 +11,7 @@ from skyloop.cockpit.access_guard import NAME, REPORT_POLICY, run_folder
 from skyloop.cockpit.wire import Fields
 from skyloop.recording.recording import NAME as RECORDING
 from skyloop_client.errors import LinkError
+from skyloop_client.regular_files import read_text
 
 SHOWN = {
     ".png": "image/png", ".gif": "image/gif", ".jpg": "image/jpeg", ".json": "application/json",
@@ -69,7 +70,7 @@ def _short(path: Path) -> dict[str, object]:
     try:
         if path.stat().st_size > MOST_SUMMARY:
             return {}
-        whole = json.loads(path.read_text(encoding="utf-8"))
+        whole = json.loads(read_text(path))
     except (OSError, ValueError):
         return {}
     if not isinstance(whole, dict):

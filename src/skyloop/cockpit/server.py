@@ -15,6 +15,7 @@ from typing import Annotated, get_args
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException, Request, Response, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
 from skyloop.cockpit.access_guard import NAME, Guard, Guarded
@@ -31,25 +32,19 @@ from skyloop.cockpit.call_bodies import (
     TimeChange,
     WaypointList,
 )
-from skyloop.cockpit.hub import MOST_WANTED, Hub, SeatTaken, Viewer
+from skyloop.cockpit.hub import MOST_WANTED, Hub, NotCarried, SeatTaken, Viewer
 from skyloop.cockpit.run_files import RunFiles
-from skyloop.cockpit.wire import Fields, frame
+from skyloop.cockpit.wire import Fields, frame, received
 from skyloop.core.plugins import plugins
 from skyloop_client.errors import LinkError, SkyloopError
 
-TOKEN_S = 5.0
-"""Wall s within which a socket must show its token."""
 
-
-async def attend(peer: WebSocket, hub: Hub, guard: Guard) -> None:
+async def attend(peer: WebSocket, hub: Hub) -> None:
     """Until the viewer goes."""
     await peer.accept()
     try:
-        if guard.token and not guard.knows(await _shown_token(peer)):
-            await peer.close(1008, "wrong token")
-            return
         viewer = hub.join()
-    except (LinkError, TimeoutError, WebSocketDisconnect) as error:
+    except LinkError as error:
         with suppress(RuntimeError, WebSocketDisconnect):
             await peer.close(1008, str(error)[:120])
         return
@@ -63,13 +58,6 @@ async def attend(peer: WebSocket, hub: Hub, guard: Guard) -> None:
         hub.part(viewer)
         with suppress(RuntimeError, WebSocketDisconnect):
             await peer.close()
-
-
-async def _shown_token(peer: WebSocket) -> str:
-    text = await asyncio.wait_for(peer.receive_text(), TOKEN_S)
-    with suppress(ValueError, AttributeError):
-        return str(json.loads(text).get("token", ""))
-    return ""
 
 
 async def _send_frames(peer: WebSocket, viewer: Viewer) -> None:
@@ -95,13 +83,15 @@ async def _listen(peer: WebSocket, viewer: Viewer, hub: Hub) -> None:
                 viewer.put_each(frame({"k": "refused", "why": f"want is a list of up to {MOST_WANTED} streams"}))
         elif "order" in request:
             await _order_over_socket(request, viewer, hub)
-        elif "token" not in request:
+        else:
             viewer.put_each(frame({"k": "refused", "why": "a message has 'want' or 'order'; see /api/docs"}))
 
 
 def _parsed(text: str | None) -> dict[str, object] | None:
     try:
         request = json.loads(text or "")
+        # half a surrogate pair is JSON, but no text
+        json.dumps(request, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
     return request if isinstance(request, dict) else None
@@ -127,9 +117,14 @@ PAGE = Path(__file__).parent / "page"
 ViewerId = Annotated[str, Header(alias="X-Viewer", description="The id that /api/live says in its first frame.")]
 
 
-def make_app(hub: Hub, guard: Guard, files: RunFiles) -> FastAPI:
+STATUS: dict[type, int] = {SeatTaken: 409, NotCarried: 422}
+MOST_TOLD = 500
+"""Characters of the answer to a request that is none."""
+
+
+def make_app(hub: Hub, files: RunFiles) -> FastAPI:
     app = FastAPI(title="skyloop cockpit", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
-    _add_view(app, hub, guard)
+    _add_view(app, hub)
     _add_orders(app, hub)
     _add_studio(app, hub)
     _add_folders(app, hub, files)
@@ -137,7 +132,15 @@ def make_app(hub: Hub, guard: Guard, files: RunFiles) -> FastAPI:
 
     @app.exception_handler(SkyloopError)
     async def refused(request: Request, error: SkyloopError) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, 409 if isinstance(error, SeatTaken) else 400)
+        return JSONResponse({"detail": str(error)}, STATUS.get(type(error), 400))
+
+    @app.exception_handler(RequestValidationError)
+    async def misread(request: Request, error: RequestValidationError) -> JSONResponse:
+        """One line. FastAPI's own answer repeats what was sent, which may be no text that can be sent back."""
+        fault = error.errors()[0]
+        where = ".".join(str(step) for step in fault["loc"])
+        told = f"{where}: {fault['msg']}; see /api/docs".encode("ascii", "backslashreplace").decode()
+        return JSONResponse({"detail": told[:MOST_TOLD]}, 422)
 
     return app
 
@@ -145,7 +148,7 @@ def make_app(hub: Hub, guard: Guard, files: RunFiles) -> FastAPI:
 # ---- looking on
 
 
-def _add_view(app: FastAPI, hub: Hub, guard: Guard) -> None:
+def _add_view(app: FastAPI, hub: Hub) -> None:
     @app.get("/api/about", tags=["view"])
     async def about() -> Fields:
         """What is shown: the flight or recording, its vehicles and its streams."""
@@ -159,7 +162,7 @@ def _add_view(app: FastAPI, hub: Hub, guard: Guard) -> None:
 
     @app.websocket("/api/live")
     async def live(peer: WebSocket) -> None:
-        await attend(peer, hub, guard)
+        await attend(peer, hub)
 
 
 # ---- steering
@@ -302,7 +305,6 @@ def _add_page(app: FastAPI) -> None:
         """The addresses of the modules in which plugins bring layers and tabs of the page."""
         return [f"/plugins/{plugin}/layers.js" for plugin in brought]
 
-    # like the page itself, without a token: it is what somebody wrote, not what is flown
     @app.get("/plugins/{plugin}/{name}", include_in_schema=False)
     async def plugin_asset(plugin: str, name: str) -> FileResponse:
         path = brought.get(plugin, PAGE) / name
@@ -357,14 +359,13 @@ MOST_MESSAGE = 65_536
 GOODBYE_S = 1
 
 
-async def serve(options: dict[str, object]) -> None:
-    peer = socket.socket(fileno=int(str(options["peer"])))
-    listener = socket.socket(fileno=int(str(options["listener"])))
+async def serve(peer: socket.socket, listener: socket.socket) -> None:
+    options = next(received(peer), None)
+    if options is None:
+        return
     hub = Hub(peer)
-    guard = Guard(str(options["token"]), int(str(options["port"])))
-    roots = options["roots"]
-    assert isinstance(roots, dict)
-    app = make_app(hub, guard, RunFiles({str(name): Path(str(path)) for name, path in roots.items()}))
+    guard = Guard(options["token"], options["port"], options["is_local"])
+    app = make_app(hub, RunFiles({name: Path(path) for name, path in options["roots"].items()}))
     config = uvicorn.Config(
         Guarded(app, guard), log_level="error", access_log=False, lifespan="off", ws_max_size=MOST_MESSAGE,
         ws_ping_interval=PING_S, ws_ping_timeout=PONG_S, ws_per_message_deflate=False, limit_concurrency=200,
@@ -380,7 +381,7 @@ async def serve(options: dict[str, object]) -> None:
 
 def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="cockpit: %(message)s")
-    asyncio.run(serve(json.loads(sys.argv[1])))
+    asyncio.run(serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:])))
 
 
 if __name__ == "__main__":

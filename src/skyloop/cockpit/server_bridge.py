@@ -102,6 +102,8 @@ class Courier:
 
     def put_line(self, level: str, text: str) -> None:
         """A line of the log. May be called from any thread, and never waits."""
+        # names of files may be no text
+        text = text.encode(errors="replace").decode()
         self._lines.append({"level": level, "text": text, "w": time.time_ns() / 1e6})
 
     def wants(self, stream: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import ipaddress
-import json
 import secrets
 import socket
 import sys
@@ -13,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skyloop.cockpit.server_bridge import Courier, Order
+from skyloop.cockpit.wire import send
 from skyloop.core.child_process import ChildProcess
 from skyloop_client.errors import LinkError, SetupError
 
@@ -33,15 +33,17 @@ class CockpitServer:
             raise SetupError(f"the cockpit needs {', '.join(missing)}: pip install 'skyloop[cockpit]'")
         listener = _bound(host, port)
         self.host, self.port = host, int(listener.getsockname()[1])
-        self.token = "" if _is_loopback(host) else secrets.token_urlsafe(24)
+        self.token = secrets.token_urlsafe(24)
         ours, theirs = socket.socketpair()
         options = {
-            "peer": theirs.fileno(), "listener": listener.fileno(), "token": self.token, "port": self.port,
+            "token": self.token, "port": self.port, "is_local": _is_loopback(host),
             "roots": {name: str(path.absolute()) for name, path in (roots or {}).items()},
         }  # fmt: skip
+        # over the line, because every user of the machine can read the arguments of a process
+        send(ours, options)
         # its log is shown beside our own
         self._process = ChildProcess(
-            [sys.executable, "-m", "skyloop.cockpit.server", json.dumps(options)],
+            [sys.executable, "-m", "skyloop.cockpit.server", str(theirs.fileno()), str(listener.fileno())],
             files=(theirs.fileno(), listener.fileno()), stdout=None, stderr=None,
         )  # fmt: skip
         theirs.close()
@@ -51,9 +53,9 @@ class CockpitServer:
 
     @property
     def url(self) -> str:
-        """With the token in the fragment, which browsers do not send to servers."""
+        """With the token; the page that it opens gives the browser a cookie instead."""
         shown = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{shown}:{self.port}/" + (f"#token={self.token}" if self.token else "")
+        return f"http://{shown}:{self.port}/?token={self.token}"
 
     @property
     def pid(self) -> int:

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from skyloop_client.errors import DatasetError
+from skyloop_client.regular_files import read_bytes
 
 
 def cache_folder() -> Path:
@@ -55,7 +56,7 @@ class RowFile:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise DatasetError(f"cannot write '{path}': {error.strerror}") from error
-        text = path.read_bytes()
+        text = read_bytes(path)
         self._size = text.rfind(b"\n") + 1
         os.ftruncate(self._file, self._size)
         if not self._size:
@@ -74,7 +75,7 @@ class RowFile:
 
     def keep(self, n_lines: int) -> None:
         """Keep the header and so many lines. The rest is cut off."""
-        text = self._path.read_bytes()
+        text = read_bytes(self._path)
         end = 0
         for _ in range(n_lines + 1):
             end = text.find(b"\n", end) + 1

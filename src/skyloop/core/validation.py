@@ -14,14 +14,22 @@ from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from skyloop_client.errors import ScenarioError, nearest_name
+from skyloop_client.regular_files import read_text
 from skyloop_client.user_code import is_plugin
 
+HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 MOST_BYTES = 2_000_000
 """Of a YAML file; reading it takes some 10 s."""
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """A key written twice is an error, not a silent last-one-wins."""
+    """A key written twice is an error, not a silent last-one-wins. So is half a surrogate pair: it is no text."""
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        text = super().construct_scalar(node)
+        if HALF_A_PAIR.search(text):
+            raise yaml.constructor.ConstructorError(None, None, "half a surrogate pair is no text", node.start_mark)
+        return text
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         seen = set()
@@ -57,7 +65,7 @@ def read_yaml(path: Path) -> Any:
                 f"'{path}' has {size / 1e6:.0f} MB, which takes minutes to read; {MOST_BYTES / 1e6:.0f} MB are the "
                 "most: let a pilot of your own read long lists"
             )
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path)
     except FileNotFoundError:
         raise ScenarioError(f"no file '{path}'; check the path") from None
     except (OSError, ValueError) as error:

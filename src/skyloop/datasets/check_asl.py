@@ -14,6 +14,7 @@ from skyloop.core.files import PARTIAL
 from skyloop.datasets.check_journal import Finding, Journal, Severity, named
 from skyloop.recording.asl_reader import read_sensor_yaml
 from skyloop.recording.recording import Recording
+from skyloop_client.regular_files import read_text
 from skyloop_client.streams import Rate
 
 
@@ -48,7 +49,7 @@ def read_sensor(folder: Path) -> AslSensor:
     path = folder / "data.csv"
     if not path.is_file():
         return sensor
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = read_text(path, errors="replace")
     if not text.endswith("\n"):
         sensor.bad_rows.append(f"the last line is cut off after '{text.splitlines()[-1][:30] if text else ''}'")
         text = text[: text.rfind("\n") + 1]

@@ -15,6 +15,7 @@ from skyloop.core.plugins import load_object
 from skyloop.recording.formats.registry import FORMATS, EachVehicle
 from skyloop.recording.recording import open_recording, write_manifest
 from skyloop_client.errors import DatasetError, UnknownNameError
+from skyloop_client.regular_files import read_text
 
 log = logging.getLogger(__name__)
 MARKS = ".formats.json"
@@ -24,7 +25,7 @@ MARKS = ".formats.json"
 def finished_formats(folder: Path) -> dict[str, int]:
     """By name, the number of groups in each finished format."""
     try:
-        data = json.loads((folder / MARKS).read_text(encoding="utf-8"))
+        data = json.loads(read_text(folder / MARKS))
         return {str(name): int(groups) for name, groups in data.items() if name in FORMATS}
     except (OSError, ValueError, TypeError, AttributeError):
         # without marks no format counts as complete

@@ -13,6 +13,7 @@ from skyloop.core.validation import validated
 from skyloop.recording.journal import is_complete
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, ScenarioError
+from skyloop_client.regular_files import read_text
 from skyloop_client.streams import NS_PER_S, Rate
 
 PLAN = "plan.json"
@@ -47,7 +48,7 @@ class RecordingPlan(BaseModel):
     def read(folder: Path) -> RecordingPlan:
         path = folder / PLAN
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = json.loads(read_text(path))
             return validated(RecordingPlan, data, PLAN)
         except FileNotFoundError:
             raise DatasetError(f"'{folder}' holds no recording to resume; record without --resume") from None

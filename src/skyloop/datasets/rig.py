@@ -14,6 +14,7 @@ from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop.world.world import WORLDS
 from skyloop_client.errors import DatasetError, unknown_name
+from skyloop_client.regular_files import opened_text
 
 EYE = {"position": [0.12, 0.0, 0.0]}
 Data = dict[str, Any]
@@ -166,7 +167,7 @@ def _trajectory(options: RecordOptions, side: float, altitude: float, laps: int)
             f"--trajectory '{options.trajectory}': give square, circle, lemniscate, or a .csv of x,y,z rows"
         )
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with opened_text(path, newline="") as file:
             rows = [[float(cell) for cell in row] for row in csv.reader(file) if row and not row[0].startswith("#")]
     except (OSError, ValueError) as error:
         raise DatasetError(f"--trajectory '{path}': {error}; give rows of x,y,z in m") from None

@@ -25,6 +25,7 @@ from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.run_folder import make_empty_folder
 from skyloop.sim.scenario import Scenario, make_scenario
 from skyloop_client.errors import DatasetError, ScenarioError
+from skyloop_client.regular_files import read_bytes, read_text
 
 if TYPE_CHECKING:
     from skyloop.recording.run_folder import Summary
@@ -50,7 +51,7 @@ def joined_coco(sources: Mapping[int, Path]) -> Files:
     for turn, (seed, source) in enumerate(sources.items()):
         last_image, last_annotation = images, annotations
         for name in SPLITS:
-            data = json.loads((source / "annotations" / f"instances_{name}.json").read_text(encoding="utf-8"))
+            data = json.loads(read_text(source / "annotations" / f"instances_{name}.json"))
             heads[name] = {key: data[key] for key in ("info", "licenses", "categories")}
             for image in data["images"]:
                 files[f"images/{prefix(seed)}{image['file_name']}"] = source / "images" / image["file_name"]
@@ -72,7 +73,7 @@ def joined_coco(sources: Mapping[int, Path]) -> Files:
 def joined_yolo(sources: Mapping[int, Path]) -> Files:
     files: Files = {}
     for seed, source in sources.items():
-        files["data.yaml"] = (source / "data.yaml").read_bytes()
+        files["data.yaml"] = read_bytes(source / "data.yaml")
         for path in _files_in(source, "images", "labels"):
             files[f"{path.parent.relative_to(source).as_posix()}/{prefix(seed)}{path.name}"] = path
     return files
@@ -82,15 +83,15 @@ def joined_voc(sources: Mapping[int, Path]) -> Files:
     files: Files = {}
     lists: dict[str, list[str]] = {}
     for seed, source in sources.items():
-        files["labelmap.txt"] = (source / "labelmap.txt").read_bytes()
+        files["labelmap.txt"] = read_bytes(source / "labelmap.txt")
         for path in _files_in(source, "JPEGImages", "SegmentationClass", "SegmentationObject"):
             files[f"{path.parent.name}/{prefix(seed)}{path.name}"] = path
         for path in _files_in(source, "Annotations"):
-            text = path.read_text(encoding="utf-8")
+            text = read_text(path)
             renamed = text.replace("<filename>", f"<filename>{prefix(seed)}", 1)
             files[f"Annotations/{prefix(seed)}{path.name}"] = renamed.encode()
         for path in _files_in(source, "ImageSets"):
-            lines = [prefix(seed) + line for line in path.read_text(encoding="utf-8").splitlines()]
+            lines = [prefix(seed) + line for line in read_text(path).splitlines()]
             lists.setdefault(path.relative_to(source).as_posix(), []).extend(lines)
     return files | {name: "".join(f"{line}\n" for line in lines).encode() for name, lines in lists.items()}
 
@@ -134,8 +135,8 @@ def differing(files: Files, folder: Path) -> list[str]:
         content, path = files[name], folder / name
         if isinstance(content, Path) and path.samefile(content):
             continue
-        wanted = content if isinstance(content, bytes) else content.read_bytes()
-        if path.read_bytes() != wanted:
+        wanted = content if isinstance(content, bytes) else read_bytes(content)
+        if read_bytes(path) != wanted:
             wrong.append(name)
     return wrong
 
@@ -191,7 +192,7 @@ def seed_folder(seed: int) -> str:
 
 def read_seeds(folder: Path) -> SeedPlan:
     try:
-        return validated(SeedPlan, json.loads((folder / PLAN).read_text(encoding="utf-8")), PLAN)
+        return validated(SeedPlan, json.loads(read_text(folder / PLAN)), PLAN)
     except (OSError, ValueError, ScenarioError) as error:
         raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; record again") from None
 

@@ -10,6 +10,7 @@ from skyloop.world.ground import Ground, place_terrain
 from skyloop.world.mesh import Colour, box, cylinder, merged
 from skyloop.world.model import Model, Shape
 from skyloop.world.scenery.landing_marker import LandingMarker
+from skyloop_client import part
 
 POSTS = 12
 AROUND = 22.0
@@ -19,6 +20,7 @@ SUNK = 0.028
 COLOURS: tuple[Colour, ...] = ((200, 40, 40), (40, 80, 200), (230, 190, 40))
 
 
+@part
 class Arena:
     """The gate and the pad are visible but have no collisions. The task detects touches, for one vehicle or many."""
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from skyloop.core.frames import SENSOR_FROM_CAMERA, quat_conjugate, quat_from_matrix, quat_multiply, quat_normalised
 from skyloop_client.errors import DatasetError, ScenarioError
 from skyloop_client.messages import Array, CameraImage, ImuBias, ImuSample, Message, VehicleState
+from skyloop_client.regular_files import checked, opened_text, read_text
 from skyloop_client.streams import Mount, Rate, StreamInfo
 
 LENS_MODELS = {"radial-tangential": "brown-conrady", "equidistant": "fisheye", "none": "pinhole"}
@@ -172,7 +173,7 @@ class AslSettings:
 
 def read_sensor_yaml(path: Path) -> Any:
     """Also reads YAML by OpenCV, whose first line %YAML:1.0 is not a valid directive and whose matrices have a tag."""
-    lines = [line for line in path.read_text(encoding="utf-8-sig").splitlines() if not line.startswith("%")]
+    lines = [line for line in read_text(path, "utf-8-sig").splitlines() if not line.startswith("%")]
     return yaml.safe_load("\n".join(lines).replace("!!opencv-matrix", ""))
 
 
@@ -204,7 +205,7 @@ def _rows(rank: int, table: AslTable) -> Iterator[tuple[int, int, int, list[str]
     """Stamp, rank, line number from 1, the other cells."""
     csv, before = table.csv, -1
     try:
-        with csv.open(encoding="utf-8") as file:
+        with opened_text(csv) as file:
             for line, text in enumerate(file, 1):
                 if not text.strip() or text.startswith("#"):
                     continue
@@ -237,7 +238,7 @@ def _picture(csv: Path, line: int, name: str, shape: tuple[int, int]) -> NDArray
 
     path = csv.parent / "data" / name
     try:
-        with Image.open(path) as image:
+        with Image.open(checked(path)) as image:
             pixels = np.asarray(image.convert("RGB"))
     except FileNotFoundError:
         raise DatasetError(f"'{csv}' line {line}: '{path}' is missing") from None

@@ -18,6 +18,7 @@ import numpy as np
 from skyloop_client.codec import decode_message, encode_message
 from skyloop_client.errors import CodecError, DatasetError
 from skyloop_client.messages import ImageTruth, Message
+from skyloop_client.regular_files import opened
 
 HEAD = struct.Struct("<II")
 END = b"\0\0\0\0end!"
@@ -92,7 +93,7 @@ class GroupReader:
     def records(self) -> Iterator[tuple[bytes, int]]:
         """Bodies of the complete records, each with the byte at which it ends."""
         self.fault = "it has no end"
-        with self._path.open("rb") as file:
+        with opened(self._path) as file:
             size, end, number = os.fstat(file.fileno()).st_size, 0, 0
             while len(head := file.read(HEAD.size)) == HEAD.size:
                 if head == END:
@@ -141,7 +142,7 @@ def is_complete(path: Path) -> bool:
     """Whether the file ends with the mark, so that its writer was done. `fault_of` checks the content."""
     if not path.exists() or path.stat().st_size < HEAD.size:
         return False
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(-HEAD.size, os.SEEK_END)
         return file.read() == END
 

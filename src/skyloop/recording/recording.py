@@ -20,6 +20,7 @@ from skyloop.recording.run_folder import plain
 from skyloop_client.codec import info_from, plain_info
 from skyloop_client.errors import CodecError, DatasetError
 from skyloop_client.messages import Message
+from skyloop_client.regular_files import opened, read_text
 from skyloop_client.streams import StreamInfo
 
 NAME = "recording.json"
@@ -137,7 +138,7 @@ def open_recording(folder: Path) -> Recording:
     plugins()
     path = folder / NAME
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_text(path))
         if data.pop("version") != VERSION:
             raise DatasetError(f"'{path}' was written by another version of skyloop; record again, or use that version")
         infos = {info["name"]: info_from(info) for info in data.pop("streams")}
@@ -184,7 +185,7 @@ class Manifest:
 
 def entry_of(path: Path) -> ManifestEntry:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=HASH_BYTES))
             return ManifestEntry(file.tell(), digest.hexdigest())
     except OSError as error:
@@ -229,7 +230,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     """None if there is none."""
     path = folder / MANIFEST
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(read_text(path))
         files = {str(name): ManifestEntry(int(row["size"]), str(row["blake2b"])) for name, row in data["files"].items()}
         return Manifest(bool(data["complete"]), int(data["groups"]), files)
     except FileNotFoundError:

@@ -21,6 +21,7 @@ from skyloop.recording.recording import NAME, Recording, open_recording
 from skyloop_client.codec import RECORDS, info_from
 from skyloop_client.errors import CodecError, DatasetError, RunFolderError
 from skyloop_client.messages import Contact, Marker, Message
+from skyloop_client.regular_files import opened, read_text
 from skyloop_client.streams import StreamInfo
 
 
@@ -89,7 +90,7 @@ def read_run(folder: Path) -> IndexedStreams:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_text(path))
     except (OSError, ValueError) as error:
         raise RunFolderError(f"cannot read '{path}': {error}; is this a run folder?") from None
     if not isinstance(found, dict):
@@ -105,7 +106,7 @@ def _read(path: Path, data: dict[str, object]) -> IndexedStream | None:
         if kept and info.message != "Estimate":
             stamps = np.array([message.arrival_ns for message in kept], np.int64)
             return IndexedStream(info, stamps, kept.__getitem__)
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
         columns = lines[0].split(",")
         # the last row of a killed run may be cut off
         rows = [line for line in lines[1:] if line.count(",") >= len(columns) - 1]
@@ -250,7 +251,7 @@ def _reader(locations: list[tuple[Path, int, int]]) -> Any:
     def at(index: int) -> Message:
         path, begin, size = locations[index]
         try:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 file.seek(begin)
                 body = file.read(size)
         except OSError as error:

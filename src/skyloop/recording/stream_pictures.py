@@ -32,6 +32,7 @@ from skyloop.recording.radar_pictures import (
 from skyloop.recording.run_folder import check_still_there, writing_into
 from skyloop_client.errors import RunFolderError
 from skyloop_client.messages import CameraImage, Detections, ImageTruth, Message, PointCloud, RangeDopplerImage
+from skyloop_client.regular_files import checked
 from skyloop_client.streams import NS_PER_S, StreamInfo
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _sheet_row(pictures: list[Picture], titles: list[str]) -> Picture:
 def read_picture(path: Path) -> Picture:
     from PIL import Image
 
-    with Image.open(path) as image:
+    with Image.open(checked(path)) as image:
         return np.asarray(image.convert("RGB"))
 
 

@@ -8,8 +8,9 @@ from typing import Literal
 
 from skyloop.core.frames import EQUATORIAL_RADIUS
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import NonNegative, Number, Seconds
 from skyloop.sensors.noise import markov_step, turn_on_normals
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world import atmosphere
 from skyloop_client.messages import Array, BarometerSample, Kinematics
 
@@ -47,9 +48,9 @@ class BarometerConfig(SensorConfig):
     """Pa, one sigma of the white noise of each sample."""
     factor_sd: NonNegative | None = None
     """One sigma of the slowly varying scale error; a ratio."""
-    factor_tau: Positive | None = None
+    factor_tau: Seconds | None = None
     """s, the correlation time of the scale error."""
-    drift_rate: float | None = None
+    drift_rate: Number | None = None
     """Pa/s, the steady drift from time 0 on."""
 
 

@@ -18,6 +18,7 @@ from pydantic import Field, field_validator, model_validator
 
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_from_euler, quat_multiply
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import Count, Degrees, Instant, NonNegative, Number, Positive, Seconds
 from skyloop.sensors.camera_effects import (
     Gimbal,
     GimbalAim,
@@ -33,7 +34,7 @@ from skyloop.sensors.camera_effects import (
 )
 from skyloop.sensors.camera_lens import COEFFICIENTS, Lens, Mosaic
 from skyloop.sensors.labels import Labeller
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, Vector3, numbers_of
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop.world.views import View, ViewPose, ViewRequest
 from skyloop_client.errors import ScenarioError, nearest_name
@@ -100,21 +101,21 @@ class CameraConfig(SensorConfig):
     """How much detail the renderer draws."""
     model: Literal["pinhole", "brown-conrady", "fisheye"] = "pinhole"
     """How the lens projects; a fisheye (Kannala-Brandt) sees up to 100° off its axis."""
-    distortion: tuple[float, ...] = ()
+    distortion: tuple[Number, ...] = ()
     """The coefficients k1, k2, p1, p2[, k3] of brown-conrady, or k1, k2, k3, k4 of a fisheye; empty: no distortion."""
     truth: tuple[Truth, ...] = ()
     """What the truth stream holds for each pixel; empty: there is no truth stream."""
     label_classes: tuple[str, ...] = ("person", "car", "vehicle", "forklift")
     """The classes of the objects that `truth: [labels]` labels."""
-    label_min_px: Annotated[int, Field(ge=1)] = 20
+    label_min_px: Count = 20
     """The number of visible pixels below which an object gets no label."""
     exposure: Positive = 1.0
     """A factor on the light; automatic exposure begins with it."""
-    exposure_time: NonNegative = 0.0
+    exposure_time: Instant = 0.0
     """s, the exposure over which motion blurs; 0: no blur."""
     blur_samples: Annotated[int, Field(ge=2, le=64)] = 8
     """The number of instants whose light is averaged over the exposure."""
-    readout_time: NonNegative = 0.0
+    readout_time: Instant = 0.0
     """s, the time from the exposure of the first row to that of the last, as a rolling shutter has it; 0: all rows at
     once."""
     readout_bands: Annotated[int, Field(ge=2, le=256)] = 16
@@ -129,12 +130,12 @@ class CameraConfig(SensorConfig):
     """true: the exposure follows the brightness of the images."""
     target_brightness: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.45
     """The mean pixel value, of 1, that automatic exposure aims at."""
-    auto_exposure_tau: Positive = 0.3
+    auto_exposure_tau: Seconds = 0.3
     """s, the time in which automatic exposure makes up for 63 % of a change."""
     gimbal: Literal["none", "roll-pitch", "fixed"] = "none"
     """`none`: the camera turns with the body; `roll-pitch`: it keeps level and turns with the heading; `fixed`: it
     keeps `gimbal_attitude_deg`."""
-    gimbal_attitude_deg: Vector3 = (0.0, 0.0, 0.0)
+    gimbal_attitude_deg: tuple[Degrees, Degrees, Degrees] = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw of the sensor's axes in the world, for `gimbal: fixed`."""
 
     @model_validator(mode="before")
@@ -362,6 +363,7 @@ class Camera(Sensor[CameraState]):
             "auto_exposure": c.auto_exposure,
             "gimbal": c.gimbal,
             "usual_mount": USUAL_MOUNTS.get(c.preset),
+            "truth": list(c.truth),
             "classes": list(CLASSES) if c.truth else None,
         }
 

@@ -24,8 +24,9 @@ from pydantic import Field, model_validator
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.core.jit import inlined, kernel, readonly, record_type
 from skyloop.core.keyed_random import KeyedRandom, philox
+from skyloop.core.quantities import Distance, Length, NonNegative
 from skyloop.sensors.noise import normal_from_word
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.materials import MATERIALS
 from skyloop.world.model import Model
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
@@ -103,18 +104,18 @@ class DepthCameraConfig(SensorConfig):
     """The field of view across the middle row."""
     quality: Literal["low", "medium", "high", "epic", "cinematic"] = "low"
     """How much detail the surfaces have."""
-    min_range: NonNegative | None = None
+    min_range: Distance | None = None
     """m, the depth below which a pixel is 0, noise included."""
-    max_range: Positive | None = None
+    max_range: Length | None = None
     """m, the depth above which a pixel is 0, noise included."""
-    noise_scale: NonNegative | None = None
+    noise_scale: Distance | None = None
     """m, one sigma of the noise at distance 0: 0.005 in Kim's model; 0: no noise."""
     noise_growth: NonNegative | None = None
     """1/m, the exponent m of Kim's model on all surfaces. Left out, each material has its own, which the scenario's
     `materials` can change."""
     noise_square: NonNegative | None = None
     """1/m, the growth of sigma per squared distance beyond `noise_nearest`."""
-    noise_nearest: NonNegative | None = None
+    noise_nearest: Distance | None = None
     """m, the distance from which sigma grows with the square."""
     zero_share: Share | None = None
     """The share of pixels that are 0 at random."""
@@ -122,7 +123,7 @@ class DepthCameraConfig(SensorConfig):
     """The power of 1/cos of the angle of incidence with which sigma grows; 0: it does not grow."""
     flying_pixels: Share = 0.0
     """The share of the pixels beside an edge that lie between its two depths."""
-    baseline: Positive | None = None
+    baseline: Length | None = None
     """m, the distance between the two lenses, for the disparity; 0.05 in a D435."""
     disparity_step: NonNegative | None = None
     """px, the step to which disparity is rounded; 0: no rounding. A D435 has 1/32."""

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from skyloop.core.frames import quat_from_matrix, yaw_from_quat
+from skyloop.core.quantities import Distance, Elevation, Point, Seconds
 from skyloop.sensors.camera import Quality
-from skyloop.sensors.sensor import NonNegative, Positive, Vector3
 from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, VehicleState
@@ -37,15 +37,15 @@ class ObserverConfig(BaseModel):
     """The field of view across the image."""
     quality: Quality = "medium"
     """How much detail the renderer draws."""
-    position: Vector3 = (-5.0, -5.0, 3.0)
+    position: Point = (-5.0, -5.0, 3.0)
     """m, the position of the camera in mode `fixed`, in world axes."""
-    look_at: Vector3 = (0.0, 0.0, 1.0)
+    look_at: Point = (0.0, 0.0, 1.0)
     """m, the point that `fixed` and `orbit` look at when no vehicle is named, in world axes."""
-    back: NonNegative = 3.0
+    back: Distance = 3.0
     """m, the distance behind the vehicle in mode `chase`, and the radius in mode `orbit`."""
-    up: float = 1.2
+    up: Elevation = 1.2
     """m, the height above the point it looks at, in modes `chase` and `orbit`."""
-    period: Positive = 30.0
+    period: Seconds = 30.0
     """s, the time of one circle in mode `orbit`, counter-clockwise from east."""
 
     @field_validator("rate_hz")

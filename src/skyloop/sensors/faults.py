@@ -19,6 +19,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from skyloop.core.keyed_random import KeyedRandom, fill_uniform
+from skyloop.core.quantities import Delay, Instant, Number
 from skyloop_client.errors import ScenarioError, nearest_name
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
@@ -45,17 +46,17 @@ class Fault(BaseModel):
     kind: Literal["off", "stuck", "bias", "spike", "delay", "dropout"]
     """`off`: no samples; `stuck`: the last sample again and again; `bias`: `value` is added; `spike`: `value` is added
     or subtracted at random; `delay`: samples come later; `dropout`: samples are lost at random."""
-    start: Annotated[float, Field(ge=0.0)] = 0.0
+    start: Instant = 0.0
     """s, the simulated time at which it begins, inclusive."""
-    end: float | None = None
+    end: Instant | None = None
     """s, the simulated time at which it ends, exclusive; null: never."""
     field: str | None = None
     """The field that a bias or spike disturbs; null: the sensor's main one."""
-    value: float | tuple[float, ...] | None = None
+    value: Number | tuple[Number, ...] | None = None
     """The bias, or the amplitude of the spikes, in the unit of the field; one number, or one per component."""
     probability: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     """The probability of a spike or a dropout, per sample."""
-    delay: Annotated[float, Field(ge=0.0)] | None = None
+    delay: Delay | None = None
     """s, the additional latency."""
 
     @model_validator(mode="after")

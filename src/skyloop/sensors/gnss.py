@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from skyloop.core.frames import GeoPoint, LocalFrame
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import Delay, Instant, Length, NonNegative, Positive, Seconds
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.noise import markov_step, turn_on_normals
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop_client.messages import Array, GnssFix, Kinematics
 
 _NO_FIX_SD = 100.0
@@ -97,9 +98,9 @@ class Outage(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    start: Annotated[float, Field(ge=0.0)]
+    start: Instant
     """s, the simulated time at which it begins, inclusive."""
-    end: float | None = None
+    end: Instant | None = None
     """s, the simulated time at which the receiver begins to acquire again, exclusive; null: never."""
 
     @model_validator(mode="after")
@@ -116,29 +117,29 @@ class GnssConfig(SensorConfig):
     """The kind of sensor."""
     rate_hz: float | str = 10.0
     """Fixes per second."""
-    latency: NonNegative = 0.12
+    latency: Delay = 0.12
     """s, the time from the instant a fix describes to the instant it may be read."""
     preset: Literal["m8n", "px4-sih", "airsim", "rtk", "perfect"] = "m8n"
     """The receiver whose numbers are used where yours are null."""
     position_sd: HorizontalVertical | None = None
     """m, one sigma of the slowly varying position error: east and north each, and up."""
-    position_tau: Positive | None = None
+    position_tau: Seconds | None = None
     """s, the correlation time of the slowly varying position error."""
     position_white_sd: HorizontalVertical | None = None
     """m, one sigma of the white position error of each fix: east and north each, and up."""
     velocity_sd: HorizontalVertical | None = None
     """m/s, one sigma of the slowly varying velocity error: east and north each, and up."""
-    velocity_tau: Positive | None = None
+    velocity_tau: Seconds | None = None
     """s, the correlation time of the slowly varying velocity error."""
     velocity_white_sd: HorizontalVertical | None = None
     """m/s, one sigma of the white velocity error of each fix: east and north each, and up."""
-    startup_delay: NonNegative | None = None
+    startup_delay: Instant | None = None
     """s, the simulated time at which the receiver begins to acquire."""
-    acquisition_tau: NonNegative | None = None
+    acquisition_tau: Instant | None = None
     """s, the time constant with which the reported sd falls from 100 m while the receiver acquires; 0: at once."""
-    eph_3d: Positive = 3.0
+    eph_3d: Length = 3.0
     """m, the reported horizontal sd at and below which there is a 3D fix."""
-    eph_2d: Positive = 4.0
+    eph_2d: Length = 4.0
     """m, the reported horizontal sd at and below which there is a 2D fix."""
     reported_position_sd: HorizontalVertical | None = None
     """m, the horizontal and vertical sd that the receiver reports in the end; null: what its errors amount to."""
@@ -148,7 +149,7 @@ class GnssConfig(SensorConfig):
     """The horizontal dilution of precision it reports with a fix."""
     vdop: Positive | None = None
     """The vertical dilution of precision it reports with a fix."""
-    satellites: Annotated[int, Field(ge=4)] | None = None
+    satellites: Annotated[int, Field(ge=4, le=1000)] | None = None
     """The number of satellites it reports with a fix."""
     outages: tuple[Outage, ...] = ()
     """When it loses the satellites. It keeps publishing its last position, with fix_type 0 and an sd of 100 m."""

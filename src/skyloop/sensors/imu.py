@@ -14,11 +14,11 @@ from numba import float64, types, uint64, void
 
 from skyloop.core.jit import inlined, kernel
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import NonNegative
 from skyloop.core.rotations import to_world
 from skyloop.sensors.noise import draw_normals, quantised, saturated, turn_on_normals, walk_step, white_sd
 from skyloop.sensors.sensor import (
     Details,
-    NonNegative,
     PositiveOrInfinite,
     Scene,
     Sensor,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import Degrees, Distance, Length, Positive
 from skyloop.sensors.faults import add_error
 from skyloop.sensors.lidar_kernels import (
     LaserSettings,
@@ -32,7 +33,7 @@ from skyloop.sensors.lidar_kernels import (
     rosette,
     spinning,
 )
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.semantics import CLASSES
 from skyloop.world.weather import Weather
 from skyloop_client.errors import ScenarioError
@@ -146,20 +147,20 @@ class LidarConfig(SensorConfig):
     forward."""
     channels: Annotated[int, Field(ge=1, le=1024)] | None = None
     """The number of beams above each other; 1 scans a plane. A rosette has 1."""
-    vertical_fov_deg: tuple[float, float] | None = None
+    vertical_fov_deg: tuple[Degrees, Degrees] | None = None
     """The elevations of the lowest and the highest channel, evenly filled between them; a rosette has none."""
-    horizontal_fov_deg: tuple[float, float] | None = None
+    horizontal_fov_deg: tuple[Degrees, Degrees] | None = None
     """The first and the last azimuth, counter-clockwise from forward. The full width of a rosette's cone is their
     difference."""
     points_per_second: Positive | None = None
     """1/s, the firings over the full circle; a narrower horizontal field has fewer."""
     staggered: bool | None = None
     """true: the channels of a column fire one after another while the head turns; false: all at once."""
-    min_range: NonNegative | None = None
+    min_range: Distance | None = None
     """m, the shortest distance it measures."""
-    max_range: Positive | None = None
+    max_range: Length | None = None
     """m, the longest distance it measures."""
-    range_noise_sd: NonNegative | None = None
+    range_noise_sd: Distance | None = None
     """m, one sigma of the white noise of each return."""
     dropout: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     """The share of returns that is lost at random."""

@@ -14,11 +14,11 @@ from numba import float64, types, void
 
 from skyloop.core.jit import kernel
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import NonNegative, Vector
 from skyloop.core.rotations import to_world
 from skyloop.sensors.noise import turn_on_normals, walk_step, white_sd
 from skyloop.sensors.sensor import (
     Details,
-    NonNegative,
     PositiveOrInfinite,
     Scene,
     Sensor,
@@ -75,9 +75,9 @@ class MagnetometerConfig(SensorConfig):
     """s, the correlation time of the bias; .inf: a pure random walk."""
     turn_on_sd: NonNegative | None = None
     """T, one sigma of the bias at the start, per axis."""
-    hard_iron: Vector3 | None = None
+    hard_iron: Vector | None = None
     """T, a constant bias in sensor axes."""
-    scale: Vector3 | None = None
+    scale: Vector | None = None
     """The measured field over the true field, per sensor axis."""
 
 

@@ -22,8 +22,9 @@ from pydantic import Field
 from skyloop.core.frames import SENSOR_FROM_CAMERA, matrix_from_quat, quat_multiply
 from skyloop.core.jit import kernel, readonly
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import Length, NonNegative, TurnRate
 from skyloop.sensors.camera import Quality
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop.world.views import Pinhole, View, ViewPose, ViewRequest
 from skyloop_client.messages import Array, Kinematics, OpticalFlowSample
 
@@ -74,9 +75,9 @@ class OpticalFlowConfig(SensorConfig):
     """rad/s, one sigma of the white noise of its own gyroscope, per sample and axis."""
     texture_threshold: NonNegative | None = None
     """The gradient, in grey levels per pixel, below which a pixel is not used."""
-    max_flow_rate: Positive | None = None
+    max_flow_rate: TurnRate | None = None
     """rad/s, the motion above which the quality is 0."""
-    max_range: Positive | None = None
+    max_range: Length | None = None
     """m, the distance above which the distance is unknown."""
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from pydantic import model_validator
 
 from skyloop.core.keyed_random import KeyedRandom
-from skyloop.sensors.sensor import Details, NonNegative, Positive, Scene, Sensor, SensorConfig, numbers_of, plain
+from skyloop.core.quantities import Distance, Length
+from skyloop.sensors.sensor import Details, Scene, Sensor, SensorConfig, numbers_of, plain
 from skyloop_client.messages import Kinematics, RangeSample
 
 
@@ -43,13 +44,13 @@ class RangefinderConfig(SensorConfig):
     """Samples per second."""
     preset: Literal["airsim", "lidar-lite", "perfect"] = "lidar-lite"
     """The instrument whose numbers are used where yours are null."""
-    min_range: NonNegative | None = None
+    min_range: Distance | None = None
     """m, the shortest distance it measures."""
-    max_range: Positive | None = None
+    max_range: Length | None = None
     """m, the longest distance it measures."""
-    noise_sd: NonNegative | None = None
+    noise_sd: Distance | None = None
     """m, one sigma of the white noise of each sample."""
-    resolution: NonNegative | None = None
+    resolution: Distance | None = None
     """m, the step of one digit; 0: not quantised."""
 
     @model_validator(mode="after")
@@ -82,7 +83,7 @@ class Rangefinder(Sensor[tuple[()]]):
         w, x, y, z = kinematics.quat_wxyz.tolist()
         forward = np.array([[1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + w * z), 2.0 * (x * z - w * y)]])
         true = float(scene.rays(kinematics.position[None], forward, n.max_range)[0])
-        distance = math.nan
+        distance = -math.inf if true < n.min_range else math.nan
         if n.min_range <= true <= n.max_range:
             distance = true + n.noise_sd * float(rng.normal(1)[0])
             if n.resolution > 0.0:

@@ -24,18 +24,18 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, field_valida
 from skyloop.core.frames import LocalFrame, quat_from_euler
 from skyloop.core.jit import kernel, readonly
 from skyloop.core.keyed_random import KeyedRandom
+from skyloop.core.quantities import Degrees, Delay, Lever
 from skyloop.core.rotations import cross, to_world
 from skyloop.sensors.faults import Fault, add_error
 from skyloop.world.model import Model
 from skyloop.world.rays import RayHits
 from skyloop.world.views import View, ViewRequest
 from skyloop.world.weather import Weather
+from skyloop_client import part
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Kinematics, VehicleState
 from skyloop_client.streams import Mount, Rate
 
-Positive = Annotated[float, Field(gt=0.0)]
-NonNegative = Annotated[float, Field(ge=0.0)]
 # JSON has no infinity; a string survives writing and reading.
 PositiveOrInfinite = Annotated[
     float,
@@ -88,6 +88,7 @@ class NoGimbal(Exception):
     """A sensor without a gimbal was to be turned."""
 
 
+@part
 class Sensor(ABC, Generic[State]):
     """One instrument. Its state is plain tuples and arrays. Only `message`, `initial_state` and `measure` are needed.
 
@@ -185,9 +186,9 @@ class MountConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    position: Vector3 = (0.0, 0.0, 0.0)
+    position: Lever = (0.0, 0.0, 0.0)
     """m, from the body origin, in body axes (forward, left, up)."""
-    rotation_deg: Vector3 = (0.0, 0.0, 0.0)
+    rotation_deg: tuple[Degrees, Degrees, Degrees] = (0.0, 0.0, 0.0)
     """Roll, pitch, yaw of the sensor's axes in the body: first yaw about up, then pitch about left, then roll. [0, 90,
     0] looks down."""
 
@@ -206,7 +207,7 @@ class SensorConfig(BaseModel):
     """Samples per second; a fraction such as "30000/1001" is kept exactly."""
     mount: MountConfig = MountConfig()
     """Where the sensor sits on the vehicle."""
-    latency: NonNegative = 0.0
+    latency: Delay = 0.0
     """s, the time from the instant a sample describes to the instant it may be read."""
     faults: tuple[Fault, ...] = ()
     """The sensor's faults and their times."""

@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.plugins import Registry
-from skyloop.vehicle.airframe import STRICT, NonNegative
+from skyloop.core.quantities import Delay
+from skyloop.vehicle.airframe import STRICT
 from skyloop_client.errors import nearest_name
 from skyloop_client.user_code import is_plugin
 
@@ -31,7 +32,7 @@ class EstimatorConfig(BaseModel):
     inputs: list[str] = []
     """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`, and `state` is the one that the controller
     flies on. Left out: all sensors of the vehicle."""
-    latency: NonNegative = 0.0
+    latency: Delay = 0.0
     """s, the computing time from the arrival of a message to that of its estimate."""
     options: Options = Field(default_factory=dict)
     """Arguments of the class's constructor."""

@@ -9,7 +9,7 @@ from skyloop.sim.estimator_config import ESTIMATORS, PARTS_OF_THE_SIMULATION, Es
 from skyloop.sim.scenario import Scenario, UserPilot
 from skyloop.sim.survey import survey_of
 from skyloop_client.errors import ScenarioError, SkyloopError, nearest_name
-from skyloop_client.user_code import is_plugin, load_plugin
+from skyloop_client.user_code import check_code_is_allowed, is_plugin, load_chosen
 
 
 def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str, str]:
@@ -36,6 +36,8 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
             raise ScenarioError(f"--estimator {told}: the scenario has no such one; {hint} Or give file.py:Class")
         vehicle, name = named[0]
         kind = vehicle.estimators[name].kind
+        if is_plugin(kind):
+            check_code_is_allowed(kind)
         if kind in PARTS_OF_THE_SIMULATION:
             raise ScenarioError(f"--estimator {told}: it is of kind {kind}, which runs in the simulation only")
         if not is_plugin(kind):
@@ -53,7 +55,7 @@ def outside_estimator(scenario: Scenario, told: str) -> tuple[Scenario, str, str
 def _products_of(kind: str, name: str) -> dict[str, str]:
     """What a class says that it publishes under a name, if it can be loaded here and says anything."""
     try:
-        told = getattr(load_plugin(kind), "products_of", None)
+        told = getattr(load_chosen(kind), "products_of", None)
     except SkyloopError:
         # it runs on another machine, and its libraries may be there only
         return {}
@@ -79,6 +81,7 @@ def pilot_outside(scenario: Scenario, of: str = "") -> tuple[str, list[str]]:
     rate = config.pop("rate_hz")
     kind, options = "skyloop.vehicle.pilots.pilots:pilot_from", config
     if is_plugin(pilot.kind):
+        check_code_is_allowed(pilot.kind)
         kind, options = pilot.kind, config["options"]
         if scenario.folder is not None and kind.partition(":")[0].endswith(".py"):
             kind = str(Path(scenario.folder) / kind)

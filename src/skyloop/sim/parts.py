@@ -47,6 +47,10 @@ from skyloop_client.user_code import call_user_code
 class Instrument(Protocol):
     """What a port may do to a sensor."""
 
+    @property
+    def injected(self) -> Fault | None:
+        """The fault given in flight."""
+
     def inject(self, fault: Fault | None) -> None:
         """A fault beside those of the scenario from now on, instead of the one injected before; None: none."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, Discriminator, Field, StrictInt, Tag, field_validator, model_validator
 
 from skyloop.core.plugins import Files
+from skyloop.core.quantities import Degrees, Hertz, NonNegative, Positive, StartPlace
 from skyloop.core.validation import kind_of, read_yaml, validated
 from skyloop.recording.verdict import SuccessRule
 from skyloop.sensors.external_camera import ObserverConfig
@@ -18,7 +19,7 @@ from skyloop.sensors.radar.processing.config import ProcessingConfig
 from skyloop.sensors.registry import AnySensor
 from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.estimator_config import EstimatorConfig, Options
-from skyloop.vehicle.airframe import STRICT, Airframe, DragModel, NonNegative, NonNegativeVector, Positive, Vector
+from skyloop.vehicle.airframe import STRICT, Airframe, DragModel, NonNegativeVector
 from skyloop.vehicle.estimation.ekf import EkfConfig
 from skyloop.vehicle.failsafes import Failsafes
 from skyloop.vehicle.kernel_packing import CONTROLLERS, CompiledController, RotorFault, Wrench
@@ -53,7 +54,6 @@ LONGEST_S = 1e9
 """s of a run; stamps in ns stay well below what 64 bits hold."""
 TAKEN = ("truth", "state", "status", "setpoint", "events", "battery", "actuators")
 """Names of a vehicle's streams that no estimator may have."""
-RateHz = Annotated[float, Field(ge=0.001, le=100_000)]
 
 
 class UserSensor(SensorConfig):
@@ -127,14 +127,14 @@ class Vehicle(BaseModel):
     """The first part of the names of its streams."""
     airframe: str | Airframe = "iris"
     """A name of `skyloop list`, a YAML file, module:Name, or the airframe itself."""
-    position: tuple[float, float] | Vector = (0.0, 0.0)
+    position: StartPlace = (0.0, 0.0)
     """m, east and north of the start; the vehicle stands on its legs there. A third number starts it in the air, with
     its body origin at that height."""
-    yaw_deg: float = 0.0
+    yaw_deg: Degrees = 0.0
     """The heading at the start, counter-clockwise from east."""
     controller: str | None = None
     """`cascade`, `simpleflight`, or your own as module:Class; left out, the one the airframe names."""
-    controller_rate_hz: RateHz | None = None
+    controller_rate_hz: Hertz | None = None
     """Calls of the controller per second; `physics_rate_hz` must be a whole multiple of it. Left out, it is 500 at
     most."""
     controller_options: Options = {}
@@ -273,7 +273,7 @@ class Scenario(BaseModel):
     """s, the simulated time at which the run ends; it ends earlier when every pilot is done."""
     physics_rate_hz: Annotated[float, Field(ge=50, le=20000)] = 1000.0
     """Steps per second of the rigid body and the rotors."""
-    truth_rate_hz: RateHz = 50.0
+    truth_rate_hz: Hertz = 50.0
     """Messages per second on `truth/<vehicle>`, `<vehicle>/battery` and `<vehicle>/actuators`."""
     pacing: PacingConfig = PacingConfig()
     """How fast simulated time passes."""

@@ -201,6 +201,11 @@ class SensorPart(Part):
             )
         return answer  # type: ignore[no-any-return]
 
+    @property
+    def injected(self) -> Fault | None:
+        """The fault given in flight."""
+        return self._injected[0] if self._injected else None
+
     def inject(self, fault: Fault | None) -> None:
         """A fault beside those of the scenario from now on, instead of the one injected before; None: none."""
         if fault is not None:

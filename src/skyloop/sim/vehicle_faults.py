@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from skyloop.core.clock import Clock
+from skyloop.core.validation import validated
 from skyloop.sensors.faults import Fault
 from skyloop.sim.parts import Context
-from skyloop.vehicle.kernel_packing import RotorFault, pack_rotor_fault
+from skyloop.vehicle.kernel_packing import RotorFault, pack_rotor_fault, unpack_rotor_fault
 from skyloop.vehicle.kernel_records import MAX_SCHEDULED
 from skyloop_client.errors import ScenarioError, unknown_name
 from skyloop_client.streams import NS_PER_S
@@ -26,14 +27,27 @@ class VehicleFaults:
     def _now_s(self) -> float:
         return self._clock.now_ns / NS_PER_S
 
+    @property
+    def sensors(self) -> dict[str, Fault | None]:
+        """Its sensors' streams, with the fault that each was given in flight."""
+        infos = self._context.bus.infos
+        return {
+            name: each.injected for name, each in self._context.instruments.items() if infos[name].vehicle == self._name
+        }
+
+    def of_rotor(self, rotor: int) -> RotorFault | None:
+        """The fault that it has now, of the scenario or given in flight; the last one if there are several."""
+        row, now = self._context.fleet.params[self._index], self._now_s
+        active = (row["fault_rotor"] == rotor) & (row["fault_start"] <= now) & (now < row["fault_end"])
+        slots = np.flatnonzero(active[: int(row["n_rotor_faults"])])
+        return unpack_rotor_fault(row, int(slots[-1])) if len(slots) else None
+
     def fail_sensor(self, stream: str, kind: str | None, **numbers: object) -> None:
         """Give a sensor a fault of `sensors/faults.py` from now on; None takes it back."""
-        infos = self._context.bus.infos
-        own = {name: each for name, each in self._context.instruments.items() if infos[name].vehicle == self._name}
-        if stream not in own:
-            raise unknown_name("sensor", stream, own)
-        fault = None if kind is None else Fault.model_validate({"kind": kind, "start": self._now_s, **numbers})
-        own[stream].inject(fault)
+        if stream not in self.sensors:
+            raise unknown_name("sensor", stream, self.sensors)
+        given = {"kind": kind, "start": self._now_s, **numbers}
+        self._context.instruments[stream].inject(None if kind is None else validated(Fault, given, stream))
 
     def fail_rotor(self, rotor: int, kind: str | None, value: float = 0.0) -> None:
         """Give a rotor a fault of the scenario's `rotor_faults` from now on; None ends all it has."""
@@ -45,13 +59,14 @@ class VehicleFaults:
         if kind is None:
             ends[(row["fault_rotor"][:count] == rotor) & (ends > now)] = now
             return
+        given = {"rotor": rotor, "kind": kind, "start": now, "value": value}
+        fault = validated(RotorFault, given, f"rotor {rotor} of {self._name}")
         ended = np.flatnonzero(ends <= now)
         slot = int(ended[0]) if len(ended) else count
         if slot == MAX_SCHEDULED:
             raise ScenarioError(f"{self._name} has {MAX_SCHEDULED} rotor faults, and no room for another")
         row["n_rotor_faults"] = max(slot + 1, count)
-        fault = {"rotor": rotor, "kind": kind, "start": now, "value": value}
-        pack_rotor_fault(row, slot, RotorFault.model_validate(fault))
+        pack_rotor_fault(row, slot, fault)
 
     def stick_rotor(self, rotor: int) -> None:
         """It keeps the speed it has."""

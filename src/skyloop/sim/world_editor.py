@@ -105,6 +105,12 @@ class WorldEditor(WorldView):
         self._scene.weather = weather_at(config, self._scene.local_frame.home.latitude_deg)
         self._scene.forget()
 
+    @property
+    def wind(self) -> Array:
+        """The mean wind (m/s, world)."""
+        mean: Array = self._fleet.inputs["wind_mean"][0].copy()
+        return mean
+
     def set_wind(self, velocity: Array) -> None:
         """Set the mean wind (m/s, world) everywhere. The scenario's gusts stay."""
         self._fleet.inputs["wind_mean"] = velocity

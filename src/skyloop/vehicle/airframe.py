@@ -9,15 +9,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from skyloop.core.quantities import Acceleration, Length, Lever, NonNegative, Positive, Seconds, Speed
 from skyloop.vehicle.kernel_records import MAX_CONTACTS, MAX_ROTORS
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 
-Vector = tuple[float, float, float]
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
 NonNegativeVector = tuple[NonNegative, NonNegative, NonNegative]
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -36,7 +34,7 @@ class Rotor(BaseModel):
 
     model_config = STRICT
 
-    position: Vector
+    position: Lever
     """m, the centre of the rotor, from the body origin."""
     spin: Literal["ccw", "cw"]
     """The direction it turns, seen from above."""
@@ -49,17 +47,17 @@ class Motor(BaseModel):
 
     thrust_coefficient: Positive
     """N/(rad/s)², thrust per squared rotor speed at sea level."""
-    torque_ratio: Positive
+    torque_ratio: Length
     """m, the drag torque of the propeller per thrust."""
     max_speed: Positive
     """rad/s, the highest rotor speed with a full battery."""
     idle_speed: NonNegative = 0.0
     """rad/s, the rotor speed when the vehicle is armed and no thrust is asked for."""
-    tau_up: Positive
+    tau_up: Seconds
     """s, the first-order time constant while the rotor speeds up."""
-    tau_down: Positive
+    tau_down: Seconds
     """s, the first-order time constant while the rotor slows down."""
-    radius: Positive
+    radius: Length
     """m, the radius of the propeller."""
     inertia: NonNegative = 0.0
     """kg m², the moment of inertia of one propeller and rotor about the rotor's axis."""
@@ -102,7 +100,7 @@ class Battery(BaseModel):
 
     model_config = STRICT
 
-    cells: Annotated[int, Field(ge=1)]
+    cells: Annotated[int, Field(ge=1, le=1000)]
     """Cells in series."""
     capacity_ah: Positive
     """The capacity of the pack."""
@@ -123,19 +121,19 @@ class ContactConfig(BaseModel):
 
     model_config = STRICT
 
-    legs: Annotated[list[Vector], Field(min_length=3)]
+    legs: Annotated[list[Lever], Field(min_length=3)]
     """m, the points the vehicle stands on, from the body origin."""
-    body: list[Vector] = []
+    body: list[Lever] = []
     """m, the points that touch when it tips over, from the body origin."""
     friction: NonNegative = 0.7
     """The coefficient of Coulomb friction."""
-    sink: Positive = 0.001
+    sink: Length = 0.001
     """m, how far the legs give way under the weight at rest; it sets their stiffness."""
     damping_ratio: Positive = 0.5
     """The damping ratio of one leg on the ground; 1 is critical."""
     restitution: Annotated[float, Field(ge=0, le=1)] = 0.3
     """The share of the closing speed at which it bounces back from solid objects; below 0.5 m/s it does not bounce."""
-    crash_speed: Positive | None = 4.0
+    crash_speed: Speed | None = 4.0
     """m/s, the closing speed at which the body or a rotor breaks and all rotors stop; null: never."""
 
 
@@ -192,15 +190,15 @@ class Limits(BaseModel):
 
     model_config = STRICT
 
-    speed: Positive = 12.0
+    speed: Speed = 12.0
     """m/s, the highest horizontal speed."""
-    cruise_speed: Positive = 5.0
+    cruise_speed: Speed = 5.0
     """m/s, the speed at which it flies to a goal."""
-    climb: Positive = 3.0
+    climb: Speed = 3.0
     """m/s, the highest speed upwards."""
-    descent: Positive = 2.0
+    descent: Speed = 2.0
     """m/s, the highest speed downwards."""
-    acceleration: Positive = 5.0
+    acceleration: Acceleration = 5.0
     """m/s², the highest acceleration that feedback asks for; the acceleration of a trajectory is added to it."""
     tilt_deg: Annotated[float, Field(gt=0, lt=85)] = 50.0
     """The largest tilt from level."""
@@ -221,7 +219,7 @@ class Airframe(BaseModel):
     """kg, the mass of the vehicle with everything on board."""
     inertia: tuple[Positive, Positive, Positive]
     """kg m², the moments of inertia about the centre of mass; the principal axes are the body axes."""
-    centre_of_mass: Vector = (0.0, 0.0, 0.0)
+    centre_of_mass: Lever = (0.0, 0.0, 0.0)
     """m, the centre of mass, from the body origin."""
     rotors: Annotated[list[Rotor], Field(min_length=3, max_length=MAX_ROTORS)]
     """Where the rotors sit and which way they turn."""

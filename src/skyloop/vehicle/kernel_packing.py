@@ -11,13 +11,12 @@ from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.keyed_random import stream_key
 from skyloop.core.plugins import Registry
+from skyloop.core.quantities import Instant, NonNegative, Vector
 from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
     Drag,
     Limits,
-    NonNegative,
-    Vector,
     complete_gains,
     drag_per_mass,
     sqrt_line,
@@ -37,6 +36,7 @@ from skyloop.vehicle.kernel_records import (
     FAULT_STUCK,
     MAX_EDGES,
     MAX_POINTS,
+    MAX_ROTORS,
     MAX_SCHEDULED,
     PARAMS,
     PART_BODY,
@@ -80,9 +80,9 @@ class Wrench(BaseModel):
 
     model_config = STRICT
 
-    start: NonNegative
+    start: Instant
     """s, the simulated time at which it begins."""
-    end: NonNegative
+    end: Instant
     """s, the simulated time at which it ends."""
     force: Vector = (0.0, 0.0, 0.0)
     """N, the force."""
@@ -103,13 +103,13 @@ class RotorFault(BaseModel):
 
     model_config = STRICT
 
-    rotor: Annotated[int, Field(ge=0)]
+    rotor: Annotated[int, Field(ge=0, lt=MAX_ROTORS)]
     """The index in the airframe's list of rotors, from 0."""
     kind: Literal["lost", "stuck", "slow"]
     """`lost`: the propeller lost thrust; `stuck`: the speed controller is stuck; `slow`: the motor is slow."""
-    start: NonNegative
+    start: Instant
     """s, the simulated time at which it begins."""
-    end: NonNegative | None = None
+    end: Instant | None = None
     """s, the simulated time at which it ends; left out: never."""
     value: NonNegative = 0.0
     """`lost`: the share of thrust that is left; `stuck`: the share of full speed; `slow`: the factor on the time
@@ -283,6 +283,15 @@ def pack_rotor_fault(row: np.void, slot: int, fault: RotorFault) -> None:
     row["fault_start"][slot] = fault.start
     row["fault_end"][slot] = FOREVER if fault.end is None else fault.end
     row["fault_value"][slot] = fault.value
+
+
+def unpack_rotor_fault(row: np.void, slot: int) -> RotorFault:
+    """What `pack_rotor_fault` wrote."""
+    kinds = {code: kind for kind, code in FAULT_CODES.items()}
+    return RotorFault.model_validate({
+        "rotor": int(row["fault_rotor"][slot]), "kind": kinds[int(row["fault_kind"][slot])],
+        "start": float(row["fault_start"][slot]), "value": float(row["fault_value"][slot]),
+    })  # fmt: skip
 
 
 def _pack_controller(p: Records, airframe: Airframe, flying: Flying) -> None:

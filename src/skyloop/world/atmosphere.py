@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from skyloop.core.jit import inlined
 from skyloop.core.keyed_random import normal_pair
+from skyloop.core.quantities import AirSpeed, Hertz, Speed
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
 from skyloop_client.user_code import load_plugin
@@ -102,7 +103,7 @@ class ConstantWind(BaseModel):
 
     kind: Literal["constant"] = "constant"
     """Constant wind."""
-    velocity: Vector3
+    velocity: tuple[AirSpeed, AirSpeed, AirSpeed]
     """m/s, the velocity of the air over the ground, in world axes."""
 
 
@@ -113,11 +114,11 @@ class DrydenWind(BaseModel):
 
     kind: Literal["dryden"] = "dryden"
     """Mean wind with Dryden turbulence."""
-    mean: Vector3 = (0.0, 0.0, 0.0)
+    mean: tuple[AirSpeed, AirSpeed, AirSpeed] = (0.0, 0.0, 0.0)
     """m/s, the mean velocity of the air over the ground, in world axes."""
-    w20_kt: float = Field(default=15.0, ge=0.0)
+    w20_kt: float = Field(default=15.0, ge=0.0, le=300.0)
     """The wind speed at 20 ft, which sets the strength of the turbulence: 15 is light, 30 moderate, 45 severe."""
-    airspeed_floor: float = Field(default=1.0, gt=0.0)
+    airspeed_floor: Speed = 1.0
     """m/s, the lowest airspeed at which turbulence passes; a slower vehicle sees it pass at this speed."""
 
     @property
@@ -135,7 +136,7 @@ class FieldWind(BaseModel):
     """Wind from a class of your own."""
     source: str = Field(pattern=r":")
     """The class, as module:Class; its instances have velocity(position, t_s) -> (3,) m/s, in world axes."""
-    rate_hz: float = Field(default=50.0, gt=0.0)
+    rate_hz: Hertz = 50.0
     """Calls of the class per second; the wind is held between two calls."""
     options: dict[str, Any] = {}
     """Keyword arguments for the class."""

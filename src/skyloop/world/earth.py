@@ -34,7 +34,7 @@ class EarthConfig(BaseModel):
     """The longitude of the world's origin, WGS84."""
     altitude: float = Field(default=122.0, ge=-1000.0, le=100_000.0)
     """m, the height of the world's origin above the WGS84 ellipsoid."""
-    gravity: Annotated[float, Field(gt=0.0)] | Literal["normal"] | None = None
+    gravity: Annotated[float, Field(gt=0.0, le=1000.0)] | Literal["normal"] | None = None
     """m/s², the acceleration of gravity. null is the standard 9.80665; `normal` is the WGS84 normal gravity at the
     origin."""
     year: float = Field(default=2026.0, ge=2025.0, le=2030.0)

@@ -25,6 +25,7 @@ from trimesh.visual.material import Material, PBRMaterial, SimpleMaterial
 
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+from skyloop_client.regular_files import opened, read_bytes, read_text
 
 MESHES = (".glb", ".gltf", ".obj", ".stl", ".dae", ".ply")
 WHOLE_WORLDS = (".glb", ".gltf", ".obj")
@@ -78,7 +79,7 @@ def read_parts(path: Path, roots: Sequence[Path] = ()) -> list[ImportedMesh]:
 
 
 class _Within(FilePathResolver):
-    """Finds files below some folders only."""
+    """Finds what a file names; below some folders only, if there are any."""
 
     def __init__(self, path: Path, roots: Sequence[Path]) -> None:
         super().__init__(str(path))
@@ -86,37 +87,32 @@ class _Within(FilePathResolver):
 
     def get(self, name: str) -> bytes:
         path = (Path(self.parent) / name.strip()).resolve()
-        if not any(path.is_relative_to(root) for root in self._roots):
+        if self._roots and not any(path.is_relative_to(root) for root in self._roots):
             raise ScenarioError(f"'{name}' leads out of the folders")
-        return path.read_bytes()
+        return read_bytes(path)
 
 
 def _scene(path: Path, roots: Sequence[Path]) -> Any:
+    resolver = _Within(path, roots)
     if path.suffix.lower() != ".obj":
-        if not roots:
-            return trimesh.load_scene(path, process=False, allow_remote=False)
-        with path.open("rb") as file:
-            ending = path.suffix.lower()[1:]
-            return trimesh.load_scene(file, file_type=ending, resolver=_Within(path, roots), process=False)
+        with opened(path) as file:
+            return trimesh.load_scene(file, file_type=path.suffix.lower()[1:], resolver=resolver, process=False)
     # names of an old OBJ may be in any encoding; only its ASCII characters are used
-    text = io.StringIO(path.read_text(encoding="utf-8", errors="replace"))
-    options: Any = {"process": False, "split_objects": True}
-    return trimesh.load_scene(
-        text, file_type="obj", resolver=_Within(path, roots) if roots else FilePathResolver(str(path)), **options
-    )
+    text = io.StringIO(read_text(path, errors="replace"))
+    return trimesh.load_scene(text, file_type="obj", resolver=resolver, process=False, split_objects=True)
 
 
 def _check_file(path: Path, endings: Sequence[str]) -> None:
     if path.suffix.lower() not in endings:
         raise ScenarioError(f"world file '{path}' is no {', '.join(endings)}; export your world as one of them")
-    if not path.is_file():
+    if not path.exists():
         raise ScenarioError(f"world file '{path}' does not exist; paths are relative to the scenario's folder")
     try:
         size = path.stat().st_size
-        with path.open("rb") as file:
+        with opened(path) as file:
             file.read(1)
     except OSError as error:
-        raise ScenarioError(f"world file '{path}' cannot be read ({error.strerror}); check its permissions") from None
+        raise ScenarioError(f"world file '{path}' cannot be read: {error.strerror}") from None
     if not 0 < size <= MOST_BYTES:
         raise ScenarioError(f"world file '{path}' has {size} bytes; files from 1 byte to 1 GiB are read")
 

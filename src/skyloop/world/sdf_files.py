@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ExpatError, ParserCreate
 
 from skyloop_client.errors import ScenarioError
+from skyloop_client.regular_files import read_bytes
 
 MOST_BYTES = 1 << 26
 DEEPEST = 100
@@ -21,7 +22,7 @@ def read_xml(path: Path) -> Element:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ScenarioError(f"'{path}' has more than {MOST_BYTES >> 20} MiB; split it")
-        data = path.read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise ScenarioError(f"'{path}' cannot be read: {error.strerror}") from None
     try:

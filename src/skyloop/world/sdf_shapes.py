@@ -24,6 +24,7 @@ from skyloop.world.sdf_files import Folders, is_remote
 from skyloop.world.sdf_frames import numbers_of
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+from skyloop_client.regular_files import checked, read_bytes, read_text
 
 SIDES, RINGS = 32, 16
 Z_FROM_Y_UP = np.array([[1.0, 0, 0, 0], [0, 0, -1.0, 0], [0, 1.0, 0, 0], [0, 0, 0, 1.0]])
@@ -75,7 +76,7 @@ def _script(material: Element, name: str, folders: Folders, near: Path) -> Look:
     places = [path for path in found if path is not None]
     files = [file for path in places for file in (sorted(path.glob("*.material")) if path.is_dir() else [path])]
     for file in files:
-        block = _block(file.read_text(encoding="utf-8", errors="replace")[: 1 << 20], name)
+        block = _block(read_text(file, errors="replace")[: 1 << 20], name)
         if block is None:
             continue
         words = re.search(r"\bdiffuse\s+([\d.eE+-]+)\s+([\d.eE+-]+)\s+([\d.eE+-]+)", block)
@@ -159,7 +160,7 @@ class Geometries:
             if path not in self._files:
                 self._files[path] = read_parts(path, roots=self._folders.roots)
             stretch = np.diag([*scale, 1.0])
-            if path.suffix.lower() == ".dae" and b"<up_axis>Y_UP" in path.read_bytes()[:UP_AXIS_WITHIN]:
+            if path.suffix.lower() == ".dae" and b"<up_axis>Y_UP" in read_bytes(path)[:UP_AXIS_WITHIN]:
                 # the reader of COLLADA files leaves their axes as they are
                 stretch = stretch @ Z_FROM_Y_UP
             parts = [part for part in self._files[path] if wanted in ("", part.node, part.mesh)]
@@ -198,7 +199,7 @@ class Geometries:
     def _picture(self, path: Path) -> Image.Image:
         if path not in self._pictures:
             try:
-                with Image.open(path) as image:
+                with Image.open(checked(path)) as image:
                     self._pictures[path] = image.convert("RGB")
             except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
                 raise ScenarioError(

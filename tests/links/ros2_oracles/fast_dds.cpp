@@ -2,14 +2,18 @@
 //
 // Arguments: the domain, and where it is heard: "default", "localhost" (Humble with ROS_LOCALHOST_ONLY=1) or "jazzy"
 // (Jazzy with ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST). Reads lines and answers each with one line; bytes are hex:
-//   read TOPIC TYPE best|reliable|latched     -> ok
+//   read TOPIC TYPE best|reliable|latched     -> ok; or as rclpy reads: plain for `10`, sensor for qos_profile_sensor_data
 //   take TOPIC COUNT SECONDS                  -> messages with a blank between them
+//   count TOPIC COUNT SECONDS                 -> how many messages came
+//   peers                                     -> the participants it knows
 //   write TOPIC TYPE BYTES SECONDS            -> how many readers were found
 //   call SERVICE TYPE BYTES SECONDS           -> the reply
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/domain/DomainParticipantListener.hpp>
 #include <fastdds/dds/publisher/DataWriter.hpp>
 #include <fastdds/dds/publisher/Publisher.hpp>
 #include <fastdds/dds/subscriber/DataReader.hpp>
@@ -70,7 +74,9 @@ Bytes unhex(const std::string& text) {
 }
 
 DomainParticipantQos reach(const std::string& where, int domain) {
-  DomainParticipantQos quality = PARTICIPANT_QOS_DEFAULT;
+  // of the file that FASTRTPS_DEFAULT_PROFILES_FILE names, if there is one
+  DomainParticipantFactory::get_instance()->load_profiles();
+  DomainParticipantQos quality = DomainParticipantFactory::get_instance()->get_default_participant_qos();
   quality.wire_protocol().builtin.readerHistoryMemoryPolicy =
       eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   quality.wire_protocol().builtin.writerHistoryMemoryPolicy =
@@ -95,6 +101,16 @@ DomainParticipantQos reach(const std::string& where, int domain) {
   quality.transport().user_transports.push_back(udp);
   return quality;
 }
+
+// Counts the participants that it knows.
+struct Peers : DomainParticipantListener {
+  std::atomic<int> known{0};
+  void on_participant_discovery(DomainParticipant*, eprosima::fastrtps::rtps::ParticipantDiscoveryInfo&& news) override {
+    using Info = eprosima::fastrtps::rtps::ParticipantDiscoveryInfo;
+    known += news.status == Info::DISCOVERED_PARTICIPANT;
+    known -= news.status == Info::REMOVED_PARTICIPANT || news.status == Info::DROPPED_PARTICIPANT;
+  }
+};
 
 struct Client {
   DataWriter* asks;
@@ -122,8 +138,8 @@ struct Node {
   DataReader* read(const std::string& name, const std::string& type, const std::string& how) {
     DataReaderQos quality = DATAREADER_QOS_DEFAULT;
     quality.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
-    quality.history().depth = 400;
-    if (how != "best") quality.reliability().kind = RELIABLE_RELIABILITY_QOS;
+    quality.history().depth = how == "plain" ? 10 : how == "sensor" ? 5 : 400;
+    if (how != "best" && how != "sensor") quality.reliability().kind = RELIABLE_RELIABILITY_QOS;
     if (how == "latched") quality.durability().kind = TRANSIENT_LOCAL_DURABILITY_QOS;
     return subscriber->create_datareader(topic(name, type), quality);
   }
@@ -158,17 +174,17 @@ int matched(DataReader* reader) {
   return status.current_count;
 }
 
-std::string take(DataReader* reader, int count, double seconds) {
-  std::string text;
+// Returns how many messages came, and adds them to `text`, if there is one.
+int take(DataReader* reader, int count, double seconds, std::string* text) {
   int found = 0;
   wait(seconds, [&] {
     Bytes bytes;
     SampleInfo info;
     while (reader->take_next_sample(&bytes, &info) == ReturnCode_t::RETCODE_OK)
-      if (info.valid_data) text += (found++ ? " " : "") + hex(bytes);
+      if (info.valid_data && ++found && text) *text += (text->empty() ? "" : " ") + hex(bytes);
     return found >= count;
   });
-  return text;
+  return found;
 }
 
 std::string call(Client& client, Bytes question, double seconds) {
@@ -196,8 +212,9 @@ std::string call(Client& client, Bytes question, double seconds) {
 int main(int, char** arguments) {
   const int domain = std::atoi(arguments[1]);
   Node node;
-  node.participant =
-      DomainParticipantFactory::get_instance()->create_participant(domain, reach(arguments[2], domain));
+  Peers peers;
+  node.participant = DomainParticipantFactory::get_instance()->create_participant(
+      domain, reach(arguments[2], domain), &peers, StatusMask::none());
   if (!node.participant) return 1;
   node.publisher = node.participant->create_publisher(PUBLISHER_QOS_DEFAULT);
   node.subscriber = node.participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT);
@@ -212,10 +229,14 @@ int main(int, char** arguments) {
       words >> type >> more;
       node.readers[name] = node.read((name[0] == '/' ? "rt" : "") + name, type, more);
       std::cout << "ok" << std::endl;
-    } else if (verb == "take") {
+    } else if (verb == "take" || verb == "count") {
       int count = 0;
       words >> count >> seconds;
-      std::cout << take(node.readers[name], count, seconds) << std::endl;
+      std::string text;
+      const int found = take(node.readers[name], count, seconds, verb == "take" ? &text : nullptr);
+      std::cout << (verb == "take" ? text : std::to_string(found)) << std::endl;
+    } else if (verb == "peers") {
+      std::cout << peers.known << std::endl;
     } else if (verb == "write") {
       words >> type >> more >> seconds;
       if (!node.writers.count(name)) node.writers[name] = node.write("rt" + name, type);

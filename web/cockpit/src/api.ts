@@ -1,8 +1,6 @@
-// The line to the server: one socket for what is shown, HTTP for what is done.
+// The line to the server: one socket for what is shown, HTTP for what is done. The browser's cookie lets both in.
 
 import { Frame, unframed } from "./wire";
-
-const token = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
 
 export class Api {
   viewer = "";
@@ -19,7 +17,6 @@ export class Api {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
       this.wait = 500;
-      if (token) socket.send(JSON.stringify({ token }));
     };
     socket.onmessage = (event) => {
       const frame = unframed(event.data as ArrayBuffer);
@@ -68,7 +65,6 @@ export class Api {
 
   async call(path: string, body?: unknown): Promise<any> {
     const headers: Record<string, string> = { "X-Viewer": this.viewer };
-    if (token) headers["Authorization"] = `Bearer ${token}`;
     if (body !== undefined) headers["Content-Type"] = "application/json";
     const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", headers, body: body === undefined ? undefined : JSON.stringify(body) });
     const value = await answer.json().catch(() => ({}));
@@ -77,15 +73,12 @@ export class Api {
   }
 
   async world(): Promise<Frame> {
-    const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
-    const answer = await fetch("/api/world", { headers });
-    return unframed(await answer.arrayBuffer());
+    return unframed(await (await fetch("/api/world")).arrayBuffer());
   }
 
   // A file of a run folder as an address that an image or a tab can show.
   async file(root: string, run: string, name: string): Promise<string> {
-    const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
-    const answer = await fetch(`/api/runs/${encodeURIComponent(run)}/files/${encodeURIComponent(name)}?root=${root}`, { headers });
+    const answer = await fetch(`/api/runs/${encodeURIComponent(run)}/files/${encodeURIComponent(name)}?root=${root}`);
     return URL.createObjectURL(await answer.blob());
   }
 }

@@ -18,7 +18,7 @@ from skyloop_client.errors import LinkError, SkyloopError
 from skyloop_client.estimator import run_estimator
 from skyloop_client.pipe import DEFAULT_PORT
 from skyloop_client.session import ONLY, connect, fly
-from skyloop_client.user_code import load_plugin
+from skyloop_client.user_code import load_chosen
 from skyloop_client.version import __version__
 
 TREE = "skyloop_client"
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _pilot(options: argparse.Namespace) -> int:
-    flown = load_plugin(options.pilot, Path.cwd())
+    flown = load_chosen(options.pilot, Path.cwd())
     given = _options_from(options.options)
     flown = flown(**given) if inspect.isclass(flown) or given else flown
     with connect(options.connect, vehicle=options.vehicle, clock=options.clock, speed=options.speed) as session:
@@ -108,7 +108,7 @@ def _options_from(text: str) -> dict[str, object]:
 
 
 def _estimator(options: argparse.Namespace) -> int:
-    make = load_plugin(options.estimator, Path.cwd())
+    make = load_chosen(options.estimator, Path.cwd())
     how = {"vehicle": options.vehicle, "clock": options.clock, "speed": options.speed}
     with connect(options.connect, estimator=options.name or ONLY, **how) as session:
         run_estimator(session, make, lambda line: log.warning("%s", line))

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from skyloop_client.errors import LinkError
+from skyloop_client.regular_files import read_text
 
 PROGRAM = "python 1"
 """Name of the benchmark. Its number changes when the work changes."""
@@ -102,7 +103,7 @@ WORK: dict[str, Callable[[], None]] = {"interpreter": interpreter, "arithmetic":
 
 def read_calibration(path: Path) -> Calibration:
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
+        plain = json.loads(read_text(path))
         rates = {str(work): float(rate) for work, rate in plain["rates"].items()}
         if not rates or not all(math.isfinite(rate) and rate > 0.0 for rate in rates.values()):
             raise ValueError

@@ -1,12 +1,14 @@
 """User-defined parts: anything that a scenario names may come from outside as `module:Name` or `file.py:Name`.
 
-Any error of such code becomes one line with file and line number.
+Any error of such code becomes one line with file and line number. All code that a file or a request names is loaded
+here, so here it is refused too: see `without_code` and `part`.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -26,8 +28,51 @@ def is_plugin(name: object) -> bool:
     return isinstance(name, str) and ":" in name
 
 
+WHY_NOT = "SKYLOOP_NO_CODE"
+"""The environment variable that says why code is refused, in this process and in those that it starts."""
+
+
+@contextmanager
+def without_code(why: str) -> Iterator[None]:
+    """Until it ends, `module:Name` and `file.py:Name` are refused, in processes started meanwhile too."""
+    before = os.environ.get(WHY_NOT)
+    os.environ[WHY_NOT] = why
+    try:
+        yield
+    finally:
+        os.environ.pop(WHY_NOT)
+        if before is not None:
+            os.environ[WHY_NOT] = before
+
+
+def check_code_is_allowed(source: str) -> None:
+    if why := os.environ.get(WHY_NOT):
+        raise ScenarioError(f"'{source}' names code, which is not run here: {why}")
+
+
+def part(made: T) -> T:
+    """Marks a class or function of a module as one that `module:Name` may name. Subclasses are marked with it."""
+    made.is_skyloop_part = True  # type: ignore[attr-defined]
+    return made
+
+
 def load_plugin(source: str, folder: Path | None = None) -> Any:
-    """The object named by "module:Name". A module ending in .py is a file, relative to `folder`."""
+    """The object named by "module:Name". A module ending in .py is a file, relative to `folder`.
+
+    Modules hold much that is no part, such as `os:system`: there only what `part` marks can be named, or plain data."""
+    check_code_is_allowed(source)
+    found = load_chosen(source, folder)
+    is_file = source.partition(":")[0].endswith(".py")
+    if not is_file and callable(found) and getattr(found, "is_skyloop_part", False) is not True:
+        raise ScenarioError(
+            f"'{source}' is not marked as a part of skyloop; put @part of skyloop_client above it, or name its file: "
+            f"file.py:{source.partition(':')[2]}"
+        )
+    return found
+
+
+def load_chosen(source: str, folder: Path | None = None) -> Any:
+    """Like `load_plugin`, for what a person names on a command line: it need not be marked, and is never refused."""
     module_name, _, attribute = source.partition(":")
     if not module_name or not attribute:
         raise ScenarioError(f"'{source}' names no object; write module:Name or file.py:Name")

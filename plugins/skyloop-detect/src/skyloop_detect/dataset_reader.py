@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError
 from skyloop_detect.samples import MOST_HIDDEN, SMALLEST_PX, Sample
 
@@ -49,7 +50,7 @@ def read_coco(folder: Path, split: str) -> list[Sample]:
     if not files:
         raise DatasetError(f"'{folder}' has no annotations/instances_{split}.json")
     try:
-        data = json.loads(files[0].read_text(encoding="utf-8"))
+        data = json.loads(regular_files.read_text(files[0]))
         names = {int(entry["id"]): str(entry["name"]) for entry in data["categories"]}
         by_image: dict[int, list[Any]] = defaultdict(list)
         for entry in data["annotations"]:
@@ -94,7 +95,7 @@ SUFFIXES = (".jpg", ".jpeg", ".png")
 def read_voc(folder: Path, split: str) -> list[Sample]:
     path = folder / "ImageSets" / "Main" / f"{split}.txt"
     try:
-        names = [line.split()[0] for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        names = [line.split()[0] for line in regular_files.read_text(path).splitlines() if line.strip()]
     except (OSError, ValueError) as error:
         raise DatasetError(f"'{path}' cannot be read: {error}") from None
     return [_voc_sample(folder, name) for name in names]

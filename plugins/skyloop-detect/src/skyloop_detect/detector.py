@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skyloop.core.files import CACHE_FOLDER, write_whole
+from skyloop_client import part, regular_files
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError, unknown_name
 from skyloop_detect.finding import FoundBoxes, find
 from skyloop_detect.runtimes import RUNTIMES, Runtime, start_runtime
@@ -69,6 +70,7 @@ class Detector:
         return find(scores, offsets, (image.shape[0], image.shape[1]), least_score)
 
 
+@part
 def load_detector(
     model: str | Path | None = None, runtime: str = "auto", *, least_score: float = LEAST_SCORE, threads: int = 1
 ) -> Detector:
@@ -113,7 +115,7 @@ def trained_weights(name: str) -> Path:
 
 def _made_of_weights(weights: Path) -> Path:
     """The model with weights of 16 bits. It is made when it is first used, and kept in the cache."""
-    digest = hashlib.sha256(weights.read_bytes()).hexdigest()[:24]
+    digest = hashlib.sha256(regular_files.read_bytes(weights)).hexdigest()[:24]
     path = CACHE_FOLDER / "models" / f"people-fp16-{digest}.onnx"
     if not path.is_file():
         try:

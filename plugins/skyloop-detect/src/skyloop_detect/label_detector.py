@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveFloat
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.random_key import stream_key
 from skyloop_client.messages import Array, Label
@@ -34,17 +35,17 @@ class LabelDetectorConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    half_contrast: PositiveFloat = 6.0
+    half_contrast: quantities.Positive = 6.0
     """C50, levels of 255: with this contrast every second person is found."""
-    half_cycles: PositiveFloat = 2.0
+    half_cycles: quantities.Positive = 2.0
     """N50, line pairs: of this size every second person is found."""
-    edge_px: NonNegativeFloat = 0.5
+    edge_px: quantities.NonNegative = 0.5
     """px, one sigma of each edge of a box."""
-    edge_share: NonNegativeFloat = 0.03
+    edge_share: quantities.NonNegative = 0.03
     """The share of the box's height that is added to it."""
-    false_boxes: NonNegativeFloat = 0.02
+    false_boxes: quantities.NonNegative = 0.02
     """Boxes with nobody in them, per image."""
-    steadiness: PositiveFloat = 0.5
+    steadiness: quantities.Positive = 0.5
     """The share of chance that stays the same for a second, 0 to 1: a detector that misses somebody in one image is
     likely to miss them in the next."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError, MissingExtra, SetupError
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ class OpenVinoRuntime:
         self._core = openvino.Core()
         self._path = path
         try:
-            model = self._core.read_model(path)
-        except RuntimeError as error:
+            model = self._core.read_model(regular_files.checked(path))
+        except (OSError, RuntimeError) as error:
             raise _no_model(path, error) from None
         self.classes = read_onnx(path)[1]
         _check_names([port.any_name for port in (*model.inputs, *model.outputs)], path)
@@ -82,7 +83,9 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         try:
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=list(providers))
+            self._session = onnxruntime.InferenceSession(
+                str(regular_files.checked(path)), options, providers=list(providers)
+            )
         except Exception as error:
             # its errors have no class of their own in common
             raise _no_model(path, error) from None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError, unknown_name
 
 CLASSES: Final = ("person", "car", "forklift", "bench", "marker")
@@ -62,7 +63,7 @@ def classes_of(samples: Sequence[Sample], wanted: Sequence[str] = ()) -> tuple[s
 def read_image(path: os.PathLike[str]) -> NDArray[np.uint8]:
     """(height, width, 3) red, green, blue."""
     try:
-        with Image.open(path) as image:
+        with Image.open(regular_files.checked(path)) as image:
             return np.asarray(image.convert("RGB"))
     except FileNotFoundError:
         raise DatasetError(f"'{path}' does not exist") from None

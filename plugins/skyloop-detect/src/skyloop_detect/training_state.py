@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from skyloop.core.files import write_whole
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError
 from skyloop_detect.network import Network
 from skyloop_detect.weights import load_tensors, save_tensors
@@ -94,7 +95,7 @@ def save_state(folder: Path, trained: Trained, classes: tuple[str, ...], seconds
 def load_state(folder: Path, trained: Trained, classes: tuple[str, ...]) -> float:
     """Go on where a training stopped. Returns the seconds that it took so far."""
     try:
-        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        state = json.loads(regular_files.read_text(folder / STATE))
         differing = {k for k, v in asdict(trained.options).items() if state["options"].get(k) != v}
         if tuple(state["classes"]) != classes or differing:
             what = ", ".join(sorted(differing)) or "classes"

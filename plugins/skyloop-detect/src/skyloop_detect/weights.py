@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from skyloop.core.files import write_whole
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError, MissingExtra
 from skyloop_detect.detector import trained_weights
 from skyloop_detect.network import Network
@@ -27,7 +28,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(regular_files.checked(path), framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise DatasetError(f"'{path}' is no safetensors file ({error})") from None

@@ -44,7 +44,7 @@ Logic = Annotated[
 ]
 
 
-@app.command()
+@app.command(opens_code=True)
 def land(
     *,
     scenario: Annotated[str, typer.Argument()] = "landing",

@@ -6,8 +6,9 @@ import math
 from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeFloat, PositiveFloat
+from pydantic import BaseModel, ConfigDict, Field
 
+from skyloop.core import quantities
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.keyed_random import KeyedRandom
 from skyloop.core.random_key import stream_key
@@ -62,9 +63,9 @@ class LandingStart(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    position: tuple[FiniteFloat, FiniteFloat, PositiveFloat]
+    position: tuple[quantities.Place, quantities.Place, quantities.Height]
     """m, in world axes; the third is the height above the point of take-off."""
-    yaw_deg: FiniteFloat = 0.0
+    yaw_deg: quantities.Degrees = 0.0
     """Heading, counter-clockwise from east."""
 
 
@@ -73,28 +74,28 @@ class LandingPilotConfig(PilotConfig):
 
     kind: Literal["landing"] = "landing"
     """The kind of pilot."""
-    rate_hz: PositiveFloat = 60.0
+    rate_hz: quantities.Hertz = 60.0
     """Calls per second of simulated time. It acts on each image, so this should be no less than the camera's rate."""
     camera: str = "down"
     """The camera that looks down: 1280 × 720 px, 90°, in colour or grey."""
     rangefinder: str = "range"
     """The rangefinder that looks down beside the camera."""
-    takeoff_altitude: PositiveFloat = 2.0
+    takeoff_altitude: quantities.Height = 2.0
     """m, the height above the point of take-off."""
-    marker_near: tuple[FiniteFloat, FiniteFloat] = (6.0, 0.0)
+    marker_near: tuple[quantities.Place, quantities.Place] = (6.0, 0.0)
     """m, the approximate position of the marker, world axes. Only the random start uses it; the landing does not."""
     start: LandingStart | None = None
     """Where the landing begins. Left out, it is random as in the paper: 5 to 10 m high, beside the marker by up to a
     third of the height in x and half of it in y, with any heading."""
-    start_seed: int | None = Field(None, ge=0)
+    start_seed: int | None = Field(None, ge=0, lt=1 << 63)
     """The seed of the random start. Left out, it is the scenario's."""
-    settle: NonNegativeFloat = 1.0
+    settle: quantities.Instant = 1.0
     """s, the time of hover at the start before the landing begins."""
     rules: Literal["touchdown", "published"] = "touchdown"
     """How ring, square and rectangle are distinguished. `published` is the paper's, which ends at 4 m."""
     control: LandingControlConfig = LandingControlConfig()
     """Gains and limits, and which parts of the landing are as published."""
-    monitor_hz: NonNegativeFloat = 0.0
+    monitor_hz: quantities.NonNegative = 0.0
     """Images per second on the stream `landing/monitor`: the camera's image at half its size, with the figures, the
     marker and the command drawn on it. 0: none. A run folder keeps every image, 0.7 MB each."""
     on_give_up: Literal["home", "hover"] = "home"

@@ -15,6 +15,7 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from skyloop.core.quantities import MOST
 from skyloop_client.schema import STAMP, field_notes, parse_note
 
 REQUIRED = "required"
@@ -204,7 +205,9 @@ def model_word(model: type[BaseModel]) -> str:
 def _sequence(arguments: tuple[object, ...], limits: tuple[object, ...]) -> str:
     kinds = [type_words(part) for part in arguments if part is not Ellipsis]
     words = kinds[0] if kinds else "anything"
-    if len(kinds) == len(arguments) and len(set(kinds)) == 1 and len(kinds) > 1:
+    if len(kinds) == len(arguments) > 1:
+        # a place has two bounds for its level, and another for its height
+        words = words if len(set(kinds)) == 1 else words.partition(" ")[0]
         return f"{len(kinds)} {_plural(words)}"
     bounds = {type(limit): limit for limit in _flat(limits)}
     low = bounds[MinLen].min_length if MinLen in bounds else None
@@ -225,7 +228,8 @@ def _flat(limits: tuple[object, ...]) -> list[Any]:
 
 
 def _limits(limits: tuple[object, ...]) -> str:
-    bounds = {type(limit): limit for limit in _flat(limits)}
+    # the widest bounds only catch slips
+    bounds = {type(limit): limit for limit in _flat(limits) if limit not in (Le(MOST), Ge(-MOST))}
     low = bounds[Gt].gt if Gt in bounds else bounds[Ge].ge if Ge in bounds else None
     high = bounds[Lt].lt if Lt in bounds else bounds[Le].le if Le in bounds else None
     if low is not None and high is not None:

@@ -101,7 +101,7 @@ class Sensors:
         far = sample.max_range
         return {
             "time_stamp": sample.t_ns,
-            "distance": far if math.isnan(sample.distance) else sample.distance,
+            "distance": far if math.isnan(sample.distance) else max(sample.distance, sample.min_range),
             "min_distance": sample.min_range,
             "max_distance": far,
             "relative_pose": _mounted(info),

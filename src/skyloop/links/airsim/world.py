@@ -180,7 +180,7 @@ class WorldMethods:
         return bool(hits.distance[0] > length - CLEAR_M)
 
     def simCreateVoxelGrid(self, position: Map, x: int, y: int, z: int, res: float, of: str) -> bool:
-        """Writes a binvox file. Only clients on the server's machine may call this."""
+        """Writes a binvox file. Only clients on the server's machine may call this, and it replaces no other file."""
         if not self._server.caller.name.startswith("127."):
             raise LinkError("files are written for clients on the server's own machine only")
         size, voxel = np.array([number_of(side) for side in (x, y, z)]), number_of(res, "res")
@@ -194,8 +194,11 @@ class WorldMethods:
         )
         taken = self._server.editor.occupied(corners.min(axis=0), corners.max(axis=0), voxel)
         # from east, north, up to north, east, down
+        path = Path(str(of))
+        if path.suffix != ".binvox" or (path.exists() and not path.is_file()):
+            raise LinkError(f"'{of}' is no file for a grid; name one that ends with .binvox")
         try:
-            Path(str(of)).write_bytes(binvox(taken.transpose(1, 0, 2)[:, :, ::-1], size))
+            path.write_bytes(binvox(taken.transpose(1, 0, 2)[:, :, ::-1], size))
         except OSError as error:
             raise LinkError(f"cannot write '{of}': {error.strerror}") from None
         return True

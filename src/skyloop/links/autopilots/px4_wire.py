@@ -335,14 +335,15 @@ class Wire:
         return self._packed(message)
 
     def distance(self, t_us: int, sample: RangeSample, mount: Mount, number: int = 0) -> bytes:
-        """DISTANCE_SENSOR, in whole cm. With nothing in range it is 1 cm beyond the range and marked invalid."""
+        """DISTANCE_SENSOR, in whole cm. What is out of range is 1 cm beyond its end and marked invalid."""
         beam = rotate(mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))
         orientation = max(ORIENTATIONS, key=lambda way: float(beam @ np.array(ORIENTATIONS[way])))
-        seen = not math.isnan(sample.distance)
-        farthest = _unsigned(sample.max_range * 1e2, 16)
-        distance = _unsigned(sample.distance * 1e2, 16) if seen else min(farthest + 1, 65535)
+        seen = math.isfinite(sample.distance)
+        nearest, farthest = (_unsigned(limit * 1e2, 16) for limit in (sample.min_range, sample.max_range))
+        beyond = min(farthest + 1, 65535) if math.isnan(sample.distance) else max(nearest - 1, 0)
+        distance = _unsigned(sample.distance * 1e2, 16) if seen else beyond
         message = self._dialect.MAVLink_distance_sensor_message(
-            t_us // 1000, _unsigned(sample.min_range * 1e2, 16), farthest, distance, 0, number, orientation, 255,
+            t_us // 1000, nearest, farthest, distance, 0, number, orientation, 255,
             signal_quality=100 if seen else 1,
         )  # fmt: skip
         return self._packed(message)

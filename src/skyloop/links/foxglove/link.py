@@ -75,12 +75,6 @@ class Newcomers(ServerListener):  # type: ignore[misc, unused-ignore]
         self.topics.add(channel.topic)
 
 
-def has(record: object, field: str) -> bool:
-    """Whether a field of a record, such as an image or a list of labels, is there and not empty."""
-    value = getattr(record, field)
-    return value is not None and len(value) > 0
-
-
 class FoxgloveLink(Onlooker):
     """Built before the world, so that a port in use is reported at once.
 
@@ -161,7 +155,7 @@ class FoxgloveLink(Onlooker):
             while topic in taken and topic != "/tf":
                 topic += "_"
             views.append((topic, view))
-            if not view.needs and topic not in self._channels and not self._closed:
+            if topic not in self._channels and not self._closed:
                 self._open(topic, view.kind, info.message)
 
     def _open(self, topic: str, kind: str, record: str = "") -> None:
@@ -183,8 +177,6 @@ class FoxgloveLink(Onlooker):
         info, now_ns = bus.infos[message.stream], message.arrival_ns
         self._tell_time(now_ns)
         for topic, view in self._views[message.stream]:
-            if topic not in self._channels and has(message.data, view.needs):
-                self._open(topic, view.kind)
             self._log(topic, now_ns, partial(payload, view, info, message.data))
         if isinstance(message.data, VehicleState):
             self._tracks.add(info, message.data)

@@ -240,7 +240,8 @@ OWN: dict[str, tuple[View, ...]] = {
 
 
 def views_of(info: StreamInfo) -> list[View]:
-    shown = {view.topic: view for view in (*VIEWS.get(info.message, ()), *OWN.get(info.message, ()))}
+    known = (*VIEWS.get(info.message, ()), *OWN.get(info.message, ()))
+    shown = {view.topic: view for view in known if view.is_in(info)}
     if "fx" not in info.details:
         shown.pop("/{}/camera_info", None)
     if is_plotted(info.message):

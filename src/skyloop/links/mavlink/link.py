@@ -156,6 +156,7 @@ class MavlinkLink(Link):
         self._video = VideoServer(host, number, [camera.info.name for camera in cameras], port.bus, shown)
         for camera in cameras:
             camera.video_uri = self._video.uri(camera.info.name)
+            log.info("video of %s: %s", camera.info.name, camera.video_uri)
 
     @property
     def over(self) -> bool | None:

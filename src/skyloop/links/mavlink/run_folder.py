@@ -13,6 +13,7 @@ from skyloop.links.mavlink.dialect import MavMessage, Send, mavlink, sender_of
 from skyloop.links.mavlink.system import System
 from skyloop.links.mavlink.wire import E7, PX4_MODES, heading_from_yaw
 from skyloop.recording.ulog import ULogWriter
+from skyloop_client.regular_files import opened, read_bytes
 
 HEAD = struct.Struct("<HBBBBBxI")
 """Sequence number, session, opcode, size, requested opcode, burst complete, offset."""
@@ -89,7 +90,7 @@ class FileServer:
         for burst in list(self._bursts):
             most = CHUNKS_PER_TICK * burst.size
             try:
-                with burst.path.open("rb") as file:
+                with opened(burst.path) as file:
                     file.seek(burst.offset)
                     data = file.read(most + 1)
             except OSError:
@@ -125,7 +126,7 @@ class FileServer:
             case x if x == OPEN:
                 return self._open(self._path(data))
             case x if x == READ:
-                with self._open_file(session).open("rb") as file:
+                with opened(self._open_file(session)) as file:
                     file.seek(offset)
                     found = file.read(min(size, MOST_DATA))
                 if not found:
@@ -133,7 +134,7 @@ class FileServer:
                 return session, found
             case x if x == CRC:
                 # as in PX4: the CRC starts with 0 and is not inverted at the end
-                content = self._path(data).read_bytes()
+                content = read_bytes(self._path(data))
                 return session, struct.pack("<I", zlib.crc32(content, 0xFFFFFFFF) ^ 0xFFFFFFFF)
             case _:
                 raise _RefusedError(UNKNOWN)
@@ -328,7 +329,7 @@ class FlightLogs:
     def _send_on(self) -> None:
         """Send the next bytes of the running downloads. An empty message ends a download."""
         for number, (send, path, first, end) in list(self._downloads.items()):
-            with path.open("rb") as file:
+            with opened(path) as file:
                 file.seek(first)
                 data = file.read(min(LOG_CHUNKS_PER_TICK * CHUNK, max(end - first, 0)))
             for k in range(0, len(data), CHUNK) or [0]:

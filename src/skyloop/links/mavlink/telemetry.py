@@ -144,7 +144,7 @@ def altitude(of: Telemetry) -> MavMessage:
     up = -system.geography.local_ned(system.state.position)[2]
     found = of.sample("RangeSample")
     looks_down = found is not None and rotate(found[0].mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))[2] < -0.9
-    clearance = found[1].distance if found is not None and looks_down else NAN
+    clearance = found[1].distance if found is not None and looks_down and math.isfinite(found[1].distance) else NAN
     return mavlink.MAVLink_altitude_message(
         of.us, above_sea, above_sea, up, above_sea - system.home_altitude, NAN, clearance
     )

@@ -6,6 +6,7 @@ client is ready. A slow client gets fewer images and delays no other."""
 from __future__ import annotations
 
 import io
+import secrets
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
@@ -63,6 +64,8 @@ class VideoServer:
     def __init__(self, host: str, port: int, streams: Iterable[str], bus: Bus, shown: str = "") -> None:
         """`shown` is the address that clients get. The default is `host`."""
         self._newest = {name: _Newest() for name in streams}
+        # pages of other sites, and whoever else reaches the port, do not know it
+        self._token = secrets.token_urlsafe(24)
         self._watchers = threading.BoundedSemaphore(MOST_WATCHERS)
         self._ended = False
         server = self
@@ -90,7 +93,8 @@ class VideoServer:
             bus.on(name, newest.put)
 
     def uri(self, stream: str) -> str:
-        return f"http://{self._host}:{self.port}/{stream}"
+        """With a token, for clients that only take an address."""
+        return f"http://{self._host}:{self.port}/{stream}?token={self._token}"
 
     def close(self) -> None:
         """It may be called twice."""
@@ -102,7 +106,11 @@ class VideoServer:
         self._thread.join(timeout=2.0)
 
     def _serve(self, request: BaseHTTPRequestHandler) -> None:
-        newest = self._newest.get(request.path.strip("/"))
+        path, _, query = request.path.partition("?")
+        if not secrets.compare_digest(query.encode(), f"token={self._token}".encode()):
+            request.send_error(401, "take the whole address, with its token")
+            return
+        newest = self._newest.get(path.strip("/"))
         if newest is None:
             request.send_error(404, f"cameras: {', '.join(self._newest)}")
             return

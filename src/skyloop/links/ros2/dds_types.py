@@ -57,13 +57,19 @@ def _idl_type(about: Any) -> object:
 # first our own module, which says in one line what is missing without Cyclone
 
 
-Quality = Literal["sensor", "state", "newest", "latched", "order", "stream", "estimate", "whole"]
+Quality = Literal[
+    "sensor", "large", "lossy", "state", "newest", "latched", "order", "stream", "estimate", "answers", "whole"
+]
 NO_WAIT = Policy.Reliability.Reliable(0)
 """A reader that does not keep up loses messages; the simulation never waits for it."""
 PLAIN_CDR = Policy.DataRepresentation(use_cdrv0_representation=True)
 BY_QUALITY: dict[Quality, tuple[object, ...]] = {
-    # rmw's sensor data
-    "sensor": (Policy.Reliability.BestEffort, Policy.History.KeepLast(5), Policy.Durability.Volatile),
+    # what is kept for a reader that lost something: a second of an IMU, and 10 images, which are megabytes. With the
+    # last so many, Cyclone never refuses a message for the sake of a reader that has stopped
+    "sensor": (NO_WAIT, Policy.History.KeepLast(200), Policy.Durability.Volatile),
+    "large": (NO_WAIT, Policy.History.KeepLast(10), Policy.Durability.Volatile),
+    # rmw's sensor data, for sensors if the user says so
+    "lossy": (Policy.Reliability.BestEffort, Policy.History.KeepLast(5), Policy.Durability.Volatile),
     # rmw's default
     "state": (NO_WAIT, Policy.History.KeepLast(10), Policy.Durability.Volatile),
     # such as the clock
@@ -79,6 +85,8 @@ BY_QUALITY: dict[Quality, tuple[object, ...]] = {
     "order": (NO_WAIT, Policy.History.KeepLast(16), Policy.Durability.Volatile),
     "estimate": (Policy.Reliability.BestEffort, Policy.History.KeepLast(16), Policy.Durability.Volatile),
     "stream": (Policy.Reliability.BestEffort, Policy.History.KeepLast(1), Policy.Durability.Volatile),
+    # answers that time waits for: none may take the place of another
+    "answers": (Policy.Reliability.BestEffort, Policy.History.KeepLast(1000), Policy.Durability.Volatile),
 }  # fmt: skip
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from skyloop.core.plugins import Registry
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate, Summary
+from skyloop.links.ros2.dds_types import Quality
+from skyloop.links.ros2.neighbours import Neighbours
 from skyloop.links.ros2.orders import VehicleOrders
-from skyloop.links.ros2.participant import Participant, Taken
+from skyloop.links.ros2.parameters import Parameters, Value
+from skyloop.links.ros2.participant import Participant
 from skyloop.links.ros2.publications import Publications
+from skyloop.links.ros2.rtps.server import Taken
 from skyloop.links.ros2.services import Services
 from skyloop.links.ros2.settings import Ros2Settings, settings_from
 from skyloop.links.ros2.simulation_services import SimulationServices, WorldFacts
@@ -46,6 +50,10 @@ class Ros2Config(LinkConfig):
 
     lockstep: str | None = None
     """TOPIC or TOPIC@HZ: simulated time waits for a message on this topic, so many per second. Default: 50."""
+    namespace: str = ""
+    """A name before all topics and services, and of the node: two simulators then share a domain."""
+    sensor_qos: Literal["reliable", "best_effort"] = "reliable"
+    """reliable: what a subscriber lost is sent again, if it is still among the newest; best_effort: it is not."""
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         """The environment's variables of ROS 2 say who may hear it."""
@@ -53,7 +61,15 @@ class Ros2Config(LinkConfig):
             (name, (world.__doc__ or "").strip().split("\n")[0]) for name, world in WORLDS.loadable().items()
         )
         world = WorldFacts(scenario.world.name, worlds)
-        return [Ros2Link(inbox, settings_from(os.environ), lockstep=self.lockstep, world=world)]
+        facts: dict[str, Value] = {
+            "scenario": scenario.name, "seed": scenario.seed, "duration": scenario.duration,
+            "world": scenario.world.name,
+        }  # fmt: skip
+        if scenario.wind.kind == "field":
+            facts["wind"] = "computed by a class of the scenario"
+        settings = settings_from(os.environ, self.namespace)
+        lossy = self.sensor_qos == "best_effort"
+        return [Ros2Link(inbox, settings, lockstep=self.lockstep, world=world, facts=facts, lossy=lossy)]
 
 
 class Ros2Link(Link):
@@ -68,9 +84,11 @@ class Ros2Link(Link):
         *,
         lockstep: str | None = None,
         world: WorldFacts | None = None,
+        facts: Mapping[str, Value] | None = None,
+        lossy: bool = False,
     ) -> None:
-        """`lockstep`: TOPIC or TOPIC@HZ."""
-        self._world = world or WorldFacts()
+        """`lockstep`: TOPIC or TOPIC@HZ. `facts`: parameters that can only be read. `lossy`: best-effort sensors."""
+        self._world, self._facts, self._lossy = world or WorldFacts(), facts or {}, lossy
         self._wanted = None if lockstep is None else parsed(lockstep)
         self.lockstep: Lockstep | None = None
         self._inbox = inbox
@@ -95,37 +113,43 @@ class Ros2Link(Link):
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
         self._port, self._gate = port, link_gate
-        self.publications = Publications(self.participant, port, set(port.user_streams.outside))
-        self.services = Services(self.participant.server, self._queued)
+        self.participant.wait_ready()
+        self.publications = Publications(self.participant, port, set(port.user_streams.outside), lossy=self._lossy)
+        self.services = Services(self.participant.server, self._queued, self.participant.settings.full)
+        if self._wanted is not None:
+            self.lockstep = self._lockstep(*self._wanted)
         alone = len(port.vehicles) == 1
         for name, vehicle in port.vehicles.items():
             vehicle.announce_link()
-            orders = VehicleOrders(port, name, self.participant, self.services, self._queued)
+            orders = VehicleOrders(port, name, self.services, self._read)
             orders.open([topic_of(name), *([""] if alone else [])], topic_of(self.publications.mavros(name)[1:]))
         self.control = SimulationServices(port, self.services, self.participant, self.pauses, self._world)
-        if self._wanted is not None:
-            self._keep_step(*self._wanted)
+        Parameters(port, link_gate, self.services, self.participant, self._facts)
+        if self.lockstep is not None and self.lockstep.topic not in self.participant.kinds_read:
+            known = ", ".join(sorted(self.participant.kinds_read))
+            raise LinkError(f"--ros2-lockstep {self.lockstep.topic}: commands come on {known}")
+        self.neighbours = Neighbours(self.participant)
         self.participant.tell_graph()
 
-    def _keep_step(self, topic: str, rate: Rate) -> None:
-        """Listen to a topic that is taken as a command already, and let time wait for its messages."""
-        kind = self.participant.kind_read(topic)
-        if kind is None:
-            known = ", ".join(sorted(self.participant.topics_read))
-            raise LinkError(f"--ros2-lockstep {topic}: commands come on {known}")
-
+    def _lockstep(self, topic: str, rate: Rate) -> Lockstep:
         def lost() -> None:
             log.warning("ROS 2: nobody answers on %s; time goes on without", topic)
             for vehicle in self._port.vehicles.values():
                 vehicle.tell(EventKind.LOST, f"nobody answers on {topic}")
 
-        self.lockstep = Lockstep(topic, rate, lambda: self.participant.is_heard(topic), lost)
+        return Lockstep(topic, rate, lambda: self.participant.is_heard(topic), lost)
+
+    def _read(self, topic: str, kind: str, quality: Quality, taken: Taken) -> None:
+        """Messages on the topic that time waits for are obeyed one at each of its instants."""
         keep = self.lockstep
+        if keep is not None and keep.topic == self.participant.settings.full(topic):
+            obey = taken
 
-        def answered(data: bytes, sender: object) -> None:
-            keep.answer(stamp_of(kind, data), self._port.now_ns)
+            def taken(data: bytes, sender: object) -> None:
+                keep.answer(stamp_of(kind, data), lambda: obey(data, sender))
 
-        self.participant.also(topic, self._queued(answered))
+            quality = "answers"
+        self.participant.reader(topic, kind, quality, self._queued(taken))
 
     def stop_at(self, t_ns: int) -> int:
         stop = self.publications.next_tick(self.pauses.stop_at(t_ns))
@@ -147,6 +171,7 @@ class Ros2Link(Link):
         if again:
             self._told = now
             self.participant.tell_graph()
+            self.neighbours.look()
         self.publications.tell_time(again=again and (self.pauses.paused or self.lockstep is not None))
         if self.pauses.is_stepping:
             self.publications.tell_clock(self._port.now_ns)
@@ -167,7 +192,9 @@ class Ros2Link(Link):
             "calls": self.services.calls,
         }  # fmt: skip
         if self.lockstep is not None:
-            found["lockstep"] = {"answers": self.lockstep.answers, "waited_s": self.lockstep.waited_s}
+            found["lockstep"] = {
+                "answers": self.lockstep.answers, "surplus": self.lockstep.surplus, "waited_s": self.lockstep.waited_s,
+            }  # fmt: skip
         return found
 
     # ---- what comes in

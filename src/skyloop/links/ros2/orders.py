@@ -9,7 +9,7 @@ import numpy as np
 
 from skyloop.core.frames import matrix_from_quat, rotate, yaw_from_quat
 from skyloop.links.ros2.dds_types import Quality
-from skyloop.links.ros2.participant import Participant, Taken
+from skyloop.links.ros2.rtps.server import Taken
 from skyloop.links.ros2.services import Fields, Services, refusal
 from skyloop.recording.ros2.tf_frames import WORLD
 from skyloop.recording.ros2.types import RosMessage, decode
@@ -97,12 +97,12 @@ class VehicleOrders:
         self,
         port: SimulationPort,
         vehicle: str,
-        participant: Participant,
         services: Services,
-        queued: Callable[[Taken], Taken],
+        read: Callable[[str, str, Quality, Taken], None],
     ) -> None:
+        """`read` opens a topic: its name, its type, its quality, and who gets its messages."""
         self._port, self._vehicle = port, port.vehicle(vehicle)
-        self._participant, self._services, self._queued = participant, services, queued
+        self._services, self._read = services, read
         self._track: Track | None = None
         self._following = False
         self._told: set[str] = set()
@@ -112,7 +112,8 @@ class VehicleOrders:
         own = namespaces[0]
         listen = self._listen
         listen(f"{own}/cmd_vel", "geometry_msgs/msg/Twist", "stream", lambda twist: self._fly(twist, "body"))
-        listen(f"{own}/cmd_vel_stamped", "geometry_msgs/msg/TwistStamped", "stream", self._twist_stamped)
+        for topic in (f"{own}/cmd_vel", f"{own}/cmd_vel_stamped"):
+            listen(topic, "geometry_msgs/msg/TwistStamped", "stream", self._twist_stamped)
         for space in namespaces:
             listen(f"{space}/goal_pose", "geometry_msgs/msg/PoseStamped", "order", self._goal)
         trajectory = "trajectory_msgs/msg/MultiDOFJointTrajectory"
@@ -151,7 +152,7 @@ class VehicleOrders:
             if why:
                 self._complain(f"{topic}: {why}")
 
-        self._participant.reader(topic, kind, quality, self._queued(taken))
+        self._read(topic, kind, quality, taken)
 
     def _complain(self, line: str) -> None:
         if line not in self._told and len(self._told) < MOST_TOLD:

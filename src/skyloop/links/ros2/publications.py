@@ -25,7 +25,7 @@ from skyloop.recording.ros2.types import (
     rosgraph_msgs,
     std_msgs,
 )
-from skyloop.recording.ros2.views import View, check_topics, mounts, views_of
+from skyloop.recording.ros2.views import View, check_topics, is_latched, mounts, views_of
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehicleGeometry, VehiclePort
 from skyloop_client.messages import Array, Estimate, Message, VehicleState
@@ -166,13 +166,20 @@ SLOW_NS = NS_PER_S
 """Simulated time between two messages of paths, diagnostics and MAVROS's state."""
 TRACK_STEP, TRACK_POINTS = 0.2, 2000
 """m between two points of a flown path, and how many are kept."""
-FROM_SENSORS = {
-    "sensor_msgs/msg/Image", "sensor_msgs/msg/CameraInfo", "sensor_msgs/msg/CompressedImage",
-    "sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Imu", "sensor_msgs/msg/NavSatFix", "sensor_msgs/msg/MagneticField",
-    "sensor_msgs/msg/FluidPressure", "sensor_msgs/msg/Range", "radar_msgs/msg/RadarScan",
+LARGE = {
+    "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage", "sensor_msgs/msg/PointCloud2",
     "std_msgs/msg/Float32MultiArray",
 }  # fmt: skip
-LATCHED = {"nav_msgs/msg/OccupancyGrid", "tf2_msgs/msg/TFMessage"}
+SMALL = {
+    "sensor_msgs/msg/CameraInfo",
+    "sensor_msgs/msg/Imu",
+    "sensor_msgs/msg/NavSatFix",
+    "sensor_msgs/msg/MagneticField",
+    "sensor_msgs/msg/FluidPressure",
+    "sensor_msgs/msg/Range",
+    "radar_msgs/msg/RadarScan",
+}
+"""What sensors measure, by the size of its messages."""
 MAVROS_COPIES = {
     "ImuSample": "imu/data_raw", "GnssFix": "global_position/raw/fix", "BatteryState": "battery",
     "MagnetometerSample": "imu/mag", "BarometerSample": "imu/static_pressure",
@@ -180,17 +187,13 @@ MAVROS_COPIES = {
 """By record: the topic under mavros/ that carries the first such stream of a vehicle too."""
 
 
-def quality_of(topic: str, kind: str) -> Quality:
-    if kind in FROM_SENSORS:
-        return "sensor"
-    return "latched" if kind in LATCHED and topic != "/tf" else "state"
-
-
 class Publications:
-    def __init__(self, participant: Participant, port: SimulationPort, silent: set[str]) -> None:
-        """`silent`: streams that come from ROS themselves and are not sent back."""
+    def __init__(
+        self, participant: Participant, port: SimulationPort, silent: set[str], *, lossy: bool = False
+    ) -> None:
+        """`silent`: streams that come from ROS themselves and are not sent back. `lossy`: sensors are best effort."""
         self._participant, self._port = participant, port
-        self._silent = silent
+        self._silent, self._lossy = silent, lossy
         check_topics(port.bus.infos)
         self._writers: dict[str, tuple[Writer, str]] = {}
         """By topic, with its type."""
@@ -234,8 +237,15 @@ class Publications:
 
     def _open(self, topic: str, kind: str, quality: Quality | None = None) -> None:
         if topic not in self._writers:
-            writer = self._participant.writer(topic, kind, quality or quality_of(topic, kind))
+            writer = self._participant.writer(topic, kind, quality or self._quality_of(topic, kind))
             self._writers[topic] = (writer, kind)
+
+    def _quality_of(self, topic: str, kind: str) -> Quality:
+        if is_latched(topic, kind):
+            return "latched"
+        if kind in LARGE or kind in SMALL:
+            return "lossy" if self._lossy else "large" if kind in LARGE else "sensor"
+        return "state"
 
     def _watch(self, info: StreamInfo) -> None:
         """Open the topics of a stream."""
@@ -269,7 +279,7 @@ class Publications:
         for topic, view in self._by_stream[info.name]:
             wanted = [one for one in (topic, self._copies.get(topic, "")) if self.wants(one)]
             if not wanted:
-                if quality_of(topic, view.kind) == "latched":
+                if is_latched(topic, view.kind):
                     self._unsent[info.name] = message
                 continue
             self._unsent.pop(info.name, None)
@@ -352,7 +362,7 @@ class Publications:
         static = mounts(infos.values(), now_ns)
         self._writers["/tf_static"][0].send(encode(static))
         for vehicle in self._port.vehicles.values():
-            frames = [one for one in static.transforms if one.child_frame_id.startswith(f"{vehicle.name}/")]
+            frames = [one for one in static.transforms if one.header.frame_id.startswith(f"{vehicle.name}/")]
             text = urdf_of(vehicle.name, vehicle.geometry, frames)
             for name in (topic_of(f"{vehicle.name}/robot_description"), "/robot_description"):
                 if name in self._writers:

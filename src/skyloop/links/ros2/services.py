@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from skyloop.links.ros2.dds_types import dds_name
-from skyloop.links.ros2.participant import Taken
-from skyloop.links.ros2.rtps.server import Caller, ServiceServer
+from skyloop.links.ros2.rtps.server import Caller, ServiceServer, Taken
 from skyloop.recording.ros2.types import STORE, RosMessage, decode, encode, type_hash
 from skyloop_client.errors import SkyloopError
 
@@ -22,14 +21,16 @@ Answer = Callable[[RosMessage, Reply], None]
 
 
 class Services:
-    def __init__(self, server: ServiceServer, queued: Callable[[Taken], Taken]) -> None:
-        """`queued` makes a function for the reading thread of one for the simulation's."""
-        self._server, self._queued = server, queued
+    def __init__(
+        self, server: ServiceServer, queued: Callable[[Taken], Taken], full: Callable[[str], str] = str
+    ) -> None:
+        """`queued` makes a function for the reading thread of one for the simulation's. `full` adds the namespace."""
+        self._server, self._queued, self._full = server, queued, full
         self.calls = self.failed = 0
 
     def serve(self, name: str, kind: str, answer: Answer) -> None:
         """A service such as /drone/arm of a kind such as std_srvs/srv/SetBool."""
-        kinds = (f"{kind}_Request", f"{kind}_Response")
+        name, kinds = self._full(name), (f"{kind}_Request", f"{kind}_Response")
         built = STORE.types[kinds[1]]
 
         def asked(data: bytes, caller: Caller) -> None:

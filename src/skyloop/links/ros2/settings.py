@@ -5,8 +5,10 @@ DDS by itself speaks to the whole network. Here the interface, the domain and th
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 from xml.sax.saxutils import quoteattr
@@ -15,6 +17,9 @@ from skyloop_client.errors import LinkError
 
 Reach = Literal["LOCALHOST", "SUBNET", "OFF", "SYSTEM_DEFAULT"]
 REACHES: tuple[Reach, ...] = ("LOCALHOST", "SUBNET", "OFF", "SYSTEM_DEFAULT")
+NAMESPACE = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
+FOR_ALL_NODES = ("/parameter_events",)
+"""Topics that have no namespace in any node."""
 HIGHEST_DOMAIN = 232
 """The ports of a higher one do not exist."""
 MOST_PARTICIPANTS = 99
@@ -25,7 +30,9 @@ LOOPBACK_BYTES = 65000
 """Of one datagram on loopback, which has no Ethernet frames: an image then takes 4 instead of 160."""
 
 
-LOOPBACK = '<NetworkInterface address="127.0.0.1" multicast="true"/>'
+LOOPBACK_ADDRESS, GROUP = "127.0.0.1", "239.255.0.1"
+"""The second one is where participants announce themselves."""
+LOOPBACK = f'<NetworkInterface address="{LOOPBACK_ADDRESS}" multicast="true"/>'
 NETWORK = '<NetworkInterface autodetermine="true"/>'
 
 
@@ -35,6 +42,12 @@ class Ros2Settings:
     reach: Reach = "LOCALHOST"
     peers: tuple[str, ...] = ()
     """Addresses of further hosts to ask, of ROS_STATIC_PEERS."""
+    namespace: str = ""
+    """Before the names of topics, services and the node, such as `/one`; empty: none."""
+
+    def full(self, name: str) -> str:
+        """The name of a topic or a service that others use."""
+        return name if name in FOR_ALL_NODES else f"{self.namespace}{name}"
 
     @property
     def stays_here(self) -> bool:
@@ -53,7 +66,10 @@ class Ros2Settings:
 
     def _general(self) -> str:
         if self.reach == "SUBNET":
-            return f"<Interfaces>{NETWORK}</Interfaces>"
+            # nodes on this machine may hear loopback only
+            host = own_address()
+            both = f'{LOOPBACK}<NetworkInterface address="{host}"/>'
+            return f"<Interfaces>{NETWORK if host == LOOPBACK_ADDRESS else both}</Interfaces>"
         # Fast DDS announces itself on loopback's multicast too; packets that come by another interface are ignored
         heard = f"<AllowMulticast>{'false' if self.reach == 'OFF' else 'spdp'}</AllowMulticast>"
         if not self.stays_here:
@@ -69,23 +85,31 @@ class Ros2Settings:
         if self.reach == "OFF":
             # nobody else has this tag, so nobody is heard
             return f"<Tag>skyloop-alone-{os.getpid()}</Tag><ParticipantIndex>none</ParticipantIndex>"
-        index, hosts = "", self.peers
-        if self.reach == "LOCALHOST":
-            index = (
-                f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{MOST_PARTICIPANTS}"
-                f"</MaxAutoParticipantIndex><SPDPInterval>{ANNOUNCE_S}s</SPDPInterval>"
-            )
-            hosts = ("localhost", *self.peers)
-        peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in hosts)
-        return f"{index}<Peers>{peers}</Peers>" if peers else index
+        peers = "".join(f"<Peer address={quoteattr(host)}/>" for host in ("localhost", *self.peers))
+        return (
+            f"<ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{MOST_PARTICIPANTS}"
+            f"</MaxAutoParticipantIndex><SPDPInterval>{ANNOUNCE_S}s</SPDPInterval><Peers>{peers}</Peers>"
+        )
 
 
-def settings_from(environment: Mapping[str, str]) -> Ros2Settings:
+def own_address() -> str:
+    """Of the interface by which multicast leaves; loopback's, if there is no network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker, suppress(OSError):
+        asker.connect((GROUP, 7400))
+        return str(asker.getsockname()[0])
+    return LOOPBACK_ADDRESS
+
+
+def settings_from(environment: Mapping[str, str], namespace: str = "") -> Ros2Settings:
     """From the variables that ROS 2 itself reads."""
+    own = f"/{namespace.strip('/')}" if namespace else ""
+    if own and NAMESPACE.fullmatch(own) is None:
+        raise LinkError(f"ros2: namespace '{namespace[:80]}' is none; give letters, digits and _, such as left")
     return Ros2Settings(
         _domain(environment.get("ROS_DOMAIN_ID", "")),
         _reach(environment),
         tuple(_address(host.strip()) for host in environment.get("ROS_STATIC_PEERS", "").split(";") if host.strip()),
+        own,
     )
 
 

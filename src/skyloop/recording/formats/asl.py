@@ -22,6 +22,7 @@ from skyloop.recording.formats.camera_poses import imu_mount
 from skyloop.recording.formats.registry import FORMATS
 from skyloop.recording.recording import Recording
 from skyloop_client.messages import Array, ImuBias, Message, VehicleState
+from skyloop_client.regular_files import read_bytes, read_text
 
 THREADS = 2
 """Threads that encode files. zlib and the disk work in parallel."""
@@ -96,9 +97,9 @@ class Asl:
     def _remembered(self) -> tuple[int, dict[str, int]]:
         """Completed groups and rows. None if some of the rows are missing."""
         try:
-            data = json.loads(self._groups.read_text(encoding="utf-8"))
+            data = json.loads(read_text(self._groups))
             groups, rows = int(data["groups"]), {str(folder): int(n) for folder, n in data["rows"].items()}
-            whole = all((self._folder / name / "data.csv").read_bytes().count(b"\n") > n for name, n in rows.items())
+            whole = all(read_bytes(self._folder / name / "data.csv").count(b"\n") > n for name, n in rows.items())
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return 0, {}
         return (groups, rows) if whole else (0, {})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skyloop.core.frames import Transform
 from skyloop.recording.formats.camera_poses import CAMERAS, mount_of
-from skyloop.recording.formats.png_image import depth_numbers, encode_png, grey
+from skyloop.recording.formats.png_image import depth_numbers, encode_png
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import ImageTruth, LidarScan
 from skyloop_client.streams import StreamInfo
@@ -111,12 +111,9 @@ def imu_block(info: StreamInfo) -> YamlBlock:
 
 
 def _camera(sensor: str, about: YamlBlock) -> AslChannel:
-    if sensor.startswith("cam") or about["simulated"].get("mode") == "grey":
-        encoding, content = "8-bit grey", lambda image: encode_png(grey(image.colour))
-    else:
-        encoding, content = "8-bit red, green, blue", lambda image: encode_png(image.colour)
-    about |= {"sensor_type": "camera", "encoding": encoding}
-    return AslChannel(sensor, FILES, about, extension="png", content=content)
+    is_grey = about["simulated"].get("mode") == "grey"
+    about |= {"sensor_type": "camera", "encoding": "8-bit grey" if is_grey else "8-bit red, green, blue"}
+    return AslChannel(sensor, FILES, about, extension="png", content=lambda image: encode_png(image.colour))
 
 
 def _image_truth(sensor: str, about: YamlBlock, classes: list[str]) -> list[AslChannel]:

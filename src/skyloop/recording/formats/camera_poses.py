@@ -22,13 +22,10 @@ def mount_of(info: StreamInfo) -> Transform:
 
 
 def colour_camera(recording: Recording) -> str | None:
-    """The vehicle's colour camera: the first not named cam* (those are for odometry), otherwise the first."""
-    streams = [
-        name for name in recording.streams_of("CameraImage") if recording.infos[name].vehicle == recording.vehicle
-    ]
-    return next(
-        (name for name in streams if not recording.sensor_name(name).startswith("cam")), next(iter(streams), None)
-    )
+    """The vehicle's first camera that is not grey, otherwise its first."""
+    infos = [recording.infos[name] for name in recording.streams_of("CameraImage")]
+    names = {info.name: info.details.get("mode") for info in infos if info.vehicle == recording.vehicle}
+    return next((name for name in names if names[name] != "grey"), next(iter(names), None))
 
 
 def imu_mount(recording: Recording, vehicle: str) -> Transform:

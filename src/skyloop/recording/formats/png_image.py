@@ -8,8 +8,6 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from skyloop_client.messages.samples import luma
-
 LEVEL = 1
 """zlib's level. Level 6 would save a tenth of the bytes for four times the work."""
 SUB = 1
@@ -33,11 +31,6 @@ def encode_png(pixels: NDArray[np.integer]) -> bytes:
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))
-
-
-def grey(colour: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """(h, w) luma of (h, w, 3); a grey image as it is."""
-    return colour if colour.ndim == 2 else luma(colour)
 
 
 def depth_numbers(depth: NDArray[np.float32], per_metre: float) -> NDArray[np.uint16]:

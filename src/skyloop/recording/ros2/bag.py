@@ -16,7 +16,7 @@ from mcap.writer import CompressionType, Writer
 from skyloop.core.files import PARTIAL, write_whole
 from skyloop.recording.recording import Recording
 from skyloop.recording.ros2.types import RosMessage, encode, schema_text
-from skyloop.recording.ros2.views import check_topics, mounts, views_of, without_form
+from skyloop.recording.ros2.views import check_topics, is_latched, mounts, views_of, without_form
 from skyloop_client.errors import DatasetError
 from skyloop_client.messages import Message
 
@@ -101,7 +101,7 @@ class Mcap:
     def _new_channel(self, topic: str, kind: str) -> Channel:
         if kind not in self._schemas:
             self._schemas[kind] = self._writer.register_schema(kind, "ros2msg", schema_text(kind).encode())
-        quality = {"offered_qos_profiles": _quality(topic)}
+        quality = {"offered_qos_profiles": _quality(topic, kind)}
         number = self._writer.register_channel(topic, "cdr", self._schemas[kind], quality)
         self._channels[topic] = Channel(number, kind)
         return self._channels[topic]
@@ -113,7 +113,7 @@ class Mcap:
                     "name": topic,
                     "type": channel.kind,
                     "serialization_format": "cdr",
-                    "offered_qos_profiles": _quality(topic),
+                    "offered_qos_profiles": _quality(topic, channel.kind),
                 },
                 "message_count": channel.count,
             }
@@ -150,5 +150,5 @@ class Mcap:
             raise DatasetError(f"cannot write '{self._path}': {error.strerror}") from error
 
 
-def _quality(topic: str) -> str:
-    return LATCHED if topic == "/tf_static" else ""
+def _quality(topic: str, kind: str) -> str:
+    return LATCHED if is_latched(topic, kind) else ""

@@ -179,7 +179,7 @@ def radar_detections(info: StreamInfo, found: RadarDetections) -> RosMessage:
 
 
 def range_sample(info: StreamInfo, sample: RangeSample) -> RosMessage:
-    # ROS (REP 117) uses infinity where nothing is in range
+    # REP 117: infinity where nothing is in range; what is too near is -inf in our record too
     distance = np.inf if np.isnan(sample.distance) else sample.distance
     limits, head = (sample.min_range, sample.max_range), _head(info, sample.t_ns)
     return sensor_msgs.Range(head, INFRARED, NARROW, *limits, distance, _variance(info))
@@ -276,5 +276,5 @@ def _velocity_covariance(estimate: Estimate) -> Array:
 
 
 def vehicle_moved(info: StreamInfo, state: VehicleState) -> RosMessage:
-    body = tf_frames.body_frame(info)
-    return tf2_msgs.TFMessage([tf_frames.transform(state.t_ns, WORLD, body, state.position, state.quat_wxyz)])
+    frames = tf_frames.odom_frame(info), tf_frames.body_frame(info)
+    return tf2_msgs.TFMessage([tf_frames.transform(state.t_ns, *frames, state.position, state.quat_wxyz)])

@@ -1,8 +1,9 @@
 """Topics, coordinate frames, headers and poses of ROS 2 messages.
 
-Coordinate frames: `map` is the world (ENU), `<vehicle>/base_link` the body (FLU), `<vehicle>/<sensor>` a sensor's axes
-(x forward), `<vehicle>/<sensor>_optical` a camera's (right, down, forward). A camera on a gimbal has no fixed mount.
-Its optical frame is given from `map` if its truth was recorded."""
+Coordinate frames: `map` is the world (ENU), `<vehicle>/odom` the same (REP 105 wants it between map and body; the true
+pose does not drift), `<vehicle>/base_link` the body (FLU), `<vehicle>/<sensor>` a sensor's axes (x forward),
+`<vehicle>/<sensor>_optical` a camera's (right, down, forward). A camera on a gimbal has no fixed mount. Its optical
+frame is given from `map` if its truth was recorded."""
 
 from __future__ import annotations
 
@@ -36,6 +37,10 @@ def optical(frame_id: str) -> str:
 
 def body_frame(info: StreamInfo) -> str:
     return f"{info.vehicle}/base_link"
+
+
+def odom_frame(info: StreamInfo) -> str:
+    return f"{info.vehicle}/odom"
 
 
 def frame_of(info: StreamInfo) -> str:

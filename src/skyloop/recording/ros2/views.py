@@ -11,7 +11,16 @@ import numpy as np
 from skyloop.core.frames import SENSOR_FROM_CAMERA
 from skyloop.core.plugins import Registry
 from skyloop.recording.ros2 import products, samples
-from skyloop.recording.ros2.tf_frames import body_frame, frame_of, on_gimbal, optical, topic_of, transform
+from skyloop.recording.ros2.tf_frames import (
+    WORLD,
+    body_frame,
+    frame_of,
+    odom_frame,
+    on_gimbal,
+    optical,
+    topic_of,
+    transform,
+)
 from skyloop.recording.ros2.types import RosMessage, tf2_msgs
 from skyloop_client import messages
 from skyloop_client.errors import DatasetError
@@ -29,8 +38,11 @@ class View:
     make: Callable[[StreamInfo, Any], RosMessage]
     """Gives the message of a record, or None if it has no such content."""
     needs: str = ""
-    """The field of the record that is empty in some streams, which then have no such topic."""
+    """What the camera's `truth` must ask for; otherwise there is no such topic."""
     in_bag: bool = True
+
+    def is_in(self, info: StreamInfo) -> bool:
+        return not self.needs or self.needs in info.details.get("truth", (self.needs,))
 
     def topic_of(self, info: StreamInfo) -> str:
         return topic_of(self.topic.format(info.name)[1:])
@@ -88,6 +100,7 @@ PRODUCTS: dict[str, tuple[View, ...]] = {
 }
 """The same for estimates and what user software publishes."""
 VIEWS = SAMPLES | PRODUCTS
+LATCHED = ("nav_msgs/msg/OccupancyGrid", TF)
 
 
 OF_PLUGINS: Registry[tuple[View, ...]] = Registry("ros2", "ROS 2 form")
@@ -98,7 +111,13 @@ def views_of(info: StreamInfo) -> tuple[View, ...]:
     """Empty for records without a ROS message (actuators, status, events) and for observers."""
     if not info.vehicle:
         return ()
-    return VIEWS.get(info.message) or OF_PLUGINS.get(info.message, ())
+    known = VIEWS.get(info.message) or OF_PLUGINS.get(info.message, ())
+    return tuple(view for view in known if view.is_in(info))
+
+
+def is_latched(topic: str, kind: str) -> bool:
+    """Whether late subscribers still get the last message: of maps and of /tf_static."""
+    return kind in LATCHED and topic != "/tf"
 
 
 def without_form(infos: Iterable[StreamInfo]) -> list[str]:
@@ -107,12 +126,16 @@ def without_form(infos: Iterable[StreamInfo]) -> list[str]:
 
 
 def mounts(infos: Iterable[StreamInfo], t_ns: int) -> RosMessage:
-    """The content of /tf_static: from each body to its sensors, and from camera mounts to optical axes."""
+    """The content of /tf_static: from the map to each odom, from each body to its sensors, and from camera mounts to
+    optical axes."""
     found: dict[str, RosMessage] = {}
     for info in infos:
         frame_id, body = frame_of(info), body_frame(info)
         if info.message not in SAMPLES or not info.vehicle or info.message == "BatteryState":
             continue
+        if info.message == "VehicleState":
+            odom = odom_frame(info)
+            found[odom] = transform(t_ns, WORLD, odom, np.zeros(3), products.LEVEL)
         if frame_id == body or on_gimbal(info):
             continue
         found[frame_id] = transform(t_ns, body, frame_id, info.mount.position, info.mount.quat_wxyz)

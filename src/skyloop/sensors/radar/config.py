@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from skyloop.core.quantities import AirSpeed, Delay, Distance, Frequency, Length, Lever, Point, Positive, Seconds
 from skyloop.core.radar_waveform import Waveform
-from skyloop.sensors.sensor import NonNegative, Positive, SensorConfig, Vector3, numbers_of
+from skyloop.sensors.sensor import SensorConfig, Vector3, numbers_of
 from skyloop.world.semantics import CLASSES
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array
+from skyloop_client.regular_files import checked, read_text
 
 TABLE_SIZE = 129
 """Points along each direction cosine, from -1 to 1."""
@@ -111,7 +113,7 @@ def _from_csv(path: Path, azimuth: Array, elevation: Array) -> Array:
 
     wish = "give azimuths in the first row, elevations in the first column (degrees, rising) and dB between them"
     try:
-        rows = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows = [line.split(",") for line in read_text(path).splitlines() if line.strip()]
         widths = {len(row) for row in rows}
         if len(rows) < 3 or widths != {len(rows[0])} or len(rows[0]) < 3:
             raise ScenarioError(f"radiation pattern {path}: {len(rows)} rows of {sorted(widths)} columns; {wish}")
@@ -134,7 +136,7 @@ def _from_picture(path: Path, fov_deg: float, left: Array, up: Array, ahead: Arr
     from scipy.interpolate import RegularGridInterpolator
 
     try:
-        with Image.open(path) as picture:
+        with Image.open(checked(path)) as picture:
             grey = np.asarray(picture.convert("L"), np.float64) / 255.0
     except (UnidentifiedImageError, OSError) as error:
         raise ScenarioError(f"radiation pattern {path}: {error}; give a PNG or JPEG") from None
@@ -207,11 +209,11 @@ class RadarTarget(BaseModel):
     kind: Literal["sphere", "trihedral", "point"] = "point"
     """`sphere` has the radius `size`; `trihedral` is a corner of triangles with edges of `size`; `point` has a cross
     section of `size`."""
-    size: Positive = 1.0
+    size: Length = 1.0
     """m, the radius or the edge; m², the cross section of a point."""
-    position: Vector3
+    position: Point
     """m, the position at the start, in world axes."""
-    velocity: Vector3 = (0.0, 0.0, 0.0)
+    velocity: tuple[AirSpeed, AirSpeed, AirSpeed] = (0.0, 0.0, 0.0)
     """m/s, its velocity, in world axes."""
 
     def cross_section(self, wavelength: float) -> float:
@@ -232,7 +234,7 @@ class RadarConfig(SensorConfig):
     """The kind of sensor."""
     rate_hz: float | str = 7.0
     """Bursts per second."""
-    latency: NonNegative | None = None  # type: ignore[assignment]
+    latency: Delay | None = None  # type: ignore[assignment]
     """s, the time from the middle of a burst to the instant its data may be read; null: until the end of the burst."""
     preset: Literal["bgt60tr13c", "bgt60tr13c-real"] = "bgt60tr13c"
     """The radar whose numbers are used where yours are null: a perfect receiver, or one with noise, leakage and a
@@ -249,20 +251,20 @@ class RadarConfig(SensorConfig):
     """The number of chirps in a burst."""
     n_samples: Count | None = None
     """The number of samples in a chirp."""
-    bandwidth: Positive | None = None
+    bandwidth: Frequency | None = None
     """Hz, the frequency range swept during `chirp_duration`."""
-    chirp_duration: Positive | None = None
+    chirp_duration: Seconds | None = None
     """s, the time in which the samples of a chirp are taken."""
-    chirp_repetition: Positive | None = None
+    chirp_repetition: Seconds | None = None
     """s, the time from chirp to chirp, not shorter than `chirp_duration`. It equals `chirp_duration` when only that is
     given."""
-    lower_frequency: Positive | None = None
+    lower_frequency: Frequency | None = None
     """Hz, the frequency at which a chirp begins."""
     n_rx: Count | None = None
     """The number of `rx_positions` that are used, from the first on."""
-    rx_positions: tuple[Vector3, ...] | None = None
+    rx_positions: tuple[Lever, ...] | None = None
     """m, the receiving antennas, in sensor axes (forward, left, up)."""
-    tx_position: Vector3 | None = None
+    tx_position: Lever | None = None
     """m, the sending antenna, in sensor axes."""
     tx_power_dbm: Decibel | None = None
     """The power into the sending antenna."""
@@ -276,7 +278,7 @@ class RadarConfig(SensorConfig):
     """Ω, the impedance at the antennas' terminals."""
     lowpass_order: Annotated[int, Field(ge=1, le=12)] | None = None
     """The order of the Butterworth filter before the converter."""
-    lowpass_corner_hz: Positive | None = None
+    lowpass_corner_hz: Frequency | None = None
     """The frequency at which the filter has 3 dB."""
     iq: bool = False
     """true: samples are complex, which gives the sign of a beat and doubles the range."""
@@ -304,7 +306,7 @@ class RadarConfig(SensorConfig):
     """true: part of the sent power leaks straight to the receivers."""
     leakage_db: Decibel | None = None
     """The leakage over the sent power, after the receiver's high-pass."""
-    leakage_path: NonNegative | None = None
+    leakage_path: Distance | None = None
     """m, the distance the leakage travels."""
     adc: bool | None = None
     """true: the converter rounds and clips; false: volts are exact and unlimited."""

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyloop.core.frames import quat_from_rotvec, quat_multiply, rotate
+from skyloop.core.quantities import NonNegative, Positive
 from skyloop.vehicle.estimation.ekf_kernels import (
     GRAVITY,
     N_ERROR,
@@ -47,62 +48,62 @@ class EkfConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    noise_multiplier: float = Field(default=1.5, gt=0.0)
+    noise_multiplier: Positive = 1.5
     """A factor on the IMU's noise densities, for integration error and vibration that the data sheet leaves out."""
-    gyro_noise_floor: float = Field(default=5e-5, gt=0.0)
+    gyro_noise_floor: Positive = 5e-5
     """rad/s/√Hz, the least noise density of the gyroscope."""
-    accel_noise_floor: float = Field(default=1.5e-3, gt=0.0)
+    accel_noise_floor: Positive = 1.5e-3
     """m/s²/√Hz, the least noise density of the accelerometer."""
-    gyro_random_walk_floor: float = Field(default=2e-6, gt=0.0)
+    gyro_random_walk_floor: Positive = 2e-6
     """rad/s²/√Hz, the least random walk of the gyroscope's bias."""
-    accel_random_walk_floor: float = Field(default=1e-3, gt=0.0)
+    accel_random_walk_floor: Positive = 1e-3
     """m/s³/√Hz, the least random walk of the accelerometer's bias. It is above most data sheets, because lower floors
     gave overconfident estimates in hover."""
-    gyro_bias_sd_floor: float = Field(default=2e-3, gt=0.0)
+    gyro_bias_sd_floor: Positive = 2e-3
     """rad/s, the least sigma of the gyroscope's bias at turn-on."""
-    accel_bias_sd_floor: float = Field(default=0.02, gt=0.0)
+    accel_bias_sd_floor: Positive = 0.02
     """m/s², the least sigma of the accelerometer's bias at turn-on."""
-    gnss_horizontal_floor: float = Field(default=0.3, gt=0.0)
+    gnss_horizontal_floor: Positive = 0.3
     """m, the least sigma of a horizontal position."""
-    gnss_vertical_floor: float = Field(default=0.5, gt=0.0)
+    gnss_vertical_floor: Positive = 0.5
     """m, the least sigma of a vertical position."""
-    gnss_speed_floor: float = Field(default=0.2, gt=0.0)
+    gnss_speed_floor: Positive = 0.2
     """m/s, the least sigma of a velocity."""
     gnss_correlated_share: float = Field(default=0.8, ge=0.0, le=1.0)
     """The share of a fix's variance that changes too slowly to average away; it is part of the reported position sd."""
-    barometer_sd: float = Field(default=0.4, gt=0.0)
+    barometer_sd: Positive = 0.4
     """m, one sigma of a barometer's height."""
-    barometer_random_walk: float = Field(default=0.1, ge=0.0)
+    barometer_random_walk: NonNegative = 0.1
     """m/√s, the random walk of the barometer's bias."""
-    heading_sd: float = Field(default=0.05, gt=0.0)
+    heading_sd: Positive = 0.05
     """rad, one sigma of a magnetic heading."""
-    heading_period: float = Field(default=0.1, ge=0.0)
+    heading_period: NonNegative = 0.1
     """s, the least time between two headings that are used; closer ones have nearly the same error."""
-    unknown_heading_sd: float = Field(default=1.0, gt=0.0)
+    unknown_heading_sd: Positive = 1.0
     """rad, one sigma of the heading at alignment when the vehicle has no magnetometer."""
-    gate: float = Field(default=5.0, gt=0.0)
+    gate: Positive = 5.0
     """The sigmas beyond which a measurement is rejected."""
-    recovery_after: float = Field(default=5.0, gt=0.0)
+    recovery_after: Positive = 5.0
     """s, the time of nothing but rejections after which the filter trusts the sensor instead of itself."""
-    alignment_time: float = Field(default=0.5, gt=0.0)
+    alignment_time: Positive = 0.5
     """s, the time of standing still over which the alignment averages."""
-    alignment_patience: float = Field(default=5.0, gt=0.0)
+    alignment_patience: Positive = 5.0
     """s, the time after which a vehicle that never stands still is aligned as well as possible."""
-    still_rate_sd: float = Field(default=0.05, gt=0.0)
+    still_rate_sd: Positive = 0.05
     """rad/s, the scatter of the gyroscope above which the vehicle moves."""
-    still_force_sd: float = Field(default=0.5, gt=0.0)
+    still_force_sd: Positive = 0.5
     """m/s², the scatter of the accelerometer above which the vehicle moves."""
-    valid_position_sd: float = Field(default=5.0, gt=0.0)
+    valid_position_sd: Positive = 5.0
     """m, the sigma below which the estimate becomes valid."""
-    lost_position_sd: float = Field(default=15.0, gt=0.0)
+    lost_position_sd: Positive = 15.0
     """m, the horizontal sigma above which the estimate stops being valid."""
-    lost_attitude_sd: float = Field(default=0.5, gt=0.0)
+    lost_attitude_sd: Positive = 0.5
     """rad, the sigma about any axis above which the estimate is not valid."""
-    imu_gap: float = Field(default=0.1, gt=0.0)
+    imu_gap: Positive = 0.1
     """s, the longest gap in the IMU's samples that is bridged silently; longer gaps also raise the uncertainty."""
-    imu_gap_rate_sd: float = Field(default=0.3, ge=0.0)
+    imu_gap_rate_sd: NonNegative = 0.3
     """rad/s, the angular velocity that may have gone unseen in a longer gap."""
-    imu_gap_accel_sd: float = Field(default=2.0, ge=0.0)
+    imu_gap_accel_sd: NonNegative = 2.0
     """m/s², the acceleration that may have gone unseen in a longer gap."""
 
 

@@ -10,9 +10,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, Field, FiniteFloat, PositiveFloat, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.plugins import Registry
+from skyloop.core.quantities import Angle, Height, Hertz, Instant, Length, Seconds
 from skyloop.core.validation import either, validated
 from skyloop.vehicle.behaviours import Arrival, Behaviour, GoTo, Situation, Steps, Track, Wait
 from skyloop.vehicle.pilots.sortie import Pilot, PilotConfig, Reply, Sortie
@@ -46,11 +47,11 @@ class HoverPilotConfig(PilotConfig):
 
     kind: Literal["hover"] = "hover"
     """The kind of pilot."""
-    rate_hz: PositiveFloat = 10.0
+    rate_hz: Hertz = 10.0
     """Calls per second of simulated time."""
-    altitude: PositiveFloat = 2.0
+    altitude: Height = 2.0
     """m, the height above the point of take-off."""
-    duration: PositiveFloat | None = None
+    duration: Seconds | None = None
     """s, the time of hover before landing; left out, it hovers to the end."""
 
 
@@ -68,13 +69,13 @@ class TrajectoryPilotConfig(PilotConfig):
 
     kind: Literal["trajectory"] = "trajectory"
     """The kind of pilot."""
-    rate_hz: PositiveFloat = 50.0
+    rate_hz: Hertz = 50.0
     """Setpoints per second of simulated time."""
     trajectory: TrajectoryConfig
     """The trajectory to fly, in world coordinates."""
-    takeoff_altitude: PositiveFloat = 2.0
+    takeoff_altitude: Height = 2.0
     """m, the height above the point of take-off."""
-    stand: Annotated[float, Field(ge=0.0)] = 0.0
+    stand: Instant = 0.0
     """s, the time on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land where the trajectory ends; false: stay there."""
@@ -109,15 +110,15 @@ class WaypointPilotConfig(PilotConfig):
 
     kind: Literal["waypoints"] = "waypoints"
     """The kind of pilot."""
-    rate_hz: PositiveFloat = 10.0
+    rate_hz: Hertz = 10.0
     """Calls per second of simulated time."""
     waypoints: Annotated[tuple[Point, ...], Field(min_length=1)]
     """m, in world axes; flown to in order at the vehicle's cruise speed."""
-    takeoff_altitude: PositiveFloat = 2.0
+    takeoff_altitude: Height = 2.0
     """m, the height above the point of take-off."""
-    acceptance_radius: PositiveFloat = 0.5
+    acceptance_radius: Length = 0.5
     """m, the distance within which a waypoint counts as reached."""
-    yaw: FiniteFloat | None = None
+    yaw: Angle | None = None
     """rad, the heading that is held; left out, the vehicle keeps its own."""
     land: bool = True
     """true: land at the end."""

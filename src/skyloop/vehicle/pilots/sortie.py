@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, PositiveFloat
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core.quantities import Hertz
 from skyloop.vehicle.trajectories.drawn import Survey
+from skyloop_client import part
 from skyloop_client.bundle import Bundle
 from skyloop_client.messages import Arm, Estimate, GoHome, Land, Request, Setpoint, TakeOff, VehicleStatus
 
@@ -22,7 +24,7 @@ class PilotConfig(BaseModel):
 
     kind: str
     """The kind of pilot."""
-    rate_hz: PositiveFloat
+    rate_hz: Hertz
     """Calls per second of simulated time."""
 
     def drawn(self, survey: Survey) -> Self:
@@ -37,6 +39,7 @@ class Pilot(Protocol):
     def __call__(self, bundle: Bundle) -> Reply: ...
 
 
+@part
 class Sortie(ABC):
     """Arms, takes off, flies the part that a subclass defines, and lands. It is done once landed and disarmed."""
 

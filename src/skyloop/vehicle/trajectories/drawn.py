@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-LevelPoint: TypeAlias = tuple[FiniteFloat, FiniteFloat]
+from skyloop.core.quantities import Count, Elevation, Length, Place
+
+LevelPoint: TypeAlias = tuple[Place, Place]
 
 
 class FreeSpaceConfig(BaseModel):
@@ -16,9 +18,9 @@ class FreeSpaceConfig(BaseModel):
 
     area: tuple[LevelPoint, LevelPoint] = ((-20.0, -20.0), (20.0, 20.0))
     """m, the corner in the south-west and that in the north-east."""
-    heights: tuple[FiniteFloat, FiniteFloat]
+    heights: tuple[Elevation, Elevation]
     """m, the lowest and the highest point of the vehicle on its path, world axes, with a margin for errors."""
-    clearance: PositiveFloat
+    clearance: Length
     """m, the horizontal distance between the vehicle's middle and any obstacle."""
     cell: Annotated[float, Field(ge=0.02, le=2.0)] = 0.1
     """m, the width of the cells of the search."""
@@ -36,11 +38,11 @@ class DrawnGoals(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    count: PositiveInt
+    count: Count
     """The number of goals."""
-    apart: tuple[PositiveFloat, PositiveFloat] = (4.0, 18.0)
+    apart: tuple[Length, Length] = (4.0, 18.0)
     """m, the minimum and the maximum path length from one goal to the next."""
-    room: PositiveFloat = 0.8
+    room: Length = 0.8
     """m, the free radius around a goal."""
     space: FreeSpaceConfig
     """Where goals and the paths between them may lie."""

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Protocol, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PositiveFloat, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field
 
+from skyloop.core.quantities import (
+    Acceleration,
+    Angle,
+    Count,
+    Elevation,
+    Length,
+    Point,
+    Positive,
+    Seconds,
+    Speed,
+    TurnRate,
+)
 from skyloop.vehicle.trajectories.curves import Circle, Lemniscate
 from skyloop.vehicle.trajectories.drawn import FreeSpaceConfig, Survey
 from skyloop.vehicle.trajectories.legs import Legs, Line, Square
@@ -31,8 +43,7 @@ __all__ = [
     "build",
 ]
 
-Point: TypeAlias = tuple[FiniteFloat, FiniteFloat, FiniteFloat]
-YawOption: TypeAlias = Literal["forward"] | FiniteFloat
+YawOption: TypeAlias = Literal["forward"] | Angle
 
 
 class Trajectory(Protocol):
@@ -58,17 +69,17 @@ class CircleConfig(_Config):
     """The kind of trajectory."""
     centre: Point
     """m, in world axes; its z is the altitude flown."""
-    radius: PositiveFloat
+    radius: Length
     """m, the radius."""
-    speed: PositiveFloat
+    speed: Speed
     """m/s, the speed over ground between the ramps."""
-    laps: PositiveFloat = 1.0
+    laps: Positive = 1.0
     """The laps flown, ramps included."""
-    ramp: PositiveFloat | None = None
+    ramp: Seconds | None = None
     """s, the time from rest to `speed`, and back; left out, the time that 3 m/s² along the track takes."""
     yaw: YawOption = "forward"
     """`forward` looks along the track; a number is a fixed angle in rad."""
-    start_angle: FiniteFloat = 0.0
+    start_angle: Angle = 0.0
     """rad, the angle of the start from east, seen from the centre."""
 
 
@@ -79,17 +90,17 @@ class LemniscateConfig(_Config):
     """The kind of trajectory."""
     centre: Point
     """m, the crossing, where it begins and ends, in world axes; its z is the altitude flown."""
-    minimum_radius: PositiveFloat
+    minimum_radius: Length
     """m, the radius of curvature at the tips; the figure is six times as wide."""
-    speed: PositiveFloat
+    speed: Speed
     """m/s, the speed over ground between the ramps, constant along the curve."""
-    laps: PositiveFloat = 1.0
+    laps: Positive = 1.0
     """The laps flown, ramps included."""
-    ramp: PositiveFloat | None = None
+    ramp: Seconds | None = None
     """s, the time from rest to `speed`, and back; left out, the time that 3 m/s² along the track takes."""
     yaw: YawOption = "forward"
     """`forward` looks along the track; a number is a fixed angle in rad."""
-    axis_angle: FiniteFloat = 0.0
+    axis_angle: Angle = 0.0
     """rad, the angle of the long axis from east."""
 
 
@@ -100,19 +111,19 @@ class SquareConfig(_Config):
     """The kind of trajectory."""
     corner: Point
     """m, the corner where it begins and ends, in world axes."""
-    side: PositiveFloat
+    side: Length
     """m, the length of a side."""
-    speed: PositiveFloat
+    speed: Speed
     """m/s, the speed reached on each side, if the side is long enough."""
-    laps: PositiveInt = 1
+    laps: Count = 1
     """The number of times around."""
-    first_heading: FiniteFloat = 0.0
+    first_heading: Angle = 0.0
     """rad, the direction of the first side from east; the square lies to its left."""
-    acceleration: PositiveFloat = 3.0
+    acceleration: Acceleration = 3.0
     """m/s², the peak acceleration."""
     yaw: YawOption = "forward"
     """`forward` looks along each side and turns in each corner; a number is a fixed angle in rad."""
-    turn_rate: PositiveFloat = 1.0
+    turn_rate: TurnRate = 1.0
     """rad/s, the peak turn rate in the corners."""
 
 
@@ -123,15 +134,15 @@ class LegsConfig(_Config):
     """The kind of trajectory."""
     points: Annotated[tuple[Point, ...], Field(min_length=2)]
     """m, in world axes; the vehicle stops at each."""
-    speed: PositiveFloat
+    speed: Speed
     """m/s, the speed reached on each leg, if the leg is long enough."""
-    legs: PositiveInt | None = None
+    legs: Count | None = None
     """The number of legs flown, back and forth along the points; left out, once along."""
-    acceleration: PositiveFloat = 3.0
+    acceleration: Acceleration = 3.0
     """m/s², the peak acceleration."""
     yaw: YawOption = "forward"
     """`forward` looks along each leg and turns at each point; a number is a fixed angle in rad."""
-    turn_rate: PositiveFloat = 1.0
+    turn_rate: TurnRate = 1.0
     """rad/s, the peak turn rate."""
 
 
@@ -141,19 +152,19 @@ class ExploreConfig(_Config):
 
     kind: Literal["explore"] = "explore"
     """The kind of trajectory."""
-    length: PositiveFloat
+    length: Length
     """m, the length of the path, within 3 %."""
-    altitude: FiniteFloat
+    altitude: Elevation
     """m, world axes, the height flown."""
     space: FreeSpaceConfig
     """Where the path may lead."""
-    speed: PositiveFloat
+    speed: Speed
     """m/s, the speed reached on each leg, if the leg is long enough."""
-    acceleration: PositiveFloat = 3.0
+    acceleration: Acceleration = 3.0
     """m/s², the peak acceleration."""
     yaw: YawOption = "forward"
     """`forward` looks along each leg and turns at each corner; a number is a fixed angle in rad."""
-    turn_rate: PositiveFloat = 1.0
+    turn_rate: TurnRate = 1.0
     """rad/s, the peak turn rate."""
 
     def drawn(self, survey: Survey) -> LegsConfig:
@@ -169,13 +180,13 @@ class WaypointsConfig(_Config):
     """The kind of trajectory."""
     waypoints: Annotated[tuple[Point, ...], Field(min_length=2)]
     """m, in world axes; it passes through them exactly, without stopping."""
-    speed: PositiveFloat | None = None
+    speed: Speed | None = None
     """m/s, the peak speed; give this or `segment_times`."""
-    segment_times: tuple[PositiveFloat, ...] | None = None
+    segment_times: tuple[Seconds, ...] | None = None
     """s, the duration of each segment; give this or `speed`."""
-    acceleration: PositiveFloat = 5.0
+    acceleration: Acceleration = 5.0
     """m/s², the peak acceleration; only with `speed`."""
-    yaws: tuple[FiniteFloat, ...] | None = None
+    yaws: tuple[Angle, ...] | None = None
     """rad, the heading at each waypoint; left out, it looks along the path."""
     optimise_times: bool = False
     """true: the time is shared among the segments for the least snap; only with `speed`."""

@@ -195,7 +195,7 @@ class RangeSample:
 
     t_ns: int
     distance: float
-    """m along the sensor's +x axis; NaN when nothing is in range."""
+    """m along the sensor's +x axis; NaN when nothing is in range, -inf when something is nearer than `min_range`."""
     min_range: float
     """m, the shortest distance the sensor measures."""
     max_range: float

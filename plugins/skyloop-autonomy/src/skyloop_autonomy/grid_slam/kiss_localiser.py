@@ -14,8 +14,9 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from skyloop.core import quantities
 from skyloop.core.frames import matrix_from_quat, rotate
 from skyloop_autonomy.grid_slam.localiser import GridLocaliser, LocaliserSettings
 from skyloop_autonomy.grid_slam.particle_filter import TURN_SD, PoseBelief
@@ -33,22 +34,22 @@ class KissSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    voxel_size: PositiveFloat = 1.0
+    voxel_size: quantities.Length = 1.0
     """m, of its map. A sweep is thinned to one point per half of this for the map, and per 1.5 of it for matching."""
     points_per_voxel: int = Field(default=20, ge=1)
     """The most points of its map in one voxel."""
     most_points: int = Field(default=6000, ge=100)
     """At most so many returns of a sweep are used, evenly over it."""
-    furthest: PositiveFloat = 100.0
+    furthest: quantities.Length = 100.0
     """m; returns further away are left out, and the map ends there."""
-    nearest: PositiveFloat = 0.5
+    nearest: quantities.Length = 0.5
     """m; returns nearer than this come from the vehicle itself."""
-    threshold: PositiveFloat = 0.3
+    threshold: quantities.Length = 0.3
     """m. Points are matched within three times this, and those further apart than this count little. The library's
     adaptive threshold learns from errors of the predicted motion above 0.1 m, and inertial prediction has none."""
     iterations: int = Field(default=500, ge=1)
     """The most of the registration."""
-    converged: PositiveFloat = 1e-4
+    converged: quantities.Length = 1e-4
     """m and rad; with a smaller step the registration ends."""
 
 
@@ -117,7 +118,7 @@ class KissLocaliserSettings(LocaliserSettings):
 
     filter: FilterSettings = FilterSettings(particles=1)
     odometry: KissSettings = KissSettings()
-    position_sd: PositiveFloat = 0.06
+    position_sd: quantities.Length = 0.06
     """m, of a position of kiss-icp along each axis, as the inertial filter takes it: the library states none."""
 
     @field_validator("filter")

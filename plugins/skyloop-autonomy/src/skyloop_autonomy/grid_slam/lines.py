@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, void
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveFloat, PositiveInt
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop.core.jit import kernel
 from skyloop_client.messages import Array
 
@@ -23,13 +24,13 @@ class LineSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    shortest: PositiveFloat = 1.0
+    shortest: quantities.Length = 1.0
     """m, the shortest wall."""
-    gap: PositiveFloat = 1.0
+    gap: quantities.Length = 1.0
     """m; cells of a wall that are further apart belong to two walls."""
-    fill: PositiveFloat = 0.4
+    fill: quantities.Positive = 0.4
     """The share of a wall's cells that must be occupied."""
-    sure: PositiveInt = 60
+    sure: quantities.Count = 60
     """Evidence of a cell that stays without a wall: many sweeps have seen it, so it is no false return."""
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
+from pydantic import BaseModel, ConfigDict, Field
 
+from skyloop.core import quantities
 from skyloop.core.frames import GeoPoint, LocalFrame, matrix_from_quat, rotate, yaw_from_quat
 from skyloop.core.jit import prepare
 from skyloop.core.validation import validated
@@ -25,6 +26,7 @@ from skyloop_autonomy.grid_slam.level_sweep import SweepMotion, SweepSlab, level
 from skyloop_autonomy.grid_slam.lines import LineSettings, without_false_cells
 from skyloop_autonomy.grid_slam.particle_filter import GridParticleFilter, PoseBelief, PoseFix
 from skyloop_autonomy.grid_slam.tiled_maps import FilterSettings
+from skyloop_client import part
 from skyloop_client.errors import ScenarioError
 from skyloop_client.estimator import Answer, EstimatorSetup
 from skyloop_client.messages import Array, Estimate, GnssFix, GridMap, LidarScan, Message, Number, RangeSample
@@ -48,19 +50,19 @@ class LocaliserSettings(BaseModel):
 
     filter: FilterSettings = FilterSettings()
     lines: LineSettings = LineSettings()
-    slab: PositiveFloat = 0.75
+    slab: quantities.Length = 0.75
     """m above and below the vehicle in which returns count as obstacles in its plane."""
-    range_sd: PositiveFloat = 0.2
+    range_sd: quantities.Length = 0.2
     """m, of heights from a rangefinder that looks down, with the unevenness of the ground."""
     ground_height: float = 0.0
     """m, world, of the ground that such a rangefinder sees."""
-    ground: PositiveFloat = 1.0
+    ground: quantities.Length = 1.0
     """m over the start, below which returns are ground. Near the ground the slab begins there."""
-    furthest: PositiveFloat = 60.0
+    furthest: quantities.Length = 60.0
     """m; returns further away are left out: the slab is met by few beams there."""
-    nearest: PositiveFloat = 0.5
+    nearest: quantities.Length = 0.5
     """m; returns nearer than this come from the vehicle itself."""
-    map_period: PositiveFloat = 0.5
+    map_period: quantities.Seconds = 0.5
     """s between two published maps."""
     lost_below: float = Field(default=0.15, ge=0.0, le=1.0)
     """Mean likelihood of a sweep on the map below which it corrects nothing and is not drawn."""
@@ -85,6 +87,7 @@ class LocaliserMemory:
     stands: bool = True
 
 
+@part
 class GridLocaliser:
     settings_class: ClassVar[type[LocaliserSettings]] = LocaliserSettings
 

@@ -7,8 +7,9 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
+from skyloop.core import quantities
 from skyloop_autonomy.grid_slam.tile_kernels import REACH, SIDE, EvidenceWeights, Tiles, add_sweep, take_over
 from skyloop_client.messages import Array
 
@@ -18,9 +19,9 @@ class GridSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cell: PositiveFloat = 0.2
+    cell: quantities.Length = 0.2
     """m, the side of a cell."""
-    half_extent: PositiveFloat = 128.0
+    half_extent: quantities.Length = 128.0
     """m, from the start to each edge of the map; what is further away is left out."""
     hit: int = Field(default=12, ge=1, le=127)
     """Evidence of a sweep with a return from the cell, in units of 0.07 of log odds."""
@@ -41,17 +42,17 @@ class MatchSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    residual_sd: PositiveFloat = 0.05
+    residual_sd: quantities.Length = 0.05
     """m, of the distance of a point from the wall on which it lies."""
     most_points: int = Field(default=360, ge=10)
     """At most so many points of a sweep are matched."""
-    independent_points: PositiveFloat = 300.0
+    independent_points: quantities.Positive = 300.0
     """The points of a sweep count as this many independent ones; neighbours on a wall err together."""
     search_below: float = Field(default=0.45, ge=0.0, le=1.0)
     """The mean likelihood at the predicted pose below which a window around it is searched first."""
-    search_distance: PositiveFloat = 0.6
+    search_distance: quantities.Length = 0.6
     """m, half of the side of that window."""
-    search_turn: PositiveFloat = 0.07
+    search_turn: quantities.Positive = 0.07
     """rad, half of its width in heading."""
     iterations: NonNegativeInt = 8
     """Gauss-Newton steps."""
@@ -66,13 +67,13 @@ class FilterSettings(BaseModel):
     """The number of particles."""
     seed: int = 0
     """Of the random numbers that spread the particles."""
-    odometry_sd: PositiveFloat = 0.01
+    odometry_sd: quantities.Length = 0.01
     """m, of the predicted motion between two sweeps, along each axis."""
-    odometry_turn_sd: PositiveFloat = 0.0001
+    odometry_turn_sd: quantities.Positive = 0.0001
     """rad, of the predicted turn between two sweeps."""
-    gnss_sd_floor: PositiveFloat = 0.3
+    gnss_sd_floor: quantities.Length = 0.3
     """m; a receiver that reports less is taken for this."""
-    gnss_correlation_time: PositiveFloat = 60.0
+    gnss_correlation_time: quantities.Seconds = 60.0
     """s in which the error of a receiver hardly changes. All fixes of this time together count as one."""
     resample_below: float = Field(default=0.5, ge=0.0, le=1.0)
     """Particles are resampled when their effective number falls below this share."""

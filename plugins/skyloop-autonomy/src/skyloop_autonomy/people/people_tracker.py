@@ -22,6 +22,7 @@ from skyloop_autonomy.people.carrier import Carrier, CarrierHistory
 from skyloop_autonomy.people.config import RadarModel, TrackerConfig
 from skyloop_autonomy.people.sightings import HEIGHT, POSITION, VELOCITY, CameraMeasurements, RadarMeasurements
 from skyloop_autonomy.people.tracker import Belief, Candidate, PersonTrack, PersonTracker, SensorReading
+from skyloop_client import part
 from skyloop_client.errors import PartError
 from skyloop_client.estimator import EstimatorSetup
 from skyloop_client.messages import (
@@ -42,6 +43,7 @@ SAME_VIEW_NS = 60_000_000
 """A depth image may be so much older or newer than the image of a box."""
 
 
+@part
 class PeopleTracker:
     """Inputs: the vehicle's `state`; for boxes a stream of Detections and the camera they come from; for the radar its
     detections; for depth a depth camera that looks where the camera looks."""

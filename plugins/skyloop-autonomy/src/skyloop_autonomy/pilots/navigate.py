@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-from pydantic import FiniteFloat, NonNegativeFloat, PositiveFloat, model_validator
+from pydantic import model_validator
 
+from skyloop.core import quantities
 from skyloop.core.frames import yaw_from_quat
 from skyloop.core.jit import prepare
 from skyloop.vehicle.pilots.sortie import PilotConfig, Reply, Sortie
@@ -27,7 +28,7 @@ from skyloop_client import Bundle
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Array, Estimate, Goal, GoalStatus, Path, Position
 
-GoalPlace: TypeAlias = tuple[FiniteFloat, FiniteFloat] | tuple[FiniteFloat, FiniteFloat, FiniteFloat]
+GoalPlace: TypeAlias = tuple[quantities.Place, quantities.Place] | quantities.Point
 
 _NS = 1e-9
 _REPORT_EVERY_NS = 200_000_000
@@ -44,16 +45,16 @@ class NavigatePilotConfig(PilotConfig):
 
     kind: Literal["navigate"] = "navigate"
     """The kind of pilot."""
-    rate_hz: PositiveFloat = 50.0
+    rate_hz: quantities.Hertz = 50.0
     """Setpoints per second of simulated time."""
     goals: tuple[GoalPlace, ...] | DrawnGoals = ()
     """m, in world axes, flown to in order; a goal of two numbers lies at the height of take-off. Or the number of
     random goals, and where. A Goal that a program publishes on `<vehicle>/goal` replaces the remaining ones."""
-    wait: NonNegativeFloat = 0.0
+    wait: quantities.Instant = 0.0
     """s, the time without a goal after which it lands."""
-    takeoff_altitude: PositiveFloat = 1.5
+    takeoff_altitude: quantities.Height = 1.5
     """m, the height above the point of take-off."""
-    stand: NonNegativeFloat = 0.0
+    stand: quantities.Instant = 0.0
     """s, the time on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land after the last goal; false: stay there."""
@@ -63,14 +64,14 @@ class NavigatePilotConfig(PilotConfig):
     """The stream of the obstacles near the vehicle, a PointCloud in world axes."""
     movers: str = "maps/movers"
     """The stream of moving objects, Movers; without it they are mapped as static objects."""
-    blind_after: PositiveFloat = 0.5
+    blind_after: quantities.Seconds = 0.5
     """s, the time without a new map after which it stops."""
-    blind_land_after: PositiveFloat = 10.0
+    blind_land_after: quantities.Seconds = 10.0
     """s, the time without a new map after which it lands."""
-    detour_after: PositiveFloat = 6.0
+    detour_after: quantities.Seconds = 6.0
     """s, the time within half a metre of one point after which the path ahead counts as blocked for this goal, and
     another path is planned. It does not count while a moving object is near, because that may leave."""
-    give_up_after: PositiveFloat = 15.0
+    give_up_after: quantities.Seconds = 15.0
     """s, the time within half a metre of one point, without a path or a free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
     """Its path planning and its limits between obstacles."""

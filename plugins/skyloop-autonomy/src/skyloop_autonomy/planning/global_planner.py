@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, PositiveFloat
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop.world.free_space import corners_kept
 from skyloop_autonomy.planning.grid import Grid, path_length
 from skyloop_autonomy.planning.grid_search import cheapest_way, jump_point_search
@@ -25,25 +26,25 @@ class GlobalPlannerConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    inflation: PositiveFloat = 0.5
+    inflation: quantities.Length = 0.5
     """m, the clearance of the path from each occupied cell. E2ES has 0.4 m, less than the 0.5 m of its own local
     planner, so it plans through gaps that it does not fly through."""
-    tight: PositiveFloat = 0.35
+    tight: quantities.Length = 0.35
     """m, used instead of `inflation` if there is no other path, or only a much longer one, as through a narrow door
     oblique to the cells of the map; at most `inflation`. The local planner decides whether it fits through."""
-    roomy: PositiveFloat = 0.85
+    roomy: quantities.Length = 0.85
     """m, the clearance from occupied cells if such a path is not much longer; at least `inflation`."""
-    detour: PositiveFloat = 1.05
+    detour: quantities.Positive = 1.05
     """How many times longer a path with `roomy` clearance may be than the shortest one; 1.2 m more is always
     allowed."""
-    goal_snap: PositiveFloat = 1.0
+    goal_snap: quantities.Length = 1.0
     """m, the distance within which a goal inside an obstacle is moved to the nearest free cell; beyond, it is
     rejected."""
-    start_snap: PositiveFloat = 1.5
+    start_snap: quantities.Length = 1.5
     """m, the distance within which the path may begin if the vehicle itself is too near to an obstacle."""
-    look_ahead: PositiveFloat = 3.0
+    look_ahead: quantities.Length = 3.0
     """m, the distance from the vehicle to the sub-goal."""
-    skip_nearer: PositiveFloat = 1.5
+    skip_nearer: quantities.Length = 1.5
     """m; a point of the path nearer than this is skipped if the next one is in sight, and the sub-goal is no nearer
     than this unless the goal is."""
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, FiniteFloat, PositiveFloat, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
+from skyloop.core import quantities
 from skyloop_autonomy.planning.clearance import LEAVING, MOVER_COLUMNS, MotionLimits
 from skyloop_autonomy.planning.local_search import find_backup, find_motion, stays_clear
 from skyloop_autonomy.planning.primitives import Motion
@@ -23,25 +24,25 @@ class LocalPlannerConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    radius: PositiveFloat = 0.45
+    radius: quantities.Length = 0.45
     """m, the minimum distance between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips;
     E2ES uses 0.5 m."""
-    room: PositiveFloat = 0.65
+    room: quantities.Length = 0.65
     """m, the preferred distance from obstacles. The map has cells of 0.2 and 0.3 m and drifts with the estimate, so
     `radius` alone is for narrow gaps."""
-    max_speed: PositiveFloat = 0.9
+    max_speed: quantities.Speed = 0.9
     """m/s. E2ES's planner may fly 1.8 m/s, but its flights stay below 1 m/s; the rest is for the controller."""
-    max_acceleration: PositiveFloat = 1.2
+    max_acceleration: quantities.Acceleration = 1.2
     """m/s², the largest acceleration of a planned motion."""
-    max_jerk: PositiveFloat = 3.0
+    max_jerk: quantities.Positive = 3.0
     """m/s³, the largest jerk of a planned motion."""
-    reach: PositiveFloat = 3.0
+    reach: quantities.Length = 3.0
     """m, the planning range; points of the cloud beyond it are ignored."""
-    floor: FiniteFloat = 0.5
+    floor: quantities.Elevation = 0.5
     """m, the lowest position it flies at, world axes."""
-    ceiling: FiniteFloat = 5.0
+    ceiling: quantities.Elevation = 5.0
     """m, the highest position it flies at, world axes."""
-    commit: PositiveFloat = 0.3
+    commit: quantities.Seconds = 0.3
     """s, the time of a motion that is flown before the next one is expected."""
 
     @model_validator(mode="after")

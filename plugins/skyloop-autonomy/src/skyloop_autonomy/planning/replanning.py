@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveFloat
+from pydantic import BaseModel, ConfigDict
 
+from skyloop.core import quantities
 from skyloop_autonomy.planning.clearance import MOVER_RADIUS
 from skyloop_autonomy.planning.global_planner import (
     GlobalPlannerConfig,
@@ -63,24 +64,24 @@ class NavigatorConfig(BaseModel):
     """The global planner, over the map."""
     motion: LocalPlannerConfig = LocalPlannerConfig()
     """The local planner, between obstacles."""
-    replan_after: PositiveFloat = 0.3
+    replan_after: quantities.Seconds = 0.3
     """s, the time after which the path is replanned."""
-    replan_moved: PositiveFloat = 0.3
+    replan_moved: quantities.Length = 0.3
     """m, the distance moved after which the path is replanned."""
-    motion_every: PositiveFloat = 0.1
+    motion_every: quantities.Seconds = 0.1
     """s, the time between two planned motions."""
-    arrival_radius: PositiveFloat = 0.5
+    arrival_radius: quantities.Length = 0.5
     """m, the distance from the goal at which it counts as reached, once the vehicle is slow."""
-    lost_track: PositiveFloat = 0.4
+    lost_track: quantities.Length = 0.4
     """m, the distance between vehicle and setpoint beyond which planning restarts from the vehicle's position."""
-    mover_margin: NonNegativeFloat = 0.3
+    mover_margin: quantities.Distance = 0.3
     """m, the additional clearance from moving objects: people turn and swing their arms. It also holds above them."""
-    yaw_rate: PositiveFloat = 1.0
+    yaw_rate: quantities.TurnRate = 1.0
     """rad/s, the maximum yaw rate. The heading follows the flight so that the camera looks ahead."""
-    turn_first: PositiveFloat = 0.8
+    turn_first: quantities.Positive = 0.8
     """rad; if the sub-goal is farther than this from the heading, it stops and turns before it flies on. It is about
     half of the camera's field of view, so that it flies only where the camera looks."""
-    patience: PositiveFloat = 3.0
+    patience: quantities.Seconds = 3.0
     """s, the time without any free motion after which it reports that it is stuck."""
 
 

@@ -24,6 +24,7 @@ from skyloop.core.jit import prepare
 from skyloop.core.random_key import stream_key
 from skyloop.datasets.seed_set import JOINED, write_joined
 from skyloop.datasets.worker_processes import WorkerJob, Workers
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError
 
 WORLDS = ("park", "urban", "forest", "warehouse", "house")
@@ -110,7 +111,7 @@ def places_of(part: str, images: int, shift: int = 0) -> list[dict[str, Any]]:
 
 def read_people(folder: Path) -> dict[str, Any]:
     try:
-        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        plan = json.loads(regular_files.read_text(folder / PLAN))
         return {"images": int(plan["images"]), "places": list(plan["places"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DatasetError(f"'{folder / PLAN}' cannot be read: {error}; give another --out") from None

@@ -31,6 +31,7 @@ from skyloop.world.generation import generator
 from skyloop.world.scene import WorldScene
 from skyloop.world.semantics import CLASS_ID, CLASSES
 from skyloop.world.weather import WeatherConfig, weather_at
+from skyloop_client import regular_files
 from skyloop_client.errors import DatasetError, RendererError, SkyloopError
 from skyloop_client.messages import Kinematics, Label
 from skyloop_detect.samples import CLASSES as DETECTED
@@ -54,7 +55,7 @@ GETS_BOXES = {CLASS_ID[name]: name for name in DETECTED}
 
 def make_share(folder: Path, number: int, of: int) -> None:
     """Make the places number, number + of, ... of the plan that are not there yet."""
-    plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    plan = json.loads(regular_files.read_text(folder / "plan.json"))
     missing = [entry for entry in plan["places"][number::of] if not (folder / entry["folder"]).exists()]
     for entry in missing:
         try:

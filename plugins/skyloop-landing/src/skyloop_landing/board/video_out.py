@@ -23,6 +23,7 @@ from typing import BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skyloop_client import regular_files
 from skyloop_client.errors import LinkEnded, LinkError
 
 WIDTH, HEIGHT, RATE_HZ = 1280, 720, 60
@@ -130,7 +131,7 @@ def read_shared(name: str) -> tuple[int, int, Image]:
     """Number, simulated time in ns and pixels of the newest image, for readers in Python."""
     path = SHARED / name
     try:
-        with path.open("rb") as file:
+        with regular_files.opened(path) as file:
             memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     except (OSError, ValueError) as error:
         raise LinkError(f"cannot read shared memory {path}: {error}") from None

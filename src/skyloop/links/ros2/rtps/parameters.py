@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 END = 1
@@ -175,13 +175,15 @@ def locator(address: Address) -> bytes:
     return struct.pack("<iI", UDP4, address[1]) + bytes(12) + socket.inet_aton(address[0])
 
 
-def participant_payload(prefix: bytes, meta: Address, default: Address, lease_s: int, vendor: bytes) -> bytes:
+def participant_payload(
+    prefix: bytes, meta: Sequence[Address], default: Sequence[Address], lease_s: int, vendor: bytes
+) -> bytes:
     return LITTLE + listed(
         (VERSION, b"\x02\x03"),
         (VENDOR_ID, vendor),
         (PARTICIPANT_GUID, prefix + PARTICIPANT),
-        (META_UNICAST, locator(meta)),
-        (DEFAULT_UNICAST, locator(default)),
+        *((META_UNICAST, locator(address)) for address in meta),
+        *((DEFAULT_UNICAST, locator(address)) for address in default),
         (LEASE, struct.pack("<iI", lease_s, 0)),
         (ENDPOINTS, struct.pack("<I", ANNOUNCER | DETECTOR | PUBLICATIONS | SUBSCRIPTIONS | LIVELINESS_WRITER)),
         (USER_DATA, sequence(b"enclave=/;")),

@@ -22,6 +22,8 @@ from skyloop.links.ros2.settings import ANNOUNCE_S, Ros2Settings
 log = logging.getLogger(__name__)
 
 LEASE_S = 20
+AFTER_ALL = 1 << 30
+"""Number of a participant's last announcement."""
 PROBING = 4
 """The first announcements go to every port of this machine: not everybody hears multicast."""
 TICK_S = 0.05
@@ -35,7 +37,7 @@ LIVELINESS = (b"\x00\x02\x00\xc2", b"\x00\x02\x00\xc7")
 """Of messages that say: I live. Ours never needs one, but Fast DDS asks for its state until it is answered."""
 MOST_KNOWN = 4096
 """Endpoints of others that may once have to do with ours."""
-OF_INTEREST = ("rq/", "rr/", "ros_discovery_info")
+OF_INTEREST = ("rq/", "rr/", "rt/", "ros_discovery_info")
 WRITER, READER = b"\x03", b"\x04"
 """The last byte of entities without keys."""
 
@@ -130,7 +132,7 @@ class RtpsParticipant:
     def _about_us(self) -> bytes:
         self._announced += 1
         payload = pl.participant_payload(
-            self.prefix, self._sockets.meta_address, self._sockets.user_address, LEASE_S, wire.VENDOR
+            self.prefix, self._sockets.meta_addresses, self._sockets.user_addresses, LEASE_S, wire.VENDOR
         )
         part = wire.data(wire.NOBODY, SPDP_WRITER, self._announced, b"", payload)
         return wire.datagram(self.prefix, None, [wire.stamp(time.time_ns()), part])
@@ -274,6 +276,11 @@ class RtpsParticipant:
             self._known[about.guid] = (what, about)
             self._match(what, about)
 
+    def others(self) -> list[tuple[str, pl.EndpointData]]:
+        """Endpoints of others that are known now: `writers` or `readers`, and what they say of themselves."""
+        with self._lock:
+            return list(self._known.values())
+
     def _match_known(self, topic: str) -> None:
         """A node may be older than our own endpoint."""
         for what, about in list(self._known.values()):
@@ -297,16 +304,25 @@ class RtpsParticipant:
 
     # ---- the end
 
-    def close(self) -> None:
-        """It may be called twice."""
+    def say_goodbye(self, prefix: bytes) -> None:
+        """For a participant that could not do it itself."""
+        with self._lock:
+            if not self._closed:
+                self._say_goodbye(prefix)
+
+    def _say_goodbye(self, prefix: bytes) -> None:
+        inline, payload = pl.ending(prefix + pl.PARTICIPANT)
+        part = wire.data(wire.NOBODY, SPDP_WRITER, AFTER_ALL, inline, payload, is_key=True)
+        if not self._is_alone:
+            self._announce(wire.datagram(prefix, None, [part]), probing=False)
+
+    def close(self, other: bytes = b"") -> None:
+        """It may be called twice. `other`: the prefix of a participant that has ended too."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-            inline, payload = pl.ending(self.prefix + pl.PARTICIPANT)
-            self._announced += 1
-            part = wire.data(wire.NOBODY, SPDP_WRITER, self._announced, inline, payload, is_key=True)
-            if not self._is_alone:
-                self._announce(wire.datagram(self.prefix, None, [part]), probing=False)
+            for prefix in filter(None, (self.prefix, other)):
+                self._say_goodbye(prefix)
         self._thread.join(timeout=2.0)
         self._sockets.close()

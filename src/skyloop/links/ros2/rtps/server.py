@@ -30,12 +30,12 @@ FORMATS = {
 """By the length of an identity."""
 MOST_KNOWN = 2 * MOST_PARTNERS
 """Readers, some of which are gone."""
-NODE, NAMESPACE = "skyloop", "/"
+NODE = "skyloop"
 
 
 class Graph:
-    def __init__(self, participant: RtpsParticipant) -> None:
-        self._participant = participant
+    def __init__(self, participant: RtpsParticipant, namespace: str) -> None:
+        self._participant, self._namespace = participant, namespace or "/"
         self._readers: dict[bytes, int] = {}
         """How many bytes an identity has for each."""
         self._told: dict[int, bytes] = {}
@@ -50,7 +50,7 @@ class Graph:
                 [gid(np.frombuffer(one.ljust(size, b"\0"), np.uint8)) for one in ids]
                 for ids in ((owner,), readers, writers)
             )
-            built[size] = bytes(encode(participant(mine[0], [node(NAMESPACE, NODE, heard, said)])))
+            built[size] = bytes(encode(participant(mine[0], [node(self._namespace, NODE, heard, said)])))
         if built != self._told:
             self._told = built
             for reader in list(self._readers):
@@ -86,6 +86,8 @@ class Caller:
 
 
 Asked = Callable[[bytes, Caller], None]
+Taken = Callable[[bytes, object], None]
+"""Called in a reading thread with a message and who sent it, as far as somebody needs to know."""
 
 
 class ServiceServer:

@@ -7,11 +7,9 @@ import socket
 from contextlib import suppress
 
 from skyloop.links.ros2.rtps.parameters import Address
-from skyloop.links.ros2.settings import MOST_PARTICIPANTS, Ros2Settings
+from skyloop.links.ros2.settings import GROUP, LOOPBACK_ADDRESS, MOST_PARTICIPANTS, Ros2Settings, own_address
 from skyloop_client.errors import LinkError
 
-GROUP = "239.255.0.1"
-LOOPBACK = "127.0.0.1"
 MULTICAST_ALL = 49
 """Linux's option: off, a socket hears the groups that it joined itself, not those of others on this machine."""
 LONGEST = 65535
@@ -26,12 +24,14 @@ def port_of(domain: int, index: int | None, *, user: bool = False) -> int:
 
 class Sockets:
     def __init__(self, settings: Ros2Settings) -> None:
-        hosts = () if settings.reach == "OFF" else (LOOPBACK, *settings.peers)
-        self.host = LOOPBACK if settings.stays_here else _own_address()
-        self._listen = LOOPBACK if settings.stays_here else ""
+        hosts = () if settings.reach == "OFF" else (LOOPBACK_ADDRESS, *settings.peers)
+        mine = {LOOPBACK_ADDRESS} if settings.stays_here else {own_address(), LOOPBACK_ADDRESS}
+        self._interfaces = tuple(socket.inet_aton(host) for host in mine)
+        """Where multicast is spoken. Loopback is always among them: nodes on this machine may hear nothing else."""
+        self._listen = LOOPBACK_ADDRESS if settings.stays_here else ""
         self.meta, self.user, index = self._unicast(settings.domain)
-        self.meta_address = (self.host, port_of(settings.domain, index))
-        self.user_address = (self.host, port_of(settings.domain, index, user=True))
+        self.meta_addresses = tuple((host, port_of(settings.domain, index)) for host in mine)
+        self.user_addresses = tuple((host, port_of(settings.domain, index, user=True)) for host in mine)
         self._group = (GROUP, port_of(settings.domain, None))
         hears = settings.reach != "OFF" and (settings.stays_here or settings.reach != "LOCALHOST")
         self.group = self._multicast() if hears else None
@@ -52,7 +52,6 @@ class Sockets:
                 continue
             for one in pair:
                 one.setblocking(False)
-                one.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(self.host))
             return pair[0], pair[1], index
         raise LinkError(f"ROS 2: {MOST_PARTICIPANTS} participants run in domain {domain}; take another ROS_DOMAIN_ID")
 
@@ -66,8 +65,8 @@ class Sockets:
             built.bind(self._group)
             with suppress(OSError):
                 built.setsockopt(socket.IPPROTO_IP, MULTICAST_ALL, 0)
-            joined = socket.inet_aton(GROUP) + socket.inet_aton(self.host)
-            built.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, joined)
+            for interface in self._interfaces:
+                built.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(GROUP) + interface)
             built.setblocking(False)
         except OSError:
             built.close()
@@ -76,7 +75,8 @@ class Sockets:
 
     def announce(self, datagram: bytes, *, probing: bool) -> None:
         """To whoever listens to multicast; `probing`: to the ports of this machine and of the given peers too."""
-        if self.group is not None:
+        for interface in self._interfaces if self.group is not None else ():
+            self.user.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, interface)
             self.send((self._group,), datagram)
         if probing:
             self.send(tuple(self._probed), datagram)
@@ -93,11 +93,3 @@ class Sockets:
     def close(self) -> None:
         for one in self.all():
             one.close()
-
-
-def _own_address() -> str:
-    """Of the interface by which multicast leaves."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asker, suppress(OSError):
-        asker.connect((GROUP, 7400))
-        return str(asker.getsockname()[0])
-    return LOOPBACK

@@ -6,10 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from skyloop.core.quantities import Acceleration, Distance, Length, Positive, Speed
 from skyloop.sensors.radar.processing.windows import WindowName
 
-Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-NonNegative = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Cells = tuple[Annotated[int, Field(ge=0, le=64)], Annotated[int, Field(ge=0, le=64)]]
 STRICT = ConfigDict(extra="forbid", frozen=True)
 
@@ -20,25 +19,25 @@ class TrackingConfig(BaseModel):
 
     model_config = STRICT
 
-    range_sd: Positive = 0.1
+    range_sd: Length = 0.1
     """m, one sigma of the range of a detection; larger than the radar's own, because a body is not a point."""
-    speed_sd: Positive = 0.2
+    speed_sd: Speed = 0.2
     """m/s, one sigma of the speed of a detection."""
     angle_sd: Positive = 0.05
     """rad, one sigma of azimuth and of elevation."""
-    acceleration_sd: Positive = 1.5
+    acceleration_sd: Acceleration = 1.5
     """m/s², one sigma of the random acceleration along each axis."""
-    start_speed_sd: Positive = 1.5
+    start_speed_sd: Speed = 1.5
     """m/s, one sigma of a new target's velocity across the line of sight."""
     gate: Positive = 4.0
     """The sigmas by which a detection may differ from a track's prediction."""
-    cluster_distance: NonNegative = 0.7
+    cluster_distance: Distance = 0.7
     """m, the distance below which detections are one target; no track begins this near to another."""
     confirm_hits: Annotated[int, Field(ge=1, le=50)] = 3
     """The number of times a track must be seen, within its first `confirm_bursts` bursts, before it is published."""
     confirm_bursts: Annotated[int, Field(ge=1, le=50)] = 5
     """The number of bursts after which a track that is not confirmed is dropped."""
-    max_misses: Annotated[int, Field(ge=0)] = 6
+    max_misses: Annotated[int, Field(ge=0, le=1_000_000)] = 6
     """The number of bursts in a row without a detection that a confirmed track survives."""
 
     @model_validator(mode="after")
@@ -63,7 +62,7 @@ class ProcessingConfig(BaseModel):
     """How echoes of objects that stand still are removed: `none` keeps them, `mean` subtracts the mean over the chirps
     of a burst, `running` an average over bursts. `mean` also removes targets slower than about two speed cells, or
     splits them into two."""
-    clutter_bursts: Annotated[float, Field(ge=1.0)] = 20.0
+    clutter_bursts: Annotated[float, Field(ge=1.0, le=1e6)] = 20.0
     """The number of bursts over which the running average forgets."""
     cfar: Literal["cell_averaging", "ordered_statistic"] = "cell_averaging"
     """How the noise around a cell is estimated."""
@@ -81,9 +80,9 @@ class ProcessingConfig(BaseModel):
     """The largest number of detections; the strongest are kept."""
     angle_method: Literal["monopulse", "capon"] = "monopulse"
     """How the direction is found from the antennas."""
-    min_range: NonNegative = 0.5
+    min_range: Distance = 0.5
     """m, the range below which nothing is a detection, because of the radar's own leakage."""
-    max_range: Positive | None = None
+    max_range: Length | None = None
     """m, the range above which nothing is a detection; null: all that the waveform allows."""
     tracking: TrackingConfig | None = TrackingConfig()
     """How detections become tracks; null: there are no tracks."""

@@ -9,6 +9,7 @@ import numpy as np
 from skyloop.core.radar_waveform import Waveform
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import RadarScan
+from skyloop_client.regular_files import checked
 from skyloop_client.streams import Rate
 
 
@@ -26,7 +27,7 @@ def read_recording(
     Codes become volts about mid scale: (code - 2^(bits-1)) reference / 2^bits. Stamps start at 0 and follow `rate_hz`.
     """
     try:
-        data = np.load(path, allow_pickle=False)
+        data = np.load(checked(path), allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ScenarioError(f"cannot read radar recording {path}: {reason}; save it with numpy.save") from error
