@@ -26,8 +26,8 @@ help:
 	@echo "make soak       an hour of random scenarios, kills, crowds, hostile frames and damaged files: tried, held, broken"
 	@echo "make bench      installs the peers of the benches, then checks our ratios to them: five minutes on two quiet cores"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
-	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
-	@echo "make pages      the numbers on the pages anew from docs/results, the page of the public API, and records for C++ and the cockpit"
+	@echo "make docs       the site with the reference of every option, in site/; broken links and pages outside the menu are errors"
+	@echo "make pages      update the numbers on the pages from docs/results, the page of the public API, and records for C++ and the cockpit"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -67,7 +67,7 @@ check: lint
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile $(LONG:%=--ignore=tests/%) \
 	    -m 'not slow and not renders and not processes and not flights'
 
-# can be stopped and started again; `rm -r .pytest_cache/slow` begins anew
+# can be stopped and started again; `rm -r .pytest_cache/slow` restarts
 test-slow: $(TORCH)
 	@.venv/bin/python tools/system_packages.py flights tests "slow tests"
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in=.pytest_cache/slow
@@ -83,8 +83,9 @@ gallery: setup
 	@.venv/bin/python tools/gallery.py
 	@.venv/bin/python tools/readme_picture.py
 
+# --strict does nothing beside --quiet, which hides warnings from it
 docs: setup
-	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
+	@said=$$(NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict 2>&1) || { echo "$$said"; exit 1; }
 	@echo "site/index.html; to read it: .venv/bin/python -m http.server -d site -b 127.0.0.1 8000"
 
 pages: setup

@@ -40,7 +40,7 @@ def printed(summary: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_one_flight_tells_its_tracking_error(capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(summary_of(drone={"tracking_error_rms_m": 0.234}), capsys)
-    assert "off its setpoints by 0.23 m rms" in told
+    assert "tracking error 0.23 m RMS" in told
     assert "setpoints" not in printed(summary_of(drone={}), capsys)
 
 

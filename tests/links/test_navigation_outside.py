@@ -117,7 +117,7 @@ def test_size_finds_a_computer_that_is_too_slow_to_navigate(goals_yaml: str, tmp
     assert reported["slowest_good"] == 3.0
     good, bad = reported["flights"]
     assert good["success"] and good["error"] < 0.5
-    assert not bad["success"] and "off by the truth, not goals<0.5" in bad["trouble"]
+    assert not bad["success"] and "error, not goals<0.5" in bad["trouble"]
 
 
 def plain(**changes: Any) -> dict[str, Any]:

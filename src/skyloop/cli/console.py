@@ -56,7 +56,7 @@ Home = Annotated[
     typer.Option(
         "--home",
         metavar="PLACE",
-        help="Where on Earth the world is: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
+        help="The location of the world: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
     ),
 ]
 
@@ -75,15 +75,13 @@ Foxglove = Annotated[
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
 """The option `--foxglove`."""
-Ros2 = Annotated[
-    bool, typer.Option("--ros2", help="Be a ROS 2 node on this machine: publish the sensors, take commands.")
-]
+Ros2 = Annotated[bool, typer.Option("--ros2", help="Run as a ROS 2 node: publish the sensors, accept commands.")]
 Ros2Lockstep = Annotated[
     str | None,
     typer.Option(
         "--ros2-lockstep",
         metavar="TOPIC[@HZ]",
-        help="With --ros2: simulated time waits for a message on this topic, so many per second. Default: 50.",
+        help="With --ros2: simulated time waits for messages on this topic, HZ per second. Default: 50.",
     ),
 ]
 BOX_FIGURES = (("precision", "precision"), ("recall", "recall"), ("AP50", "ap50"))
@@ -294,7 +292,7 @@ def shown_flight(
 
 
 def print_summary(summary: Summary, folder: Path) -> None:
-    """Print what a run gave. Its events were printed while it flew; whether it was a success comes last."""
+    """Print the results of a run. Its events were printed while it flew; whether it was a success comes last."""
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
         f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
@@ -304,14 +302,12 @@ def print_summary(summary: Summary, folder: Path) -> None:
         out.print(
             f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
-            + ("" if tracked is None else f", off its setpoints by {tracked:.2f} m rms")
-            + ("" if error is None else f", estimate off by {error:.2f} m rms")
+            + ("" if tracked is None else f", tracking error {tracked:.2f} m RMS")
+            + ("" if error is None else f", estimation error {error:.2f} m RMS")
         )
         several = vehicle.get("estimate_errors_rms_m", {})
         for stream, off in several.items() if len(several) > 1 else ():
-            out.print(
-                f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
-            )
+            out.print(f"    {stream}: " + ("never valid" if off is None else f"error {off:.2f} m RMS"), highlight=False)
         if "mission_completed" in vehicle:
             done = "completed" if vehicle["mission_completed"] else "not completed"
             of = (

@@ -34,7 +34,7 @@ app = Verbs()
 
 Pilot = Annotated[
     str | None,
-    typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class of yours."),
+    typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with your own function or class."),
 ]
 Autopilot = Annotated[
     str | None,
@@ -44,7 +44,9 @@ Autopilot = Annotated[
 ]
 Seeds = Annotated[
     str | None,
-    typer.Option(metavar="SEEDS", help="Fly once with each, e.g. 1..50 or 3,9,12; a run folder each, and a table."),
+    typer.Option(
+        metavar="SEEDS", help="Fly once with each seed, e.g. 1..50 or 3,9,12: a run folder per seed, and a table."
+    ),
 ]
 Out = Annotated[
     Path | None,
@@ -52,9 +54,9 @@ Out = Annotated[
 ]
 Commands = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.csv", help="Repeat the orders of a cockpit flight: its commands.csv."),
+    typer.Option(metavar="FILE.csv", help="Repeat the commands of a cockpit flight: its commands.csv."),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight was no success; otherwise 0.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight failed; without it the code is 0.")]
 
 
 @app.command(opens_code=True)
@@ -77,7 +79,7 @@ def run(
     strict: Strict = False,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
+    """Fly a scenario and write a run folder: the full scenario, every stream as CSV, a summary and a plot.
 
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seeds 1..50 --set wind.kind=calm --out runs/calm`
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INK = "#23303b"
 """The colour of text and axes."""
 REFERENCE = "#9aa5ad"
-"""The colour of what others are compared with."""
+"""The colour of the reference curve."""
 DASHES = ("--", ":", "-.")
 """Line styles for the estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")
@@ -31,7 +31,7 @@ MOST_SINGLE = len(COLOURS)
 """Most vehicles that are drawn one by one. With more, their median and range are drawn."""
 WIDTH, HEIGHT = 12.0, 7.6
 """inches."""
-OFF = "off [m]"
+OFF = "error [m]"
 STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
 """Settings of Matplotlib for all plots."""
 

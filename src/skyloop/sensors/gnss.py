@@ -152,7 +152,7 @@ class GnssConfig(SensorConfig):
     satellites: Annotated[int, Field(ge=4, le=1000)] | None = None
     """The number of satellites it reports with a fix."""
     outages: tuple[Outage, ...] = ()
-    """When it loses the satellites. It goes on publishing its last position, with fix_type 0 and an sd of 100 m."""
+    """When it loses the satellites. It keeps publishing its last position, with fix_type 0 and an sd of 100 m."""
 
 
 class GnssState(NamedTuple):

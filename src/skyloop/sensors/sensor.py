@@ -212,7 +212,7 @@ class SensorConfig(BaseModel):
     latency: Delay = 0.0
     """s, the time from the instant a sample describes to the instant it may be read."""
     faults: tuple[Fault, ...] = ()
-    """What goes wrong with the sensor, and when."""
+    """The sensor's faults and their times."""
 
     @field_validator("rate_hz")
     @classmethod

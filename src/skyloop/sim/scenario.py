@@ -144,7 +144,7 @@ class Vehicle(BaseModel):
     """By stream name: `vio` publishes on `<vehicle>/vio`. They run whether or not the vehicle flies on one of them.
     `estimator: {...}` is short for a single one, named by its `name` or by its class in small letters."""
     pilot: PilotChoice | None = None
-    """The program that flies the vehicle; without one it waits for setpoints."""
+    """The pilot that flies the vehicle; without one it waits for setpoints."""
     failsafes: Failsafes = Failsafes()
     """What the vehicle does when the battery, the setpoints or the estimate run out."""
     ekf: EkfConfig = EkfConfig()
@@ -223,7 +223,7 @@ class SurfaceChoice(BaseModel):
     model_config = STRICT
 
     depth_m: NonNegative
-    """1/m, m of Kim's noise of depth cameras, sigma = scale·exp(m·d)."""
+    """1/m, the exponent m of Kim's depth camera noise, sigma = scale·exp(m·d)."""
 
 
 class PacingConfig(BaseModel):
@@ -261,7 +261,7 @@ class Scenario(BaseModel):
     world: WorldConfig = WorldConfig()
     """The ground and everything that stands or moves on it."""
     materials: dict[str, SurfaceChoice] = {}
-    """What is changed of surfaces, by the name of a material or of an object, or by a pattern such as `box *`."""
+    """Changes to surfaces, by the name of a material or an object, or by a pattern such as `box *`."""
     weather: WeatherConfig = WeatherConfig()
     """The position of the sun, the clouds, and what is in the air."""
     wind: Wind = Calm(kind="calm")
@@ -274,7 +274,7 @@ class Scenario(BaseModel):
     """When a flight is a success, over its summary, such as `landed and not contacts`. Left out: no crash, no contact
     in the air, no failsafe, and landed if the pilot meant to."""
     folder: str | None = None
-    """The folder in which files named in the scenario are looked for. When it is left out, that is the folder of the
+    """The folder that relative file names in the scenario start from. When it is left out, that is the folder of the
     scenario file; null means the current folder."""
 
     @field_validator("world", mode="before")

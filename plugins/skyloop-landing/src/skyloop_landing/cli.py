@@ -39,7 +39,7 @@ Logic = Annotated[
     str,
     typer.Option(
         metavar="LOGIC",
-        help="What makes the lists of objects for python and qemu: reference, or amaranth: the logic itself, slow.",
+        help="What detects the objects for python and qemu: reference, or amaranth (the simulated logic, slow).",
     ),
 ]
 
@@ -59,8 +59,8 @@ def land(
     logic: Logic = "reference",
     clock_mhz: Annotated[float, typer.Option(help="The clock of the emulated board, in MHz.")] = 650.0,
     cycles_per_instruction: Annotated[float, typer.Option(help="Of the emulated board, on average.")] = 1.0,
-    slower: Annotated[float, typer.Option(help="How many times longer the board computes.")] = 1.0,
-    latency: Annotated[float, typer.Option(help="The seconds by which every answer of the board comes later.")] = 0.0,
+    slower: Annotated[float, typer.Option(help="A factor on the board's computing time.")] = 1.0,
+    latency: Annotated[float, typer.Option(help="An additional latency of every reply of the board, s.")] = 0.0,
     pace: Annotated[
         float | None,
         typer.Option(help="Simulated seconds per second; left out: real time for a real board or a window."),
@@ -72,7 +72,7 @@ def land(
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Let a board land the vehicle: it sees the camera's video, and commands over a serial line of 57600 baud.
+    """Let a board land the vehicle: it gets the camera's video, and sends commands over a serial line of 57600 baud.
 
     Without a board of your own, python and qemu stand in for it.
 

@@ -85,7 +85,7 @@ class TrajectoryPilotConfig(PilotConfig):
     takeoff_altitude: Height = 2.0
     """m, the height above the point of take-off."""
     stand: Instant = 0.0
-    """s of simulated time that it stands on the ground before take-off, for instruments that align at rest."""
+    """s, the time on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land where the trajectory ends; false: stay there."""
 
