@@ -242,7 +242,7 @@ def _pilot(vehicle: Data, name: str) -> Data:
 
 
 def _section(scenario: Data, vehicle: Data, name: str, chance: random.Random) -> Data:
-    whole = copy.deepcopy(WHOLE.get(name, {}))
+    whole: Data = copy.deepcopy(WHOLE.get(name, {}))
     if name == "vehicle":
         return vehicle
     if name in ("mount", "fault"):
@@ -261,7 +261,8 @@ def _section(scenario: Data, vehicle: Data, name: str, chance: random.Random) ->
     if name in ("estimator", "observer", "materials"):
         of_vehicle = name == "estimator"
         held = _mapping(vehicle if of_vehicle else scenario, PLACES.get(name, name))
-        return held.setdefault("grass" if name == "materials" else "one", whole)
+        made: Data = held.setdefault("grass" if name == "materials" else "one", whole)
+        return made
     if name in ("failsafes", "ekf", "px4", "drag"):
         return _mapping(vehicle, name)
     return _mapping(scenario, name)
