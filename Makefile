@@ -2,6 +2,7 @@
 PYTHON ?= python3
 SET_UP := .venv/.set-up
 TORCH := .venv/.torch
+PEERS := .venv/.bench-peers
 # lint-imports without its script, whose first line cannot hold a path with a space
 LINT_IMPORTS := from importlinter.cli import lint_imports_command as lint; lint()
 
@@ -23,10 +24,10 @@ help:
 	@echo "make test-slow  the tests marked slow: hours; can be stopped and started again"
 	@echo "make test-seeds every shipped scenario whose flights are long, with ten new seeds: hours"
 	@echo "make soak       an hour of random scenarios, kills, crowds, hostile frames and damaged files: tried, held, broken"
-	@echo "make bench      the performance figures of this machine"
+	@echo "make bench      installs the peers of the benches, then checks our ratios to them: five minutes on two quiet cores"
 	@echo "make gallery    the pictures of docs/gallery, and that of README"
-	@echo "make docs       the site with the reference of every option, in site/; broken links are errors"
-	@echo "make pages      the numbers on the pages anew from docs/results, the page of the public API, and records for C++ and the cockpit"
+	@echo "make docs       the site with the reference of every option, in site/; broken links and pages outside the menu are errors"
+	@echo "make pages      update the numbers on the pages from docs/results, the page of the public API, and records for C++ and the cockpit"
 	@echo "make lint       ruff, mypy and lint-imports only"
 	@echo "make lock       take the newest versions pyproject.toml allows into requirements.lock"
 	@echo "make release    wheels and sdists in dist/, tried in an empty environment"
@@ -66,7 +67,7 @@ check: lint
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile $(LONG:%=--ignore=tests/%) \
 	    -m 'not slow and not renders and not processes and not flights'
 
-# can be stopped and started again; `rm -r .pytest_cache/slow` begins anew
+# can be stopped and started again; `rm -r .pytest_cache/slow` restarts
 test-slow: $(TORCH)
 	@.venv/bin/python tools/system_packages.py flights tests "slow tests"
 	@$(TEST_THREADS) .venv/bin/python -m pytest -q -n 2 --dist loadfile -m slow --continue-in=.pytest_cache/slow
@@ -82,8 +83,9 @@ gallery: setup
 	@.venv/bin/python tools/gallery.py
 	@.venv/bin/python tools/readme_picture.py
 
+# --strict does nothing beside --quiet, which hides warnings from it
 docs: setup
-	@NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict --quiet
+	@said=$$(NO_MKDOCS_2_WARNING=1 .venv/bin/python -m mkdocs build --strict 2>&1) || { echo "$$said"; exit 1; }
 	@echo "site/index.html; to read it: .venv/bin/python -m http.server -d site -b 127.0.0.1 8000"
 
 pages: setup
@@ -91,8 +93,11 @@ pages: setup
 	@.venv/bin/python tools/record_types.py
 	@.venv/bin/python tools/api_page.py
 
-bench: setup
-	@.venv/bin/skyloop bench physics
+$(PEERS): $(SET_UP) requirements-bench.lock
+	@sh tools/set_up_peers.sh
+
+bench: $(TORCH) $(PEERS)
+	@.venv/bin/skyloop bench all --check
 
 lint: $(TORCH)
 	@.venv/bin/python -m ruff check --quiet .

@@ -69,10 +69,10 @@ def datasets() -> dict[str, str]:
 
 def benches() -> dict[str, str]:
     """Their keys; takes a quarter of an hour."""
-    from skyloop_papers.benchmarks.verb import benches as table
+    from skyloop_papers.benchmarks.benches import BENCHES
 
     found: dict[str, str] = {}
-    for name in table():
+    for name in BENCHES:
         print(f"bench {name} ...", file=sys.stderr)
         said = subprocess.run([*SKYLOOP, "bench", name, "--json", "--quiet"], capture_output=True, text=True)
         found[name] = " ".join(sorted(_keys(json.loads(said.stdout)))) if said.returncode == 0 else said.stderr.strip()

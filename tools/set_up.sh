@@ -17,7 +17,7 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
     fail "'$python' is Python $version, skyloop needs 3.11 or newer; name another: make setup PYTHON=python3.12"
 fi
 
-# An environment of another folder, of another Python or half made is made anew.
+# An environment of another folder, of another Python, or an incomplete one, is created again.
 reusable() {
     [ ! -e "$stamp" ] || [ "$(cat "$stamp")" = "$(pwd -P)" ] || return 1
     .venv/bin/python -m pip --version >/dev/null 2>&1

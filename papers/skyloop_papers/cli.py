@@ -72,9 +72,9 @@ def reproduce(
     workers: Cores = 0,
     address: Address = None,
 ) -> None:
-    """Repeat an experiment of a paper and print our numbers beside the published ones.
+    """Repeat an experiment of a paper and print the results beside the published ones.
 
-    `all` repeats every experiment, goes on where it was stopped, and writes one report with a verdict for each number.
+    `all` repeats every experiment, resumes if interrupted, and writes one report with a verdict for each number.
 
     Examples: `skyloop reproduce drag --quick` · `skyloop reproduce all --out report`
     """

@@ -7,8 +7,9 @@ A page marks the text that comes from results:
     <!-- end -->
 
 Between the marks is what the experiment's `page(cells)` makes of docs/results/NAME.json. `NAME-protocol` stands for its
-`plan_page()`, and `report` for the tables of all experiments. A page is out of date if it lacks one of the experiment's
-`sentences(cells)`, or if its results were measured under another plan than the code has now.
+`plan_page()`, `report` for the tables of all experiments, and `benches` for those of the benches. A page is out of date
+if it lacks one of the experiment's `sentences(cells)`, or if its results were measured under another plan than the code
+has now.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"(<!-- results: ([a-z0-9-]+) ([a-z0-9-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 ALIKE = 1e-3
 """Allowed relative difference of a number on another processor or renderer."""
-PLAN_PAGE, REPORT = "-protocol", "report"
-"""The end of the name of a page about a plan, and the name of the tables of all experiments."""
+PLAN_PAGE, REPORT, BENCHES = "-protocol", "report", "benches"
+"""The end of the name of a page about a plan, and the names of the tables of all experiments and of the benches."""
 SPEED_HEAD = ("experiment", "what", "paper", "the paper's machine", "here", "our machine", "unit")
 NOT_YET = "Not measured yet: `{command}` fills this in.\n"
+KEPT = ("key", "value", "unit", "aim", "lower_is_better")
+"""What is kept of a bench's figure."""
 MEASURED_BY = "measured-by.json"
 """In a folder of results: the machine and the code by which it was begun."""
 
@@ -189,6 +192,8 @@ def block(name: str, which: str) -> str:
     """The lines of one block, with a final line break."""
     if name == REPORT:
         return report_blocks()[which]
+    if name == BENCHES:
+        return bench_block(which)
     if name.endswith(PLAN_PAGE):
         return catalogue.load(name.removesuffix(PLAN_PAGE)).plan_page()[which].rstrip("\n") + "\n"
     published = read(name)
@@ -221,6 +226,55 @@ def report_blocks() -> dict[str, str]:
         "speeds": table(SPEED_HEAD, speeds),
         "flights": table(("`skyloop reproduce`", "held", "flown at commit", "on"), flights),
     }
+
+
+# ---- benches
+
+
+def bench_figures(name: str) -> list[dict[str, Any]]:
+    """The figures that the pages show of a bench; none if it was never published."""
+    figures: list[dict[str, Any]] = _benches().get(name, {}).get("figures", [])
+    return figures
+
+
+def _benches() -> dict[str, Any]:
+    path = results_file(BENCHES)
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def write_bench(name: str, figures: Sequence[dict[str, Any]]) -> list[Path]:
+    """Publish the figures of a bench's full form. Returns the changed paths."""
+    kept = [{key: figure[key] for key in KEPT} for figure in figures if figure["value"] is not None]
+    return _put(BENCHES, {**_benches(), name: {**_measured_by(None), "figures": kept}})
+
+
+def bench_block(name: str) -> str:
+    """When and where a bench was measured, and its figures."""
+    known = _benches()[name]
+    state = Published([], {}, None, known["commit"], known["machine"], known["date"])
+    rows = [
+        [f"`{figure['key']}`", short(figure["value"]), figure["unit"], limit(figure), _holds(figure)]
+        for figure in known["figures"]
+    ]
+    return paragraph(state_in_words(state)) + "\n" + table(("figure", "value", "unit", "aim", "holds"), rows)
+
+
+def short(value: float) -> str:
+    """Three digits, or all of a whole number below a million."""
+    rounded = float(f"{value:.3g}") if abs(value) < 1000.0 else round(value, 2 - int(math.log10(abs(value))))
+    return f"{rounded:,.10g}".replace(",", " ") if abs(value) >= 10_000.0 else f"{rounded:.10g}"
+
+
+def limit(figure: dict[str, Any]) -> str:
+    """An aim in words; empty if there is none."""
+    return "" if figure["aim"] is None else f"{'≤' if figure['lower_is_better'] else '≥'} {short(figure['aim'])}"
+
+
+def _holds(figure: dict[str, Any]) -> str:
+    if figure["aim"] is None:
+        return ""
+    low, high = (figure["value"], figure["aim"]) if figure["lower_is_better"] else (figure["aim"], figure["value"])
+    return "yes" if low <= high else "**no**"
 
 
 def _counted(counted: Counter[str]) -> list[str]:

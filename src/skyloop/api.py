@@ -119,7 +119,7 @@ PUBLIC: dict[str, dict[str, str]] = {
     },
     "Verbs of the command line": {
         "skyloop.cli.console": (
-            "Foxglove Json Links Seed Sets err links_from load next_folder out print_summary progress_bar telling_where"
+            "Foxglove Json Links Seed Sets err links_from load next_folder out print_summary print_verdict shown_flight"
         ),
         "skyloop.cli.datasets": "names",
         "skyloop.cli.logs": "Verbs is_quiet",

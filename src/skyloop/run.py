@@ -16,7 +16,7 @@ from skyloop.core.machine_info import versions
 from skyloop.core.plugins import Registry
 from skyloop.links.link_gate import Link, LinkConfig, LinkGate
 from skyloop.recording.estimate_pictures import EstimatePictures
-from skyloop.recording.flight_log import FlightLog, VehicleLog
+from skyloop.recording.flight_log import FlightLog, Tell, VehicleLog
 from skyloop.recording.flight_plot import plot_flight
 from skyloop.recording.run_folder import RunFolder, Summary
 from skyloop.recording.stream_pictures import Pictures
@@ -26,6 +26,7 @@ from skyloop.sim.estimator_assembly import check_nobody_is_outside
 from skyloop.sim.parts import PilotPart
 from skyloop.sim.scenario import Scenario, Vehicle
 from skyloop.sim.simulation import Simulation
+from skyloop.vehicle.pilots.pilots import BehaviourPilot
 from skyloop_client.errors import Interrupted, RunFolderError, SkyloopError
 from skyloop_client.messages import Message
 from skyloop_client.streams import NS_PER_S
@@ -60,19 +61,20 @@ def run_scenario(
     progress: Progress = lambda t: None,
     links: Sequence[Link | LinkConfig] = (),
     plot_wanted: PlotWanted = lambda summary: True,
+    tell: Tell = lambda vehicle, event: None,
 ) -> Summary:
     """Fly, record, summarise. Returns the summary that is also in `summary.json`."""
     if not any(isinstance(link, LinkConfig) and link.feeds_estimators for link in links):
         check_nobody_is_outside(scenario)
     gate = LinkGate()
     try:
-        return _run(gate.open(links, scenario), folder, progress, gate if links else None, plot_wanted)
+        return _run(gate.open(links, scenario), folder, progress, gate if links else None, plot_wanted, tell)
     finally:
         gate.close()
 
 
 def _run(
-    scenario: Scenario, folder: Path, progress: Progress, links: LinkGate | None, plot_wanted: PlotWanted
+    scenario: Scenario, folder: Path, progress: Progress, links: LinkGate | None, plot_wanted: PlotWanted, tell: Tell
 ) -> dict[str, object]:
     with build(scenario, gates=() if links is None else (links,)) as simulation, Interruption() as interruption:
         record = RunFolder(folder, scenario.model_dump(mode="json"), versions())
@@ -85,7 +87,7 @@ def _run(
             estimate_pictures = EstimatePictures(simulation.bus, folder)
             about = (simulation.bus, simulation.port.editor, scenario, folder)
             reports = [report(*about) for report in REPORTS.loadable().values()]
-            flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles])
+            flight_log = FlightLog(simulation.bus, [vehicle.name for vehicle in scenario.vehicles], tell)
             began, began_s = time.perf_counter(), simulation.now
             trouble: SkyloopError | None = None
             try:
@@ -171,12 +173,17 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
     """`began_s`: simulated s at which the flight began; not 0 if it began with a snapshot."""
     vehicles = {}
     anchor = scenario.world.options.get("anchor")
+    missions = {
+        pilot.vehicle: pilot.pilot.mission
+        for pilot in simulation.parts_of(PilotPart)
+        if isinstance(pilot.pilot, BehaviourPilot)
+    }
     landing = [pilot.vehicle for pilot in simulation.parts_of(PilotPart) if pilot.lands]
     for vehicle in scenario.vehicles:
         flown = log.vehicles[vehicle.name]
         port = simulation.port.vehicle(vehicle.name)
         status, battery = port.status, port.battery
-        landed = status.landed and not status.armed
+        down = status.landed and not status.armed
         lands = vehicle.name in landing or status.mode in ("land", "home")
         vehicles[vehicle.name] = {
             "flown_m": flown.flown,
@@ -188,9 +195,10 @@ def summarise(simulation: Simulation, scenario: Scenario, log: FlightLog, wall: 
             "crashed": flown.crashed,
             "contacts": flown.contacts,
             "failsafes": flown.failsafes,
-            "landed": landed,
-            "left_in_air": lands and not landed,
+            "landed": down and not flown.crashed,
+            "left_in_air": lands and not down,
             "off_start_m": flown.off_start,
+            **missions.get(vehicle.name, {}),
             **({} if anchor is None else flown.off_anchor(np.array(anchor, np.float64))),
             **_errors(vehicle, flown),
             "events": [f"{event.t_ns / 1e9:.2f} s {event.kind}: {event.text}" for event in flown.events],

@@ -90,7 +90,9 @@ def owner_of(bench: Bench, method: str) -> Any:
 def instances(bench: Bench, camera: str = "0") -> np.ndarray[Any, Any]:
     """By pixel, of a camera."""
     cameras = owner_of(bench, "simGetCameraInfo")._cameras
-    (view,) = cameras.views([(cameras.find(camera, "", camera == "watch"), 0)])
+    seen: list[Any] = []
+    cameras.take([(cameras.find(camera, "", camera == "watch"), 5)], seen.extend, pytest.fail)
+    (view,) = seen
     return np.asarray(view.instances)
 
 

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from airsim_rpc import Rpc, RpcError, Running, pose, running, vector, xyz
 from skyloop.links.airsim.segmentation import AIRSIM_PALETTE
 from skyloop.links.airsim.settings import read_settings
 from skyloop.rendering.client import Renderer
+from skyloop.world.views import ViewRequest
+from skyloop.world.weather import Weather
 
 pytestmark = pytest.mark.renders
 
@@ -38,10 +40,13 @@ class HeldPainter:
         self.go.set()
         self.asked = threading.Event()
         self.process_id = 0
+        self.drawn: list[ViewRequest] = []
+        """What the renderer was asked to draw."""
         answered, collect, submit = Renderer.has_answered, Renderer.collect, Renderer.submit
 
-        def submitted(renderer: Renderer, *arguments: Any) -> None:
-            submit(renderer, *arguments)
+        def submitted(renderer: Renderer, requests: Sequence[ViewRequest], weather: Weather) -> None:
+            submit(renderer, requests, weather)
+            self.drawn += requests
             self.process_id = renderer.process_id
             self.asked.set()
 
@@ -103,6 +108,29 @@ def airborne(rpc: Rpc) -> None:
     rpc("armDisarm", True, "")
     rpc("simSetVehiclePose", pose(0.0, 0.0, -5.0), True, "")
     rpc.send("moveByVelocity", 1.0, 0.0, 0.0, 1e6, 0, KEEP, "")
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_types_of_one_camera_are_one_picture_with_no_more_than_they_need(
+    server: Running, painter: HeldPainter, paused: bool
+) -> None:
+    rpc = Rpc(server.port)
+
+    def drawn(*wanted: tuple[str, int]) -> list[tuple[bool, bool]]:
+        """Colours and surfaces of what is drawn, at an instant of its own."""
+        rpc("simPause", False)
+        before = now_s(rpc)
+        until(lambda: now_s(rpc) > before)
+        rpc("simPause", paused)
+        painter.drawn.clear()
+        requests = [{**ASKED, "camera_name": name, "image_type": kind} for name, kind in wanted]
+        assert len(rpc("simGetImages", requests, "", False)) == len(wanted)
+        return [(each.colour, each.surface) for each in painter.drawn]
+
+    assert drawn(("0", 0), ("0", 1), ("0", 5)) == [(True, True)]
+    assert drawn(("0", 0)) == [(True, False)]
+    assert drawn(("0", 5), ("0", 1), ("3", 2)) == [(False, True), (False, True)]
+    rpc.close()
 
 
 def test_flight_goes_on_and_the_picture_is_of_when_it_was_asked_for(server: Running, painter: HeldPainter) -> None:

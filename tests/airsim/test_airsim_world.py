@@ -228,7 +228,7 @@ def test_extents_and_voxels(rpc: Rpc, tmp_path: Path) -> None:
     # a client replaces no other file of the machine's
     kept = tmp_path / ".profile"
     kept.write_text("mine")
-    with pytest.raises(RpcError, match="ends with .binvox"):
+    with pytest.raises(RpcError, match=r"ends with \.binvox"):
         rpc("simCreateVoxelGrid", vector(north, east, 0.0), 8, 8, 8, 1.0, str(kept))
     assert kept.read_text() == "mine"
 

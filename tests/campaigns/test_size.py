@@ -58,7 +58,7 @@ def test_the_slowest_good_computer_has_no_failure_above_it() -> None:
 def test_the_verdict_claims_no_more_than_was_tried() -> None:
     good, bad = [flight(1.0, True), flight(0.01, True)], flight(0.001, False)
     assert verdict(good) == "succeeds at all speeds tried (lowest 0.01; 1 is this machine)"
-    assert verdict([*good, bad]) == "succeeds from speed 0.01 up and fails at 0.001 (1 is this machine)"
+    assert verdict([*good, bad]) == "succeeds at speed 0.01 and above and fails at 0.001 (1 is this machine)"
     assert verdict([bad]) == "fails at all speeds tried"
     assert verdict([flight(1.0, False), flight(0.5, True)]) == "fails at the highest speed tried"
     said = {speed: board_verdict([*good, bad], speed) for speed in (2.0, 0.01, 0.002, 0.001, 1e-4)}
@@ -85,7 +85,7 @@ def test_the_truth_judges_and_not_the_softwares_own_word(tmp_path: Path, monkeyp
         (flown,) = size(scenario, target_of, [1.0], folder, runs=1, judge=judge_from(judge))
         assert flown.told_success is (boast == "true") and flown.success is success
         assert flown.error == pytest.approx(0.0 if success else 5.0, abs=0.05)
-        assert flown.trouble == ("" if success else f"{flown.error:.3g} m off by the truth, not goal:5,0,0<1")
+        assert flown.trouble == ("" if success else f"{flown.error:.3g} m error, not goal:5,0,0<1")
         assert 0.0 < flown.computer_energy < flown.vehicle_energy
     own = tmp_path / "own.py"
     own.write_text("def lost(flight):\n    return None\n")

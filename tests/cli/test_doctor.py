@@ -59,7 +59,7 @@ def test_kernel_cache_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.renders
 def test_opengl_is_really_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert re.fullmatch(r".+, OpenGL \d\.\d.*: the [CG]PU draws", doctor._opengl().found)
+    assert re.fullmatch(r".+, OpenGL \d\.\d.*: the [CG]PU renders", doctor._opengl().found)
     monkeypatch.setenv("GLCONTEXT_LINUX_LIBEGL", "libnothing.so")
     opengl = doctor._opengl()
     assert opengl.state == "missing"
@@ -72,12 +72,12 @@ def test_a_gpu_that_does_not_draw_is_told_with_the_remedy(monkeypatch: pytest.Mo
     monkeypatch.setattr(doctor, "gpu_name", lambda: "NVIDIA H200")
     monkeypatch.setattr(doctor, "output_of", lambda command: '["llvmpipe", "4.5"]')
     opengl = doctor._opengl()
-    assert opengl.found == "llvmpipe, OpenGL 4.5: the CPU draws, although there is NVIDIA H200"
+    assert opengl.found == "llvmpipe, OpenGL 4.5: the CPU renders, although there is NVIDIA H200"
     assert (opengl.state, opengl.advice) == ("optional", HOW_TO_USE_A_GPU)
     monkeypatch.setenv("SKYLOOP_DEVICE", "cpu")
     assert doctor._opengl().state == "ok"
     monkeypatch.setattr(doctor, "output_of", lambda command: '["NVIDIA H200/PCIe/SSE2", "4.6"]')
-    assert doctor._opengl().found == "NVIDIA H200/PCIe/SSE2, OpenGL 4.6: the GPU draws"
+    assert doctor._opengl().found == "NVIDIA H200/PCIe/SSE2, OpenGL 4.6: the GPU renders"
 
 
 @pytest.mark.renders

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import yaml
 from PIL import Image
 
 from page_runs import DOCS, PageRun, make_commands_once, plot_nothing, record_here
@@ -38,6 +39,7 @@ SHORT: dict[str, dict[str, Sequence[str]]] = {
         "skyloop run examples/own_estimator.yaml": ["--set", "duration=4"],
         "skyloop loop": ["--set", "duration=1"],
     },
+    "tutorials/own-airframe": {"skyloop run": ["--set", "duration=0.5"]},
     "tutorials/reinforcement-learning": {"python learn.py": ["1"], "skyloop run": ["--set", "duration=0.5"]},
 }
 LEFT = {command for command in PageRun("tutorials/dataset", Path(), {}).commands() if "--seeds 2..3" in command}
@@ -85,10 +87,7 @@ def assert_told(text: str, printed: str) -> None:
 
 
 def dataset(page: PageRun) -> None:
-    assert (
-        "sky" in page.printed["python read_dataset.py"]
-        and "nothing is wrong" in page.printed["skyloop check data/park"]
-    )
+    assert "sky" in page.printed["python read_dataset.py"] and "no defects" in page.printed["skyloop check data/park"]
     assert (page.folder / "data/park/report.html").stat().st_size > 10_000
     labelled = "data/park/coco" if page.shortened else "data/parks/coco"
     assert json.loads(next((page.folder / labelled).rglob("*.json")).read_text())["images"]
@@ -113,6 +112,19 @@ def learning(page: PageRun) -> None:
         assert all("crash" not in event for event in flown["events"]) and flown["flown_m"] < 8.0
 
 
+def own_airframe(page: PageRun) -> None:
+    """What the program fits is what the file says."""
+    airframe = yaml.safe_load((page.folder / "hexa.yaml").read_text())
+    fitted = yaml.safe_load(page.printed["python motor.py"])
+    assert fitted == {name: float(airframe["motor" if name != "efficiency" else "battery"][name]) for name in fitted}
+    assert "Hover throttle 68%, thrust to weight 2.13" in page.printed["skyloop show airframe hexa.yaml"]
+    if not page.shortened:
+        ends = {name: json.loads((page.folder / f"runs/{name}/summary.json").read_text())["vehicles"]["drone"]
+                for name in ("mission", "one-lost", "two-lost")}  # fmt: skip
+        assert [end["mission_completed"] for end in ends.values()] == [True, False, False]
+        assert [end["crashed"] for end in ends.values()] == [False, False, True]
+
+
 def recipes(page: PageRun) -> None:
     assert "gyro_noise_density" in page.printed["skyloop show sensor imu"]
     with Image.open(page.folder / "rain.jpg") as picture:
@@ -122,6 +134,7 @@ def recipes(page: PageRun) -> None:
 JUDGED = {
     "tutorials/dataset": dataset,
     "tutorials/controller": controller,
+    "tutorials/own-airframe": own_airframe,
     "tutorials/reinforcement-learning": learning,
     "how-to/recipes": recipes,
 }

@@ -9,13 +9,17 @@ import struct
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from pymavlink.dialects.v20 import common
 from quad_pilot import QuadPilot
 
+from skyloop.core.frames import GeoPoint
 from skyloop.links.autopilots.ardupilot import Ardupilot, ArdupilotOptions
+from skyloop.links.autopilots.vision_line import VisionLine
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.pace import Pace
 from skyloop.links.sockets import Datagrams
@@ -41,6 +45,7 @@ def parsed(data: bytes) -> dict[str, Any]:
     assert data.startswith(b"\n") and data.endswith(b"\n") and data.count(b"\n") == 2
     line = data.decode("ascii")
     assert " " not in line and "rc" not in line  # the latter would begin a section
+    wind, vane = found(line, "", "velocity_wind", 3), found(line, "windvane", "speed", 1)[0]
     read = {
         "t": found(line, "", "timestamp", 1)[0],
         "gyro": found(line, "imu", "gyro", 3),
@@ -48,6 +53,9 @@ def parsed(data: bytes) -> dict[str, Any]:
         "position": found(line, "", "position", 3),
         "quaternion": found(line, "", "quaternion", 4),
         "velocity": found(line, "", "velocity", 3),
+        "wind": wind,
+        "vane": (found(line, "windvane", "direction", 1)[0], vane),
+        "airspeed": found(line, "", "airspeed", 1)[0],
     }
     if "rng_1" in line:
         read["rng_1"] = found(line, "", "rng_1", 1)[0]
@@ -106,10 +114,12 @@ class Sitl(threading.Thread):
 
 
 class Bench:
-    def __init__(self, options: ArdupilotOptions | None = None, **vehicle: Any) -> None:
+    def __init__(
+        self, options: ArdupilotOptions | None = None, vision: VisionLine | None = None, **vehicle: Any
+    ) -> None:
         self.link_gate = LinkGate()
         self.line = Datagrams(self.link_gate.inbox, "127.0.0.1", 0, "ArduPilot")
-        self.link = self.link_gate.links["ardupilot"] = Ardupilot(self.line, "drone", options)
+        self.link = self.link_gate.links["ardupilot"] = Ardupilot(self.line, "drone", options, None, vision)
         built = make_scenario({"truth_rate_hz": 10, "vehicles": [{"battery": False, **vehicle}]})
         self.sim = build(built, gates=(self.link_gate,))
         self.link_gate.attach(self.sim.port)
@@ -261,7 +271,8 @@ def test_fuzz_is_counted_and_changes_nothing() -> None:
 
 
 def test_a_peer_hovers_on_our_lines() -> None:
-    with Bench(ArdupilotOptions(rate_hz=400), yaw_deg=30.0, sensors={"down": DOWN}) as bench:
+    up = {**DOWN, "mount": {"rotation_deg": [0, -90, 0]}}
+    with Bench(ArdupilotOptions(rate_hz=400), yaw_deg=30.0, sensors={"down": DOWN, "up": up}) as bench:
         pilot = QuadPilot((2.0, -1.0, -2.0), math.radians(60))
 
         def fly(line: dict[str, Any]) -> list[float]:
@@ -275,7 +286,43 @@ def test_a_peer_hovers_on_our_lines() -> None:
         np.testing.assert_allclose(truth.position, [-1.0, 2.0, 2.0], atol=0.1)
         assert float(np.linalg.norm(truth.velocity_world)) < 0.1
         assert sitl.got[-1]["rng_1"] == pytest.approx(2.0, abs=0.1)
+        assert '"rng_2":10000.0' in bench.link._last_line.decode()
         assert not sitl.faults
+
+
+def test_estimates_come_over_its_second_port() -> None:
+    """As ArduPilot does, it takes ODOMETRY in one pair of frames only, and says when its EKF has an origin."""
+    seen: list[Any] = []
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def listens() -> None:
+        line, _ = server.accept()
+        mav = common.MAVLink(None, 1, 1)
+        with line, suppress(OSError):
+            while data := line.recv(65536):
+                for message in mav.parse_buffer(data) or []:
+                    seen.append(message)
+                    if message.get_type() == "SET_GPS_GLOBAL_ORIGIN":
+                        place = message.latitude, message.longitude, message.altitude
+                        line.sendall(common.MAVLink_gps_global_origin_message(*place).pack(mav))
+
+    threading.Thread(target=listens, daemon=True).start()
+    home = GeoPoint(-35.5, 149.25, 584.0)
+    things = f"{Path(__file__).parents[1] / 'published_things.py'}:FromTruth"
+    with Bench(
+        ArdupilotOptions(rate_hz=400, odometry="vio"), VisionLine(home, server.getsockname()[1]), yaw_deg=30.0,
+        position=[3.0, 7.0], estimators={"vio": {"kind": things, "inputs": ["truth/drone"]}},
+    ) as bench:  # fmt: skip
+        bench.sitl(still)
+        bench.sim.run_until(2.5)
+    (origin,) = [message for message in seen if message.get_type() == "SET_GPS_GLOBAL_ORIGIN"]
+    assert (origin.latitude, origin.longitude, origin.altitude) == (-355000000, 1492500000, 584000)
+    odometry = [message for message in seen if message.get_type() == "ODOMETRY"]
+    # the truth of this bench has 10 Hz
+    assert {(m.frame_id, m.child_frame_id) for m in odometry} == {(20, 12)} and len(odometry) > 20
+    assert (odometry[-1].x, odometry[-1].y) == pytest.approx((7.0, 3.0), abs=1e-3)
+    assert 2.0 * math.atan2(odometry[-1].q[3], odometry[-1].q[0]) == pytest.approx(math.radians(60.0), abs=1e-3)
+    server.close()
 
 
 def test_what_is_wrong_is_told_in_a_line() -> None:

@@ -135,14 +135,27 @@ def test_flow_keeps_its_axes() -> None:
 
 def test_ardupilots_line() -> None:
     battery = BatteryState(0, 11.5, 12.25, 0.9, 0.0)
-    line = line_from(2_500_000, truth(), np.array([1.0, 2.0, 9.0]), battery, [1.25, math.nan, 3.5])
+    ranges = [
+        RangeSample(0, 1.25, 0.1, 40.0),
+        RangeSample(0, math.nan, 0.1, 40.0),
+        None,
+        RangeSample(0, -math.inf, 0.1, 40.0),
+    ]
+    line = line_from(2_500_000, truth(), np.array([1.0, 2.0, 9.0]), battery, ranges)
     read = json.loads(line)
     assert read["timestamp"] == 0.0025
     assert read["imu"] == {"gyro": [0.1, -0.2, -0.3], "accel_body": [1.0, -2.0, -9.0]}
     assert read["position"] == [7.0, 3.0, -11.0]
     assert read["velocity"] == [-2.5, 1.5, -3.5]
     np.testing.assert_allclose(matrix(read["quaternion"]), NED_FROM_FRD, atol=1e-8)
-    assert (read["rng_1"], read["rng_3"], "rng_2" in read) == (1.25, 3.5, False)
+    # nothing in range is not left out: it would keep its last distance there
+    assert (read["rng_1"], read["rng_2"], "rng_3" in read, read["rng_4"]) == (1.25, 10_000.0, False, 0.0)
+    assert read["velocity_wind"] == [0.5, 0.5, -0.5]
+    forward, right, _ = NED_FROM_FRD.T @ np.array([-3.0, 1.0, -3.0])
+    assert read["windvane"] == pytest.approx(
+        {"direction": math.atan2(right, forward), "speed": math.hypot(forward, right)}
+    )
+    assert read["airspeed"] == pytest.approx(math.sqrt(19.0))
     assert read["battery"] == {"voltage": 11.5, "current": 12.25}
     assert "no_lockstep" not in read
 

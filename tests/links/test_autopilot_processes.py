@@ -112,32 +112,83 @@ def test_programs_and_their_arguments() -> None:
         LinkGate().open(links_from(None, autopilot="px4:'/path"), small())
 
 
+PX4 = """
+    import json, os, socket, sys
+    from pymavlink.dialects.v20 import common
+    own = {key: value for key, value in os.environ.items() if key.startswith("PX4_")}
+    print(json.dumps([sys.argv[1:], own, os.getcwd(), os.getpid()]), flush=True)
+    line, mav = socket.create_connection(("127.0.0.1", PORT)), common.MAVLink(None, 1, 1)
+    while data := line.recv(65536):
+        for message in mav.parse_buffer(data) or []:
+            if message.get_type() == "ODOMETRY":
+                frame = message.frame_id
+            if message.get_type() == "HIL_SENSOR":
+                if message.time_usec == 3_400_000:
+                    print(frame, flush=True)
+                    os.kill(os.getpid(), 9)
+                line.sendall(common.MAVLink_hil_actuator_controls_message(message.time_usec, [0] * 16, 1, 1).pack(mav))
+"""
+COMMANDER = "import sys; open('asked', 'a').write(' '.join(sys.argv[1:]) + chr(10)); sys.exit(len(sys.argv) - 7 + 1)"
+
+
 @pytest.mark.processes
-def test_px4_is_started_for_a_foreign_simulator(tmp_path: Path) -> None:
-    text = "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ['PX4_SIM_MODEL'], os.getcwd()]))"
-    program(tmp_path, "build/bin/px4", text)
-    (tmp_path / "build" / "etc").mkdir()
-    process = px4_process(tmp_path / "build", [], 2)
-    process.start("", tmp_path / "run")
-    assert eventually(process.ended)
-    process.stop()
-    arguments, model, place = json.loads((tmp_path / "run" / "px4-2.txt").read_text())
-    assert arguments == ["-d", "-i", "2", str(tmp_path / "build" / "etc")]
-    assert (model, place) == ("none_iris", str(tmp_path / "run" / "px4-2"))
+def test_px4_gets_its_parameters_and_its_origin_and_its_death_is_the_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that `--autopilot px4:PATH` does for a vehicle that flies on odometry; PX4 is killed on the ground."""
+    build = tmp_path / "build"
+    (build / "etc").mkdir(parents=True)
+    program(tmp_path, "build/bin/px4", "")
+    program(tmp_path, "build/bin/px4-commander", COMMANDER)
+    monkeypatch.setenv("PX4_PARAM_EKF2_HGT_REF", "1")
+    monkeypatch.chdir(tmp_path)
+    things = Path(__file__).parents[1] / "published_things.py"
+    vehicle = {
+        "state": "vio", "sensors": {"imu": {"kind": "imu", "rate_hz": 250}},
+        "estimators": {"vio": {"kind": f"{things}:FromTruth", "inputs": ["truth/drone"], "latency": 0.012}},
+    }  # fmt: skip
+
+    def opened(port: str) -> None:
+        program(tmp_path, "build/bin/px4", PX4.replace("PORT", port))
+
+    autopilot = Px4Config(
+        program=str(build), port=0, pace=None,
+        opened=lambda address: opened(address.split(":")[1]),
+    )  # fmt: skip
+    earth = {"latitude_deg": -35.5, "longitude_deg": 149.25, "altitude": 584.0}
+    summary = run_scenario(
+        small(duration=5.0, earth=earth, vehicles=[vehicle]),
+        tmp_path / "run",
+        links=[autopilot],
+        plot_wanted=lambda _: False,
+    )
+    told, frame, *_ = (tmp_path / "run" / "px4-0.txt").read_text().splitlines()
+    arguments, own, place, _ = json.loads(told)
+    assert (arguments, place) == (["-d", "-i", "0", str(build / "etc")], str(tmp_path / "run" / "px4-0"))
+    assert own == {
+        "PX4_SIM_MODEL": "none_iris", "PX4_PARAM_EKF2_EV_CTRL": "15", "PX4_PARAM_EKF2_GPS_CTRL": "0",
+        "PX4_PARAM_EKF2_MAG_TYPE": "5", "PX4_PARAM_EKF2_EV_DELAY": "12", "PX4_PARAM_EKF2_HGT_REF": "1",
+    }  # fmt: skip
+    assert frame == "1", "MAV_FRAME_LOCAL_NED"
+    assert (tmp_path / "asked").read_text() == "--instance 0 set_ekf_origin -35.5000000 149.2500000 584.000\n"
+    # it never armed: there is nothing to land, but this is no flight that succeeded
+    assert summary["simulated_s"] < 5.0 and not summary["vehicles"]["drone"]["crashed"]
+    assert summary["success"] is False and summary["cause"].startswith("PX4: signal SIGKILL"), summary["cause"]
+    assert summary["links"]["px4"]["odometry"]["mean_delay_s"] == pytest.approx(0.012, abs=0.004)
 
 
 @pytest.mark.processes
 def test_ardupilot_is_started_at_home_with_an_x_frame(tmp_path: Path) -> None:
     path = program(tmp_path, "arducopter", "import sys; print(sys.argv[1:], open('skyloop.parm').read().split())")
     home = GeoPoint(47.5, -122.25, 100.0)
-    process = ardupilot_process(path, ["--speedup", "1"], 1, home, -30.0)
+    process = ardupilot_process(path, ["--speedup", "1"], 1, (home, -30.0), {"VISO_TYPE": 1})
     process.start("", tmp_path)
     assert eventually(process.ended)
     said = (tmp_path / "ardupilot-1.txt").read_text()
     process.stop()
     assert "'--model', 'JSON:127.0.0.1', '-I1', '--home', '47.5000000,-122.2500000,100.00,330.0'" in said
     assert "'--defaults', 'skyloop.parm', '--speedup', '1'" in said
-    assert "['FRAME_CLASS', '1', 'FRAME_TYPE', '1']" in said
+    assert "['FRAME_CLASS', '1', 'FRAME_TYPE', '1', 'VISO_TYPE', '1']" in said
 
 
 @pytest.mark.processes
@@ -180,6 +231,7 @@ def test_a_crash_is_an_event_and_the_flight_goes_on(tmp_path: Path, monkeypatch:
     summary = flown(tmp_path, SERVOS, duration=0.6)
     link = summary["links"]["ardupilot"]
     assert any("ended: ArduPilot: exit code 3: I have had enough" in line for line in link["news"])
+    assert summary["cause"].startswith("ArduPilot: exit code 3: I have had enough") and not summary["success"]
     assert (tmp_path / "run" / "ardupilot-0.txt").read_text().strip() == "I have had enough"
     assert link["lines"] == 120
     assert summary["simulated_s"] > 0.3

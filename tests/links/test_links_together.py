@@ -12,7 +12,7 @@ from foxglove_client import Viewer as Foxglove
 from mavlink_setup import Client
 from px4_peer import Bench, Peer, echo
 from px4_peer import scenario as px4_scenario
-from ros2_rig import DOMAIN, Node
+from ros2_rig import DOMAIN, Node, ns
 
 from cockpit_rig import CockpitRig, Viewer, until
 from skyloop.cli.console import links_from
@@ -249,17 +249,30 @@ def test_four_links_on_one_flight(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.processes
-def test_an_autopilot_beside_ros2_and_foxglove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_autopilot_beside_ros2_and_foxglove_has_one_time_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PX4's clock is set by the stamps of HIL_SENSOR; they are those of /clock and of the IMU in ROS 2."""
     monkeypatch.setenv("ROS_DOMAIN_ID", str(DOMAIN))
     peers: list[Peer] = []
 
     def come(address: str) -> None:
         peers.append(Peer(int(address.rpartition(":")[2]), echo))
 
-    links = [*links_from(["ros2", "foxglove:0"]), Px4Config(port=0, pace=None, opened=come)]
-    summary = run_scenario(px4_scenario().model_copy(update={"duration": 0.3}), tmp_path / "run", links=links)
+    links = [*links_from(["ros2", "foxglove:0"]), Px4Config(port=0, pace=1.0, opened=come)]
+    node = Node()
+    try:
+        node.read("/clock", "rosgraph_msgs/msg/Clock")
+        node.read("/drone/imu", "sensor_msgs/msg/Imu")
+        summary = run_scenario(px4_scenario().model_copy(update={"duration": 2.0}), tmp_path / "run", links=links)
+        clocks = [ns(message["clock"]) for message in node.take("/clock", 20)]
+        samples = [ns(message["header"]["stamp"]) for message in node.take("/drone/imu", 20)]
+    finally:
+        node.close()
     peers[0].close()
-    assert summary["links"]["px4"]["sensor_messages"] == 74 and summary["links"]["ros2"]["sent"] > 0
+    assert summary["links"]["px4"]["sensor_messages"] == 499 and summary["links"]["ros2"]["sent"] > 0
+    steps = {1000 * message.time_usec for message in peers[0].sensors()}
+    assert set(clocks) <= steps and set(samples) <= steps
 
 
 def test_every_kind_is_told_of() -> None:

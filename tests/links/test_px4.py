@@ -165,6 +165,29 @@ def test_one_that_missed_an_answer_comes_back() -> None:
         ]  # fmt: skip
 
 
+def test_one_that_was_stopped_flies_on_the_present_when_it_goes_on() -> None:
+    """As with SIGSTOP and SIGCONT: what it has not read waits in its socket, and it answers all of that first."""
+    with Bench(scenario(), Px4Options(hang_s=0.3)) as bench:
+        ahead: list[int] = []
+
+        def stops(peer: Peer, message: Any) -> None:
+            if message.get_type() != "HIL_SENSOR":
+                return
+            if message.time_usec == 100_000:
+                time.sleep(1.0)
+            time.sleep(0.001)
+            ahead.append(bench.sim.clock.now_ns // 1000 - message.time_usec)
+            peer.actuate(message.time_usec)
+
+        peer = bench.peer(stops)
+        bench.sim.run_until(1.2)
+        assert bench.events().count("hung") == 1
+        # time went on without it for 0.7 s, and it got next to nothing of that
+        steps = np.diff([m.time_usec for m in peer.sensors()])
+        assert (steps > 4000).sum() <= 3 and steps[steps > 4000].sum() > 500_000
+        assert set(ahead[-20:]) == {0}
+
+
 def test_truth_comes_when_it_was_asked_for() -> None:
     with Bench(scenario(position=[3.0, 7.0, 5.0], yaw_deg=30.0)) as bench:
         peer = bench.peer(echo)

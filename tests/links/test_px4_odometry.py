@@ -15,11 +15,12 @@ from pymavlink.dialects.v20 import common
 from scipy.spatial.transform import Rotation
 
 from published_things import TILTED, estimate
-from skyloop.links.autopilots.configs import Px4Config
+from skyloop.links.autopilots.configs import ArdupilotConfig, Px4Config
+from skyloop.links.autopilots.odometry import LocalAxes, OdometryFeed
 from skyloop.links.autopilots.px4 import Px4Options
-from skyloop.links.autopilots.px4_wire import LocalAxes, OdometryFeed, Wire
-from skyloop.sim.scenario import make_scenario
-from skyloop_client.errors import LinkError, ScenarioError
+from skyloop.links.autopilots.px4_wire import Wire
+from skyloop.sim.scenario import load_scenario, make_scenario
+from skyloop_client.errors import LinkError
 from skyloop_client.messages import Estimate, Message
 from skyloop_client.streams import Rate
 
@@ -112,15 +113,16 @@ def test_what_is_not_valid_is_not_sent_and_what_comes_after_it_counts_as_a_reset
     sent = []
     for t in range(0, 400, 4):
         feed.put(reported(t * ms, valid=20 <= t < 100 or t >= 200))
-        if (taken := feed.take()) is not None:
+        if (taken := feed.take((t + 8) * ms)) is not None:
             sent.append((taken.t_ns // ms, feed.resets))
     # 50 Hz out of 250 Hz; the start is no reset
     assert sent == [(t, 0) for t in range(20, 100, 20)] + [(t, 1) for t in range(200, 400, 20)]
-    assert feed.take() is None, "none is sent twice"
+    assert feed.summary() == {"messages": 14, "mean_delay_s": pytest.approx(0.008), "resets": 1}
+    assert feed.take(0) is None, "none is sent twice"
     feed.put(reported(100 * ms))
-    assert feed.take() is None, "one that is older than the last"
+    assert feed.take(0) is None, "one that is older than the last"
     feed.put(reported(100 * ms))
-    assert feed.take(set_back=True) is not None and feed.resets == 2
+    assert feed.take(0, set_back=True) is not None and feed.resets == 2
 
 
 # ---- on the wire
@@ -135,7 +137,7 @@ def flown(**vehicle: Any) -> Any:
 
 
 def test_a_peer_flies_on_odometry_alone() -> None:
-    with Bench(flown(), Px4Options(odometry="vio")) as bench:
+    with Bench(flown(), Px4Options(odometry="vio", odometry_frame="frd")) as bench:
         ground = bench.sim.truth().position.copy()
         peer = bench.peer(on_odometry([(0.2, (0.0, 0.0, -1.0)), (1.5, (1.5, -0.5, -1.0))]))
         bench.sim.run_until(5.5)
@@ -151,13 +153,14 @@ def test_a_peer_flies_on_odometry_alone() -> None:
 
 def test_without_odometry_its_own_failsafe_lands_it() -> None:
     lost = {**ESTIMATOR, "options": {"lost_at": 2.0}}
-    with Bench(flown(estimators={"vio": lost}), Px4Options(odometry="vio")) as bench:
+    options = Px4Options(odometry="vio", odometry_frame="frd", odometry_rate_hz=25)
+    with Bench(flown(estimators={"vio": lost}), options) as bench:
         peer = bench.peer(on_odometry([(0.2, (0.0, 0.0, -1.0))]))
         bench.sim.run_until(2.0)
         high = bench.sim.truth().position[2]
         bench.sim.run_until(4.0)
         stamps = [message.time_usec for message in peer.got if message.get_type() == "ODOMETRY"]
-        assert 1_950_000 < stamps[-1] < 2_000_000
+        assert 1_950_000 < stamps[-1] < 2_000_000 and set(np.diff(stamps[1:])) == {40_000}
         assert bench.sim.truth().position[2] < high - 0.4
 
 
@@ -188,13 +191,40 @@ def test_what_is_wrong_is_told_in_a_line() -> None:
         Bench(scenario(), Px4Options(odometry="vio"))
     with pytest.raises(LinkError, match="no odometry_frame named 'enu'; give frd or ned"):
         Px4Options(odometry_frame="enu")
-    with pytest.raises(ScenarioError, match=r"px4.odometry: no estimator named 'vi0'; did you mean 'vio'"):
-        flown(px4={"odometry": "vi0"})
 
 
-def test_a_vehicle_on_odometry_gets_no_gnss_that_it_does_not_have() -> None:
-    kinds = {sensor.kind for sensor in Px4Config().prepared_vehicle(flown().vehicles[0]).sensors.values()}
-    assert "gnss" in kinds
-    inside = flown(px4={"odometry": "vio"}).vehicles[0]
-    sensors = Px4Config().prepared_vehicle(inside).sensors.values()
-    assert {sensor.kind for sensor in sensors} == {"imu", "barometer", "magnetometer"}
+def test_what_an_autopilot_flies_on() -> None:
+    """On the estimates that the vehicle's controller flies on, but an EKF of ours is not for one that has its own."""
+
+    def kinds(config: Px4Config, vehicle: Any) -> set[str]:
+        return {sensor.kind for sensor in config.prepared_vehicle(vehicle).sensors.values()}
+
+    indoors = load_scenario("room-vio").vehicles[0]
+    assert kinds(Px4Config(), indoors) == {"imu", "camera", "barometer", "magnetometer"}
+    vision = {"EKF2_EV_CTRL": 15, "EKF2_HGT_REF": 3, "EKF2_GPS_CTRL": 0, "EKF2_MAG_TYPE": 5}
+    assert Px4Config().parameters(indoors) == {**vision, "EKF2_EV_DELAY": 0.0}
+    # the estimates are as late as the odometry's computing and its fastest sensor, the IMU
+    late = flown(
+        state="vio",
+        estimators={"vio": {**ESTIMATOR, "latency": 0.03, "inputs": ["imu"]}},
+        sensors={"imu": {**SENSORS["imu"], "latency": 0.002}, "gnss": SENSORS["gnss"]},
+    ).vehicles[0]
+    assert Px4Config().parameters(late)["EKF2_EV_DELAY"] == pytest.approx(32.0)
+    assert Px4Config(odometry_delay=0.05).parameters(late)["EKF2_EV_DELAY"] == pytest.approx(50.0)
+    on_vision = ArdupilotConfig().parameters(late)
+    assert (on_vision["VISO_DELAY_MS"], on_vision["EK3_SRC1_POSXY"], on_vision["GPS1_TYPE"]) == (32, 6, 0)
+    # on the truth, on the EKF or on request it flies on GNSS, and knows how late that is
+    outdoors = flown(sensors={**ONLY_IMU, "gnss": {**SENSORS["gnss"], "latency": 0.12}}).vehicles[0]
+    for config, vehicle in (
+        (Px4Config(), outdoors),
+        (Px4Config(odometry="none"), late.model_copy(update={"sensors": outdoors.sensors})),
+    ):
+        assert config.flies_on(vehicle) is None and "gnss" in kinds(config, vehicle)
+        assert config.parameters(vehicle) == {
+            "EKF2_GPS_DELAY": pytest.approx(120),
+            "SENS_GPS0_DELAY": pytest.approx(120),
+        }
+    assert Px4Config().flies_on(load_scenario("first-flight").vehicles[0]) is None
+    assert Px4Config(odometry="vio").flies_on(outdoors) == "vio" and not ArdupilotConfig().parameters(outdoors)
+    with pytest.raises(ValueError, match="odometry_rate_hz"):
+        Px4Options(odometry_rate_hz=0.0)

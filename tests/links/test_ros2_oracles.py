@@ -210,9 +210,10 @@ def test_the_command_of_the_page(program: Path, tmp_path: Path) -> None:
     node = FastNode(program, "default", DOMAIN + 1)
     try:
         node.read("/drone/odom", "nav_msgs/msg/Odometry", "reliable")
+        # topics may be found later than services
+        heights = [one["pose"]["pose"]["position"]["z"] for one in node.take("/drone/odom", 1, 300.0)]
         node.ask("/drone/takeoff", TRIGGER, wait=300.0)
         assert node.answer() == {"success": True, "message": ""}
-        heights: list[float] = []
         until = time.monotonic() + 120.0
         while not any(height > 1.5 for height in heights) and time.monotonic() < until:
             heights += [one["pose"]["pose"]["position"]["z"] for one in node.take("/drone/odom")]

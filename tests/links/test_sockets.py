@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 import pty
 import socket
+import subprocess
+import sys
 import threading
 import time
 import tty
 from contextlib import suppress
+from pathlib import Path
 from queue import Empty
 from typing import Any
 
 import pytest
+from px4_peer import scenario as px4_scenario
 from pymavlink.dialects.v20 import common
 
 from skyloop.core.frames import GeoPoint
+from skyloop.links.autopilots.configs import Px4SerialConfig
 from skyloop.links.autopilots.px4 import Px4, Px4Options
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import LinkGate
 from skyloop.links.sockets import MOST_WAITING, Datagrams, OnePeer, SerialLine
+from skyloop.run import run_scenario
 from skyloop.sim.assembly import build
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import LinkError
@@ -122,6 +128,29 @@ def test_it_is_paced_and_reports_latency_and_missed_deadlines() -> None:
     # it answers one in two, and may be late besides
     assert summary["missed_deadlines"] >= 50
     assert summary["sensor_messages"] == 124
+
+
+@pytest.mark.slow("10 s in real time")
+def test_a_board_in_a_process_hovers_over_a_line_with_latency_and_loss(tmp_path: Path) -> None:
+    """At 921600 baud, 5 ms late, and one message in 200 lost each way."""
+    end, other = pty.openpty()
+    tty.setraw(other)
+    program = [sys.executable, str(Path(__file__).with_name("hil_board.py")), str(end), "921600", "0.005", "0.005"]
+    board = subprocess.Popen(program, pass_fds=[end])
+    try:
+        summary = run_scenario(
+            px4_scenario().model_copy(update={"duration": 10.0}), tmp_path / "run",
+            links=[Px4SerialConfig(program=os.ttyname(other))], plot_wanted=lambda _: False,
+        )  # fmt: skip
+    finally:
+        board.kill()
+        board.wait()
+        os.close(end)
+        os.close(other)
+    told, drone = summary["links"]["px4-serial"], summary["vehicles"]["drone"]
+    assert drone["highest_m"] == pytest.approx(1.5, abs=0.3) and not drone["crashed"]
+    assert 0.005 <= told["latency_median_s"] < 0.02
+    assert told["sensor_messages"] == 2499 and 2300 < told["answers"] <= 2499 and told["missed_deadlines"] > 20
 
 
 def test_a_line_that_is_not_there() -> None:

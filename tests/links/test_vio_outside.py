@@ -56,7 +56,7 @@ def test_room_vio_flies_on_an_estimator_outside_at_half_the_speed(tmp_path: Path
 def test_px4s_side_of_the_wire_flies_in_the_room_on_odometry_alone(tmp_path: Path) -> None:
     """The estimate is that of the cameras and the IMU; the peer takes off, goes 1.5 m forward, comes back and lands."""
     # the peer's gains are for an iris without the heavy camera
-    changes = {"duration": 14.0, "vehicles.drone.airframe": "iris", "vehicles.drone.px4.odometry": "vio"}
+    changes = {"duration": 14.0, "vehicles.drone.airframe": "iris"}
     way = [(2.5, (0.0, 0.0, -1.0)), (5.0, (1.5, 0.5, -1.0)), (8.0, (0.0, 0.0, -1.0)), (11.0, (0.0, 0.0, 0.3))]
     scenario = load_scenario("room-vio", changes)
     peers: list[Peer] = []
@@ -65,7 +65,9 @@ def test_px4s_side_of_the_wire_flies_in_the_room_on_odometry_alone(tmp_path: Pat
         # the listener is there already, but it is read only when the flight has begun
         threading.Thread(target=lambda: peers.append(Peer(int(address.rpartition(":")[2]), on_odometry(way)))).start()
 
-    summary = run_scenario(scenario, tmp_path / "run", links=[Px4Config(port=0, pace=None, opened=come)])
+    summary = run_scenario(
+        scenario, tmp_path / "run", links=[Px4Config(port=0, pace=None, opened=come, odometry_frame="frd")]
+    )
     peers[0].close()
     kinds = {message.get_type() for message in peers[0].got}
     assert kinds == {"HIL_SENSOR", "ODOMETRY"}

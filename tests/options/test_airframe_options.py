@@ -140,6 +140,7 @@ ELSEWHERE = {
     Airframe: (
         "name",
         "sources",
+        "provenance",
         "rotors",
         "motor",
         "drag",

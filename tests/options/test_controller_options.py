@@ -23,7 +23,8 @@ from option_flights import (
 )
 
 from skyloop.sim.assembly import load_airframe
-from skyloop.vehicle.airframe import Gains, Limits, SimpleFlightGains, complete_gains
+from skyloop.vehicle.airframe import Gains, Limits, SimpleFlightGains
+from skyloop.vehicle.kernel_packing import complete_gains
 from skyloop_client.errors import ScenarioError
 from skyloop_client.messages import Arm, Attitude, Goal, Rates, Velocity
 

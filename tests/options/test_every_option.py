@@ -21,7 +21,6 @@ FILES = {
     "navigate": ("NavigatePilotConfig", "NavigatorConfig", "GlobalPlannerConfig", "LocalPlannerConfig"),
     "failsafe": ("Failsafes",),
     "drawn": ("ExploreConfig", "FreeSpaceConfig", "DrawnGoals"),
-    "px4": ("Px4Choice",),
     "state": ("EkfConfig", "EstimatorConfig"),
     "sensor": ("SensorConfig", "MountConfig"),
     "sensor_fault": ("Fault", "Outage"),
@@ -47,7 +46,6 @@ VEHICLE = {
     "radar_processing": ("perception",),
     "pilot": ("pilot",),
     "failsafe": ("failsafes",),
-    "px4": ("px4",),
 }
 
 

@@ -20,21 +20,26 @@ from skyloop.core.frames import SENSOR_FROM_CAMERA, Transform
 from skyloop.datasets.recording_run import plan_recording, record
 from skyloop.datasets.rig import STAGES, RecordOptions, rig_scenario
 from skyloop_autonomy.mapping import DepthLens
-from skyloop_client.errors import DatasetError, MissingExtra, SetupError
+from skyloop_client.errors import DatasetError, SetupError
 from skyloop_landing.fpga.config import small_config
 from skyloop_landing.fpga.synthesis import Resources, Synthesis
 from skyloop_landing.fpga.timing import LongestPath
-from skyloop_papers.benchmarks import lidar, maps, perception, physics, plan, verb
+from skyloop_papers import pages
+from skyloop_papers.benchmarks import benches, checking, lidar, maps, perception, physics, plan, verb
 from skyloop_papers.benchmarks.flight import FLIGHTS
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, lower
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, beyond, lower
 from skyloop_papers.benchmarks.runs import overlap, record_measurements
 
 
-def by_key(measurements: Measurements) -> dict[str, Measurement]:
-    """After a look that each has a key of its own and a positive number."""
+def by_key(measurements: Measurements, without: str = "") -> dict[str, Measurement]:
+    """After a look that each has a key of its own and a positive number, or names what it was `without`."""
     made = list(measurements)
     assert len({each.key for each in made}) == len(made)
-    assert all(math.isfinite(each.value) and each.value > 0.0 for each in made)
+    for each in made:
+        if math.isnan(each.value):
+            assert without and without in each.note
+        else:
+            assert math.isfinite(each.value) and each.value > 0.0
     return {each.key: each for each in made}
 
 
@@ -52,7 +57,7 @@ def made_up() -> Measurements:
 
 
 def test_every_bench_has_its_line_and_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = verb.listed()
+    lines = benches.listed()
     assert len(lines) == 20 and all(text.endswith(".") for text in lines.values())
     assert execute(["bench", "--help"]) == 0
     # names may be broken over lines
@@ -62,6 +67,7 @@ def test_every_bench_has_its_line_and_is_in_the_help(capsys: pytest.CaptureFixtu
 def test_json_has_these_keys_and_text_says_what_holds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(verb, "BENCHES", {"made-up": None})
     monkeypatch.setattr(verb, "load", {"made-up": made_up}.__getitem__)
     assert execute(["bench", "made-up", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -74,10 +80,102 @@ def test_json_has_these_keys_and_text_says_what_holds(
     assert first == "speed 5 1/s, aim ≥ 4: holds" and second == "wait_s 3 s, aim ≤ 2: missed"
 
 
-def test_timings_take_turns_and_the_first_round_is_dropped() -> None:
+# ---- the check
+
+
+def test_ratios_are_judged_by_their_aims_and_by_the_page_and_speeds_are_not() -> None:
+    def verdict(figure: Measurement, page: float | None) -> tuple[str, bool, bool]:
+        row = checking.judged("made-up", figure, page)
+        return row.verdict, row.holds, row.is_new
+
+    assert verdict(Measurement("r", 0.6, "ratio", 0.5), 0.7) == ("holds", True, False)
+    assert verdict(Measurement("r", 0.6, "ratio", 0.5), 0.75) == ("20 % worse than the page", False, True)
+    assert verdict(Measurement("r", 0.6, "ratio", 0.7), 0.75) == ("missed, 20 % worse than the page", False, True)
+    assert verdict(Measurement("r", 0.6, "ratio", 0.7), 0.62) == ("missed, as on the page", False, False)
+    assert verdict(lower("r", 1.2, "ratio", None, ""), 1.0) == ("20 % worse than the page", False, True)
+    assert verdict(lower("r", 0.06, "share", 0.1, ""), 0.01) == ("holds", True, False), "shares of little are all noise"
+    assert verdict(Measurement("r", 0.6, "ratio"), None) == ("no figure to compare with", True, False)
+    assert verdict(Measurement("r", math.nan, "ratio", 0.5, "rotors are missing"), 0.7) == (
+        "not measured: rotors are missing", False, True,
+    )  # fmt: skip
+    judged = (Measurement("a", 1.0, "1/s", 2.0), lower("b", 1.0, "ms", 0.5, ""), lower("c", 1.0, "m", 2.0, ""))
+    assert [each.is_judged for each in judged] == [False, False, True]
+
+
+def test_the_check_prints_a_table_and_its_exit_code_says_whether_all_holds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What is worse than on the page is measured once more, and the better one counts."""
+    given = {"steady": [0.9], "noisy": [0.5, 0.88], "slower": [0.5, 0.6]}
+    asked: list[str] = []
+
+    def measured(name: str) -> list[Measurement]:
+        asked.append(name)
+        return [Measurement("vs_peer", given[name].pop(0), "ratio", 0.4), Measurement("speed", 1.0, "1/s", 5.0)]
+
+    monkeypatch.setattr(checking, "measured", measured)
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    monkeypatch.setattr(pages, "code_version", lambda: "today")
+    for name in given:
+        pages.write_bench(name, [Measurement("vs_peer", 0.9, "ratio", 0.4).plain()])
+    monkeypatch.setattr(verb, "BENCHES", dict.fromkeys(given))
+    monkeypatch.setattr("os.getloadavg", lambda: (9.0, 0.0, 0.0))
+    assert execute(["bench", "steady", "--check"]) == 0
+    shown = capsys.readouterr()
+    assert asked == ["steady"] and "holds" in shown.out and "keep this machine busy (load 9.0 on" in shown.err
+    given["steady"] = [0.9]
+    assert execute(["bench", "all", "--check"]) == 1
+    assert asked[1:] == ["steady", "noisy", "noisy", "slower", "slower"]
+    shown = capsys.readouterr()
+    assert "0.88" in shown.out and "33 % worse" in shown.out and "speed" not in shown.out
+    assert "2 of 3 hold; 1 do not, 1 of them not as on the page" in shown.err
+    assert execute(["bench", "slower", "--check", "--update-docs"]) == 1
+    assert execute(["bench", "slow", "--check"]) == 1
+    assert "no bench named 'slow'" in capsys.readouterr().err
+
+
+def test_a_bench_that_fails_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(name: str) -> list[Measurement]:
+        raise SetupError("no end after 240 s")
+
+    monkeypatch.setattr(checking, "measured", fails)
+    (row,) = checking.checked("physics")
+    assert not row.holds and row.verdict == "not measured: no end after 240 s"
+
+
+def test_what_is_published_is_on_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(pages, "DOCS", tmp_path)
+        patch.setattr(pages, "code_version", lambda: "today")
+        page = tmp_path / "page.md"
+        page.write_text("<!-- results: benches made-up -->\n<!-- end -->\n")
+        lacking = Measurement("vs_peer", math.nan, "ratio", 0.5, "no peer")
+        written = pages.write_bench("made-up", [each.plain() for each in (*made_up(), lacking)])
+        assert written == [tmp_path / "results/benches.json", page]
+        shown = page.read_text()
+        assert "| `speed` | 5 | 1/s | ≥ 4 | yes |" in shown and "| `wait_s` | 3 | s | ≤ 2 | **no** |" in shown
+        assert "vs_peer" not in shown and "Measured at commit `today` on " in shown
+    for page in pages.pages():
+        if pages.BENCHES in pages.names_in(text := page.read_text(encoding="utf-8")):
+            assert text == pages.rendered(text), "run `make pages`"
+    assert [pages.short(x) for x in (4_512_345.0, 52_810.0, 0.0705, 5.9e-5, 957.4, -0.001)] == [
+        "4 510 000", "52 800", "0.0705", "5.9e-05", "957", "-0.001",
+    ]  # fmt: skip
+
+
+def test_a_latency_below_the_plain_ones_is_too_noisy() -> None:
+    figure = beyond("round_trip_p99_us", 1059.0, 8123.0, "µs", 2000.0, "above the plain one")
+    assert math.isnan(figure.value) and figure.plain()["value"] is figure.holds is None
+    assert figure.note == "too noisy: 1,059 µs beside 8,123 µs of the plain one in the same run"
+    assert beyond("a", 300.0, 120.0, "µs", 200.0, "").value == 180.0
+
+
+def test_timings_take_turns_and_the_first_round_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     number = count(1)
     taken = Rounds({name: lambda: float(next(number)) for name in "ab"}, rounds=2)
     assert {name: values.tolist() for name, values in taken.taken.items()} == {"a": [3.0, 5.0], "b": [4.0, 6.0]}
+    assert [line.getMessage()[:12] for line in caplog.records] == [f"round {k} of 3" for k in (1, 2, 3)]
 
 
 # ---- physics
@@ -128,10 +226,13 @@ def test_the_loop_flies_its_circle_and_every_stream_is_read(imu_hz: int) -> None
     assert sum(len(reader) for reader in loop._readers) >= 2 * imu_hz
 
 
-def test_without_rotorpy_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_rotorpy_the_rest_is_measured_and_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rotorpy.vehicles.multirotor", None)
-    with pytest.raises(SetupError, match=r"pip install 'skyloop\[bench\]'$"):
-        next(physics.physics(**TINY))
+    found = by_key(physics.physics(**{**TINY, "rounds": 1, "later_starts": 0}), without="RotorPy is not installed")
+    assert {key for key, each in found.items() if math.isnan(each.value)} == {
+        "kernel_vs_rotorpy", "rotorpy_step_us", "loop_vs_rotorpy", "loop_imu_250hz_vs_rotorpy",
+        "rotorpy_realtime_factor",
+    }  # fmt: skip
 
 
 @pytest.mark.processes
@@ -199,27 +300,37 @@ def test_embree_alone_gets_the_very_rays_of_the_lidar() -> None:
 # ---- maps
 
 
-def test_maps_and_octomap_map_the_same_images() -> None:
+LENS = DepthLens(87.0, 87.0, 79.5, 44.5)
+
+
+@pytest.fixture
+def shots() -> list[maps.DepthShot]:
     """Towards a wall, a little nearer each time."""
-    shots = []
+    seen = []
     for number in range(6):
         body = np.array([0.05 * number, 0.0, 1.5])
         depth = np.full((90, 160), 3.05 - body[0], np.float32)
-        shots.append(maps.DepthShot(depth, Transform(body, SENSOR_FROM_CAMERA), body))
-    lens = DepthLens(87.0, 87.0, 79.5, 44.5)
-    found = by_key(maps.own_maps(shots, lens))
+        seen.append(maps.DepthShot(depth, Transform(body, SENSOR_FROM_CAMERA), body))
+    return seen
+
+
+def test_maps_and_octomap_map_the_same_images(shots: list[maps.DepthShot]) -> None:
+    found = by_key(maps.own_maps(shots, LENS))
     assert set(aims(found)) == {"global_ms", "local_ms", "esdf_ms"}
     assert all(figure.lower_is_better for figure in found.values())
     # one byte for the counter of a voxel and eight of scratch
     assert found["global_mb"].value == pytest.approx(9 * 110 * 110 * 15 / 1e6)
-    peer = by_key(maps.octomap_maps(shots, lens))
+    peer = by_key(maps.octomap_maps(shots, LENS))
     assert set(peer) == {"octomap_ms", "octomap_every_pixel_ms", "octomap_esdf_ms", "octomap_mb"}
 
 
-def test_without_octomap_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_octomap_the_rest_is_measured_and_it_is_named(
+    monkeypatch: pytest.MonkeyPatch, shots: list[maps.DepthShot]
+) -> None:
+    monkeypatch.setattr(maps, "shots", lambda *_: (shots, LENS))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match="pip install 'skyloop\\[bench\\]'"):
-        next(maps.maps())
+    found = by_key(maps.maps(), without="octomap is not installed")
+    assert math.isnan(found["vs_octomap"].value) and found["global_ms"].value > 0.0
 
 
 # ---- planners

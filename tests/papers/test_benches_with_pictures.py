@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
+import math
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_peers_draw_what_is_visible_at_its_detail() -> None:
     far = min(parts, key=lambda part: len(part.faces))
     assert far.positions.max(axis=0) == pytest.approx([42.0, 2.0, 4.0], abs=0.1)
     rates = camera.peer_rates(parts, request, 1)
-    assert "mujoco" in rates and all(rate > 0.0 for rate in rates.values())
+    assert "mujoco" in rates and all(rate and rate > 0.0 and not why for rate, why in rates.values())
 
 
 @pytest.mark.slow("runs the benchmark")
@@ -76,8 +77,14 @@ def test_the_rig_is_measured() -> None:
 def test_environments_beside_gym_pybullet_drones() -> None:
     peers = ("peer", "peer_single")
     with ExitStack() as opened:
-        timed = gym.gym_timings(0.02, 3, opened)
+        timed = gym.gym_timings(0.02, 3, opened, peer=True)
         taken = Rounds({name: (lambda: 100.0) if name in peers else take for name, take in timed.items()}, 1)
+        alone = Rounds(gym.gym_timings(0.02, 3, opened, peer=False), 1, "no bullet")
+    found = by_key(gym.gym_measurements(alone, 3), without="no bullet")
+    assert {key for key, each in found.items() if math.isnan(each.value)} == {
+        "vs_gym_pybullet_drones", "gym_pybullet_drones_steps_per_s", "single_vs_gym_pybullet_drones",
+        "gym_pybullet_drones_single_steps_per_s",
+    }  # fmt: skip
     found = by_key(gym.gym_measurements(taken, 3))
     assert aims(found) == {"vs_gym_pybullet_drones": 50.0, "single_vs_gym_pybullet_drones": 5.0}
     assert found["vs_gym_pybullet_drones"].value == pytest.approx(taken["many"] / 100.0)
@@ -101,11 +108,22 @@ def test_a_peer_that_is_not_there_or_fails_is_one_line(monkeypatch: pytest.Monke
     fails = [sys.executable, "-c", "raise ImportError('no bullet')"]
     with monkeypatch.context() as patch:
         patch.setattr(subprocess, "Popen", lambda command, **pipes: started(fails, **pipes))
-        with pytest.raises(SetupError, match="ImportError: no bullet"):
+        with pytest.raises(SetupError, match="ImportError: no bullet; `make bench` installs it"):
             gym.peer_steps_per_second(0.1, processes=2)
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SetupError, match="gym-pybullet-drones, which is not installed: pip install --no-deps"):
-        next(gym.gym())
+        request = ViewRequest(camera.PARK_LENS, camera.looking((0.0, 0.0, 2.0), 0.0))
+        rates = camera.peer_rates([], request, 1)
+    assert all(rate is None and "ImportError: no bullet" in why for rate, why in rates.values())
+
+
+def test_without_torch_the_detector_is_measured_and_torch_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str = "people", runtime: str = "auto") -> Any:
+        if runtime == "torch":
+            raise SetupError("torch is not installed")
+        return SimpleNamespace(runtime=runtime, find=lambda image: np.sqrt(image.astype(float)).sum())
+
+    monkeypatch.setattr(perception, "load_detector", load)
+    found = by_key(perception.detect(per_part=0, looks=3), without="torch is not installed")
+    assert math.isnan(found["optimised_vs_torch"].value) and found["images_per_s"].value > 0.0
 
 
 # ---- the link

@@ -50,6 +50,10 @@ def bag(recording: Recording) -> dict[str, Any]:
     mcap.finish()
     found: dict[str, list[Any]] = defaultdict(list)
     with AnyReader([recording.folder / "ros2"]) as reader:
+        # what `ros2 bag play` offers: maps to late subscribers too, as the node does
+        offered = {one.topic: one.ext.offered_qos_profiles for one in reader.connections}
+        latched = [topic for topic, ways in offered.items() if ways and ways[0].durability.name == "TRANSIENT_LOCAL"]
+        assert sorted(latched) == ["/drone/grid", "/tf_static"]
         for connection, log_ns, raw in reader.messages():
             found[connection.topic].append(reader.deserialize(raw, connection.msgtype))
             assert log_ns == ARRIVAL

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from numpy.typing import NDArray
 
 from published_things import records
 from skyloop.core.bus import Bus
-from skyloop.recording.run_folder import RunFolder
+from skyloop.recording.run_folder import RunFolder, values_of
 from skyloop.recording.run_reader import read_run
 from skyloop_client import codec, messages
 from skyloop_client.codec import RECORDS
@@ -95,20 +97,52 @@ def test_every_record_comes_back(tmp_path: Path) -> None:
     assert [event.data.text for event in read.events()] == ['hit "it", hard'] * 2
 
 
-def test_rows_of_estimates_are_of_one_width_whether_or_not_the_covariance_is_known(tmp_path: Path) -> None:
-    known = np.arange(225.0).reshape(15, 15)
-    bus = Bus()
-    bus.advertise(StreamInfo("drone/vio", "Estimate", vehicle="drone"))
-    folder = RunFolder(tmp_path / "run", {}, {})
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """A record of a plugin whose fields may all be None at first."""
+
+    t_ns: int
+    place: NDArray[np.float64] | None = None
+    """(3,) m."""
+    spread: NDArray[np.float64] | None = None
+    """(2, 2) m²."""
+    hits: int | None = None
+    """Seen so often."""
+    yaw: float | None = None
+    """rad."""
+    why: str | None = None
+    """In words."""
+
+
+def test_rows_have_one_width_whether_or_not_the_first_one_is_whole(tmp_path: Path) -> None:
+    codec.register(Guess)
+    known, square = np.arange(225.0).reshape(15, 15), np.array([[1.0, 2.0], [2.0, 5.0]])
+    whole: dict[str, Any] = {"gyro_bias": THREE, "covariance": known, "reason": "lost, for now"}
+    steady = (THREE, THREE, FOUR, THREE, THREE, THREE, THREE, True)
+    sent: dict[str, list[Any]] = {
+        "vio": [messages.Estimate(1000, *steady, **more) for more in ({}, whole, {})],
+        "guess": [Guess(1000), Guess(1000, THREE, square, 3, 0.5, "1 2"), Guess(1000)],
+    }
+    bus, folder = Bus(), RunFolder(tmp_path / "run", {}, {})
+    for name, kept in sent.items():
+        bus.advertise(StreamInfo(f"drone/{name}", type(kept[0]).__name__, vehicle="drone"))
     folder.record(bus)
-    for number, covariance in enumerate((None, known, known + 1.0)):
-        estimate = messages.Estimate(1000, THREE, THREE, FOUR, THREE, THREE, THREE, THREE, True, covariance=covariance)
-        bus.publish(Message("drone/vio", number, 1000, 2000 + number, estimate))
+    for name, kept in sent.items():
+        for number, record in enumerate(kept):
+            bus.publish(Message(f"drone/{name}", number, 1000, 2000 + number, record))
     folder.close()
-    lines = (tmp_path / "run/streams/drone/vio.csv").read_text().splitlines()
-    assert len({line.count(",") for line in lines}) == 1
-    stream = read_run(tmp_path / "run").streams["drone/vio"]
-    assert stream.at(0).data.covariance is None and same(stream.at(2).data.covariance, known + 1.0)
+    back = read_run(tmp_path / "run").streams
+    for name, kept in sent.items():
+        path = tmp_path / f"run/streams/drone/{name}.csv"
+        table, other = pandas.read_csv(path), polars.read_csv(path)
+        assert len(table) == len(other) == 3 and list(table.columns) == other.columns
+        for number, record in enumerate(kept):
+            found = back[f"drone/{name}"].at(number).data
+            assert all(same(getattr(record, field), value) for field, value in values_of(found)), name
+    table = pandas.read_csv(tmp_path / "run/streams/drone/vio.csv")
+    assert table["covariance_shape"][1] == "15x15" and table["gyro_bias_1"].isna().tolist() == [True, False, True]
+    table = pandas.read_csv(tmp_path / "run/streams/drone/guess.csv")
+    assert table["spread_2"][1] == 2.0 and table["yaw"][1] == 0.5 and table["hits"][1] == 3.0
 
 
 def test_a_row_that_a_kill_cut_off_is_not_read(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from skyloop.recording.verdict import why_failed
 from skyloop.run import run_scenario
 from skyloop.sim.scenario import make_scenario
 from skyloop_client.errors import ScenarioError
-from skyloop_client.messages import Contact, Event, EventKind, Message
+from skyloop_client.messages import Contact, Event, EventKind
 
 UP, SIDE = (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)
 ENDED = {"crashed": False, "contacts": 0, "failsafes": 0, "landed": True, "left_in_air": False, "mode": "disarmed"}
@@ -31,7 +31,7 @@ def touch(part: str, normal: tuple[float, float, float], speed: float, closing: 
 def logged(*events: Event) -> VehicleLog:
     log = VehicleLog()
     for event in events:
-        log.on_event(Message("drone/events", 0, event.t_ns, event.t_ns, event))
+        log.on_event(event)
     return log
 
 
@@ -85,7 +85,7 @@ def test_a_rule_is_asked_of_every_vehicle_and_an_error_is_never_a_success() -> N
         make_scenario({"success": "landed or not"})
 
 
-def test_run_prints_the_verdict_first_and_strict_makes_it_the_exit_code(
+def test_run_prints_events_then_the_verdict_and_strict_makes_it_the_exit_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plot_nothing(monkeypatch)
@@ -100,10 +100,15 @@ def test_run_prints_the_verdict_first_and_strict_makes_it_the_exit_code(
             cli.main()
         return int(stop.value.code or 0), capsys.readouterr().out.splitlines()
 
-    assert ran("--strict", "--out", "flown")[1][0] == "succeeded"
+    fault = "vehicles.0.rotor_faults=[{rotor: 0, kind: lost, start: 1, value: 0.95}]"
+    code, lines = ran("--strict", "--set", fault, "--out", "flown")
+    assert lines[0] == "  0.00 s armed: motors idle" and lines[1] == "  1.00 s fault: rotor 0 lost 5% of its thrust"
+    assert "    mission completed" in lines
+    assert (code, lines[-1]) == (0, "succeeded")
     code, lines = ran("--strict", "--set", "duration=3", "--out", "cut")
-    assert (code, lines[0]) == (3, "failed: not landed at the end, in mode land")
+    assert (code, lines[-1]) == (3, "failed: not landed at the end, in mode land")
     assert ran("--set", "duration=3")[0] == 0
+    assert json.loads("".join(ran("--set", "duration=1", "--json")[1]))["success"] is False
     summary = json.loads(Path("cut/summary.json").read_text())
     assert not summary["success"] and summary["cause"] == "not landed at the end, in mode land"
 

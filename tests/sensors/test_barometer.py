@@ -40,14 +40,22 @@ def test_the_tangent_plane_leaves_the_earth(scene, at_rest) -> None:
 @pytest.mark.parametrize(("preset", "sigma"), [("ms5611", 2.7), ("gazebo", 1.0)])
 def test_white_noise_per_sample(preset: Any, sigma: float, scene, at_rest) -> None:
     steps = np.diff(pressures(Barometer(BarometerConfig(preset=preset), 0.02), scene, at_rest(), 3000))
-    # The ms5611's wandering factor adds 0.6 Pa per sample.
     assert np.std(steps) / np.sqrt(2.0) == pytest.approx(sigma, rel=0.06)
 
 
-def test_the_factor_wanders_as_airsims() -> None:
-    sensor = Barometer(BarometerConfig(), 0.02)
-    factors = [sensor.initial_state(KeyedRandom(stream_key(i, "baro"), 0)) for i in range(2000)]
-    assert np.std(factors) == pytest.approx(0.001825, rel=0.05)
+@pytest.mark.parametrize(("preset", "accuracy_pa", "metres"), [("ms5611", 75.0, 0.18), ("airsim", 185.0, 1.4)])
+def test_how_wrong_it_is_and_how_far_it_wanders_in_15_s(
+    preset: Any, accuracy_pa: float, metres: float, scene, at_rest
+) -> None:
+    """The ms5611's data sheet says 1.5 mbar, taken as two sigma; a hover must not move by metres because of it."""
+    sensor = Barometer(BarometerConfig(preset=preset), 15.0)
+    keys = [stream_key(number, "baro") for number in range(2000)]
+    start = np.array([sensor.initial_state(KeyedRandom(key, 0)) for key in keys])
+    later = [
+        sensor.measure(at_rest(), scene, state, KeyedRandom(key, 1))[1] for key, state in zip(keys, start, strict=True)
+    ]
+    assert np.std(start) * 101325.0 == pytest.approx(accuracy_pa, rel=0.05)
+    assert np.std(later - start) * 101325.0 / 12.0 == pytest.approx(metres, rel=0.06)
 
 
 def test_drift_adds_up(scene, at_rest) -> None:

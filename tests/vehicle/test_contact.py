@@ -101,7 +101,7 @@ def test_dropped_tilted_and_moving_it_never_rises_above_its_start() -> None:
 
 
 def test_pushed_over_it_lies_on_its_body() -> None:
-    fleet = make_fleet(ground=Ground.flat(), wrenches=[Wrench(start=1.0, end=1.35, torque=(4.0, 0.0, 0.0))])
+    fleet = make_fleet(ground=Ground.flat(), wrenches=[Wrench(start=1.0, end=1.35, torque=(8.0, 0.0, 0.0))])
     stand(fleet)
     state = fly(fleet, 8.0)
     up = matrix_from_quat(state.quat_wxyz)[2, 2]

@@ -176,7 +176,12 @@ WAYPOINTS = [[5, 0, 3], [5, 5, 3], [0, 5, 2]]
 
 
 @pytest.mark.parametrize(
-    ("options", "ending"), [({}, [Land()]), ({"land": False}, []), ({"home": True}, [GoHome(), Land()])]
+    ("options", "ending"),
+    [
+        ({}, [Land()]),
+        ({"land": False, "speed": 2.5}, []),
+        ({"home": True, "speed": (1.0, 4.0, 2.0)}, [GoHome(), Land()]),
+    ],
 )
 def test_waypoint_pilot_sends_goal_after_goal(options, ending):
     pilot = WaypointPilot(WAYPOINTS, 2.0, **options)
@@ -184,7 +189,10 @@ def test_waypoint_pilot_sends_goal_after_goal(options, ending):
     orders = vehicle.orders()
     assert pilot.done
     assert pilot.reached == 3
+    assert pilot.mission == {"mission_completed": True, "waypoints": 3, "waypoints_reached": 3}
     np.testing.assert_array_equal([order.position for order in orders[2:5]], WAYPOINTS)
+    speed = options.get("speed", None)
+    assert [order.speed for order in orders[2:5]] == (list(speed) if isinstance(speed, tuple) else [speed] * 3)
     assert orders[5:] == ending
 
 

@@ -77,3 +77,12 @@ def test_a_part_that_a_view_lacks_is_painted_later() -> None:
     assert len(painter.painted) == 1
     (whole,) = made.views([ASKED])
     assert len(painter.painted) == 2 and whole.colour.size and whole.surface.size
+
+
+def test_parts_that_are_asked_for_one_after_the_other_are_joined() -> None:
+    made, painter = scene()
+    made.views([replace(ASKED, surface=False)])
+    made.views([replace(ASKED, colour=False)])
+    (whole,) = made.views([ASKED])
+    assert [(each.colour, each.surface) for each in painter.painted] == [(True, False), (False, True)]
+    assert whole.colour.size and whole.surface.size

@@ -26,7 +26,7 @@ from skyloop.world.views import Pinhole, ViewPose, ViewRequest
 from skyloop.world.weather import weather_at
 from skyloop.world.world import build_world
 from skyloop_client.errors import LinkError
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, lower, seconds_each
+from skyloop_papers.benchmarks.measurement import RATIO, SHARE, Measurement, Measurements, Rounds, lower, seconds_each
 
 SCENE, DEPTH, SEGMENTATION = 0, 1, 5
 REQUESTS = [
@@ -77,8 +77,8 @@ def airsim(rounds: int = 7, requests: int = 12, asked: Asked | None = None) -> M
     each = f"simGetImages by one client, 1 s simulated per s; {what}"
     ratio = taken.ratio("client", "renderer")
     yield Measurement("requests_per_s", taken["client"], "1/s", None, each)
-    yield Measurement("vs_renderer", ratio, "1", 0.55, "that over the pictures per second of the renderer alone")
-    yield lower("server_share", own, "1", 0.20, "of the time of a request, without painting")
+    yield Measurement("vs_renderer", ratio, RATIO, 0.55, "that over the pictures per second of the renderer alone")
+    yield lower("server_share", own, SHARE, 0.20, "of the time of a request, without painting")
     yield Measurement("renderer_pictures_per_s", taken["renderer"], "1/s", None, "one view holds all three")
 
 

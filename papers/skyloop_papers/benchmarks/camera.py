@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import sys
 import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +32,7 @@ from skyloop.world.weather import WeatherConfig, weather_at
 from skyloop.world.world import WORLDS
 from skyloop_client.messages import Array
 from skyloop_papers.benchmarks import peers
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.benchmarks.measurement import RATIO, Measurement, Measurements, lower, peer_or_why
 from skyloop_papers.processes import child, output_of, result_of
 
 PARK_LENS = Pinhole.from_fov(320, 240, np.pi / 2)
@@ -205,26 +207,30 @@ def _beside_peers(
     note = f"320x240, {triangles} triangles in {len(parts)} bodies; colour, depth, segmentation"
     yield Measurement(f"{key}_ours", ours, "images/s", None, note)
     rates = peer_rates(parts, request, images)
-    for peer, rate in rates.items():
-        yield Measurement(f"{key}_{peer}", rate, "images/s", None, note)
-    yield Measurement(key, ours / max(rates.values()), "times", aim, note)
+    for peer, (rate, why) in rates.items():
+        yield Measurement(f"{key}_{peer}", math.nan if rate is None else rate, "images/s", None, why or note)
+    # without the faster peer the ratio would be too good
+    lacking = "; ".join(why for _, why in rates.values() if why)
+    ratio = math.nan if lacking else ours / max(rate for rate, _ in rates.values() if rate is not None)
+    yield Measurement(key, ratio, RATIO, aim, lacking or note)
 
 
-def peer_rates(parts: list[Mesh], request: ViewRequest, images: int) -> dict[str, float]:
-    """Images per second of each peer."""
+def peer_rates(parts: list[Mesh], request: ViewRequest, images: int) -> dict[str, tuple[float | None, str]]:
+    """Images per second of each peer, or why there are none."""
     pose = request.pose
     view = pose.position.tolist(), matrix_from_quat(pose.quat_wxyz).tolist()
     # PyBullet has no wheels for newer Pythons
     chosen = (peers.mujoco, peers.pybullet) if sys.version_info < (3, 12) else (peers.mujoco,)
-    rates = {}
     with tempfile.TemporaryDirectory() as folder:
         for number, part in enumerate(parts):
             _write_obj(part, Path(folder) / f"{number}.obj")
-        for peer in chosen:
-            name, advice = peer.__name__, "install the peers with `pip install skyloop[bench]`"
+
+        def rate_of(peer: Callable[..., float]) -> float:
             with child(peer, folder, len(parts), *view, images) as process:
-                rates[name] = float(result_of(process, f"bench camera: {name}", advice, timeout=300.0))
-    return rates
+                what, advice = f"bench camera: {peer.__name__}", "`make bench` installs the peers"
+                return float(result_of(process, what, advice, timeout=300.0))
+
+        return {peer.__name__: peer_or_why(partial(rate_of, peer)) for peer in chosen}
 
 
 def _write_obj(mesh: Mesh, path: Path) -> None:

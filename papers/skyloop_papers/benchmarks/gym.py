@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
@@ -21,8 +20,10 @@ from skyloop_papers.benchmarks.measurement import (
     Measurements,
     Rounds,
     calls_per_second,
+    log,
     lower,
     on_all_cores,
+    peer_or_why,
 )
 from skyloop_papers.benchmarks.peers import gym_pybullet_drones
 from skyloop_papers.processes import child, result_of
@@ -34,28 +35,27 @@ PHYSICS_HZ, CONTROL_HZ = 240, 30
 """Rates on both sides: the defaults of gym-pybullet-drones."""
 AROUND_HOVER = 0.05
 """Our actions are random rotor speeds within this share of hover. The peer's are hover itself."""
-HOW_TO_GET_IT = (
-    "pip install --no-deps swarm-drone-gym transforms3d 'setuptools<81' (it asks for an old Gymnasium and for PyTorch, "
-    "and needs neither here), and pip install 'skyloop[bench]' for PyBullet"
-)
+HOW_TO_GET_IT = "`make bench` installs it"
 STEPS_PER_CALL = 100
 """Physics steps of the flight alone, 0.2 s, always from the same start."""
 LEARNED = 450.0
 """The mean return, of 500 possible, at which hover counts as learned."""
+TELL_EVERY_S = 5.0
+"""Wall s."""
 LEAST_EPISODES = 20
 """Ended episodes that a mean return is taken over, at least."""
 
 
 def gym(rounds: int = 5, seconds: float = 2.0, environments: int = 2048) -> Measurements:
     """Gymnasium environments, beside gym-pybullet-drones at the same rates in the same run."""
-    if importlib.util.find_spec("gym_pybullet_drones") is None:
-        raise SetupError(f"bench gym compares with gym-pybullet-drones, which is not installed: {HOW_TO_GET_IT}")
+    _, why_missing = peer_or_why(lambda: peer_steps_per_second(0.0, 1))
     with ExitStack() as opened:
-        taken = Rounds(gym_timings(seconds, environments, opened), rounds)
+        timings = gym_timings(seconds, environments, opened, peer=not why_missing)
+        taken = Rounds(timings, rounds, why_missing)
     yield from gym_measurements(taken, environments)
 
 
-def gym_timings(seconds: float, environments: int, opened: ExitStack) -> dict[str, Callable[[], float]]:
+def gym_timings(seconds: float, environments: int, opened: ExitStack, *, peer: bool) -> dict[str, Callable[[], float]]:
     """Environment steps per second, by measurement."""
     same: dict[str, Any] = {
         "airframe": "crazyflie",
@@ -67,14 +67,16 @@ def gym_timings(seconds: float, environments: int, opened: ExitStack) -> dict[st
     single, image = SingleEnvironment(**same), SingleEnvironment(observation="image")
     for timed in (many, usual, single, image):
         opened.callback(timed.env.close)
-    return {
+    timings: dict[str, Callable[[], float]] = {
         "many": lambda: environments * calls_per_second(many.step, seconds),
-        "peer": lambda: peer_steps_per_second(seconds, usable_cores()),
         "usual": lambda: environments * calls_per_second(usual.step, seconds),
         "single": lambda: calls_per_second(single.step, seconds),
-        "peer_single": lambda: peer_steps_per_second(seconds, 1),
         "image": lambda: calls_per_second(image.step, seconds),
     }
+    if peer:
+        timings["peer"] = lambda: peer_steps_per_second(seconds, usable_cores())
+        timings["peer_single"] = lambda: peer_steps_per_second(seconds, 1)
+    return timings
 
 
 def gym_measurements(taken: Rounds, environments: int) -> Measurements:
@@ -86,15 +88,15 @@ def gym_measurements(taken: Rounds, environments: int) -> Measurements:
     alone = "one environment in one process, nothing else beside it"
     many = f"{environments} at once on {cores} cores; {ours}"
     same = f"same rates and cores ({cores}), rotors commanded; {rates}"
-    single_ratio = taken.ratio("single", "peer_single")
     yield Measurement("steps_per_s", taken["many"], "1/s", None, many)
-    yield Measurement("vs_gym_pybullet_drones", taken.ratio("many", "peer"), "1", 50.0, same)
-    yield Measurement("gym_pybullet_drones_steps_per_s", taken["peer"], "1/s", None, peer)
+    yield taken.compared("vs_gym_pybullet_drones", ("many", "peer"), 50.0, same)
+    yield taken.measured("gym_pybullet_drones_steps_per_s", "peer", "1/s", peer)
     yield Measurement("usual_steps_per_s", taken["usual"], "1/s", None, usual)
     yield Measurement("single_steps_per_s", taken["single"], "1/s", None, f"{alone}; {ours}")
-    yield Measurement("single_vs_gym_pybullet_drones", single_ratio, "1", 5.0, f"{alone}, on both sides; {rates}")
+    both = f"{alone}, on both sides; {rates}"
+    yield taken.compared("single_vs_gym_pybullet_drones", ("single", "peer_single"), 5.0, both)
     single = f"HoverAviary, {alone}"
-    yield Measurement("gym_pybullet_drones_single_steps_per_s", taken["peer_single"], "1/s", None, single)
+    yield taken.measured("gym_pybullet_drones_single_steps_per_s", "peer_single", "1/s", single)
     image = "one environment, gate, an image of 64x64 px each step"
     yield Measurement("image_steps_per_s", taken["image"], "1/s", None, image)
 
@@ -156,7 +158,7 @@ def peer_steps_per_second(seconds: float, processes: int) -> float:
 def batch(
     rounds: int = 5,
     seconds: float = 1.0,
-    vehicles: tuple[int, ...] = (),
+    vehicles: Sequence[int] = (),
     kernel_vehicles: int = 10_000,
     learning_steps: int = 2_000_000,
 ) -> Measurements:
@@ -170,10 +172,12 @@ def batch(
     except (ImportError, MissingExtra):
         raise SetupError("bench batch needs JAX, which is not installed: pip install 'jax>=0.6,<0.13'") from None
     env = DeviceEnv("hover")
-    counts = vehicles or ((8192,) if jax.default_backend() == "cpu" else (1 << 16, 1 << 18, 1 << 20))
+    counts = tuple(vehicles) or ((8192,) if jax.default_backend() == "cpu" else (1 << 16, 1 << 18, 1 << 20))
+    log.info("compiling for %s, which may take a minute", device_name())
     taken = Rounds(batch_timings(env, Kernel(kernel_vehicles), counts, seconds), rounds)
     yield from batch_measurements(taken, counts, kernel_vehicles)
-    yield from learning(env, learning_steps)
+    if learning_steps:
+        yield from learning(env, learning_steps)
 
 
 def batch_timings(
@@ -199,7 +203,7 @@ def batch_measurements(taken: Rounds, counts: tuple[int, ...], kernel_vehicles: 
     tasks = f"hover with observations, rewards and resets, 10 steps per action; {best_tasks} at once on {device}"
     yield Measurement("vehicle_steps_per_s", taken[f"flight {best}"], "1/s", 1e8, flight)
     yield Measurement("numba_vehicle_steps_per_s", taken["kernel"], "1/s", None, kernel)
-    yield Measurement("vs_numba", taken.ratio(f"flight {best}", "kernel"), "1", None, f"{device} over {cores} cores")
+    yield taken.compared("vs_numba", (f"flight {best}", "kernel"), None, f"{device} over {cores} cores")
     yield Measurement("environment_vehicle_steps_per_s", taken[f"tasks {best_tasks}"], "1/s", None, tasks)
 
 
@@ -208,8 +212,11 @@ def learning(env: DeviceEnv, steps: int) -> Measurements:
     from skyloop_jax.learning import Learner
 
     began = time.perf_counter()
-    learner = Learner(env, seed=1)
+    learner, told = Learner(env, seed=1), began
     for progress in learner.learn(steps):
+        if time.perf_counter() - told > TELL_EVERY_S:
+            told = time.perf_counter()
+            log.info("learning: %d of %d steps, mean return %.0f", progress.steps, steps, progress.mean_return)
         if progress.episodes >= LEAST_EPISODES and progress.mean_return >= LEARNED:
             elapsed = time.perf_counter() - began
             note = f"PPO, {learner.settings.num_envs} vehicles, seed 1, until the return is {LEARNED:g} of 500"

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ WORD = 16
 """Bytes of a ping."""
 STREAM = b"s"
 """First byte of a plain question for a number of answers in a row."""
+PEERS = Path(sys.prefix) / "bench-peers"
+"""Where tools/set_up_peers.sh puts what must not be in the environment itself."""
 WIDTH, HEIGHT = 320, 240
 VERTICAL_FOV_DEG = float(np.degrees(2.0 * np.arctan(HEIGHT / WIDTH)))
 
@@ -26,6 +29,7 @@ def gym_pybullet_drones(physics_hz: int, control_hz: int, seconds: float) -> flo
     """Environment steps per second of one HoverAviary.
 
     Its rotors run at hover speed, so episodes last their full length and the costly resets are rare."""
+    sys.path.insert(0, str(PEERS))
     from gym_pybullet_drones.envs.HoverAviary import HoverAviary
     from gym_pybullet_drones.utils.enums import ActionType, ObservationType
 

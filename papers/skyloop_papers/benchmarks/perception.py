@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import tempfile
 import time
@@ -28,7 +29,15 @@ from skyloop_detect.training_data.people_set import make_people, plan_tests
 from skyloop_landing.vision.components import TILE
 from skyloop_landing.vision.figures import find_marker, min_area
 from skyloop_landing.vision.object_list import HEIGHT, WIDTH, dark, grey, listed, smoothed, tiles_of
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, StepTimes, lower, seconds_each
+from skyloop_papers.benchmarks.measurement import (
+    RATIO,
+    Measurement,
+    Measurements,
+    StepTimes,
+    lower,
+    peer_or_why,
+    seconds_each,
+)
 
 Pixels = NDArray[np.uint8]
 STEPS = ("grey", "gauss", "tiles", "threshold", "components", "marker")
@@ -72,6 +81,7 @@ def landing(
         yield lower(f"{step}_ms", statistics.median(own.ms[step]), "ms", None, "median")
     without = "OpenCV and numpy in floats, without marker"
     yield Measurement("peer_images_per_s", 1e3 / peer.total(), "images/s", None, without)
+    yield Measurement("vs_opencv", peer.total() / own.total(), RATIO, None, "the first over the second")
     for step in STEPS[:-1]:
         yield lower(f"peer_{step}_ms", statistics.median(peer.ms[step]), "ms", None, "median")
 
@@ -134,7 +144,9 @@ def _peer_binary(smooth: Pixels, tiles: NDArray[np.float32]) -> Pixels:
 
 
 def fabric(images: int = 6) -> Measurements:
-    """The landing detector's logic: its share of a Zynq-7020, images per second simulated."""
+    """The landing detector's logic: its share of a Zynq-7020, images per second simulated.
+
+    `images`: 0 leaves the simulation out, which a C++ compiler builds."""
     from skyloop_landing.fpga.config import PIXEL_CLOCK_HZ, FabricConfig
     from skyloop_landing.fpga.simulated import SimulatedFabric
     from skyloop_landing.fpga.synthesis import XC7Z020, synthesise
@@ -148,6 +160,8 @@ def fabric(images: int = 6) -> Measurements:
     cells = " ".join(synthesis.path.cells)
     path = f"longest way between registers, an estimate with {WIRE_NS:g} ns per wire: {cells}"
     yield lower("fabric_path_ns", synthesis.path.ns, "ns", 1e9 / PIXEL_CLOCK_HZ, path)
+    if not images:
+        return
     config = FabricConfig()
     random = np.random.default_rng(1)
     tiles = random.integers(0, 256, (images, config.height // 8, config.width // 8), dtype=np.uint8)
@@ -170,20 +184,26 @@ def fabric(images: int = 6) -> Measurements:
 def detect(per_part: int = 150, looks: int = 200) -> Measurements:
     """The people detector: images per second on one core, beside torch in the same run, and average precision.
 
-    The images are some of the test images of the people dataset, rendered again: places that were not trained on."""
-    # before minutes of rendering: is everything there?
-    usual, slow = load_detector(), load_detector(runtime="torch")
+    The images are some of the test images of the people dataset, rendered again: places that were not trained on.
+    `per_part`: of each of its parts; 0 measures speeds alone, on noise."""
+    usual, slow = load_detector(), peer_or_why(lambda: load_detector(runtime="torch"))
+    if not per_part:
+        noise = np.random.default_rng(1).integers(0, 256, (10, 240, 320, 3), np.uint8)
+        yield from _detector_speeds(usual, slow, list(noise), looks)
+        return
     with tempfile.TemporaryDirectory(prefix="skyloop-bench-") as scratch:
         folder = Path(scratch) / "people"
         plan_tests(folder, per_part, PER_PLACE)
         make_people(folder, usable_cores())
-        yield from _detector_speeds(usual, slow, folder, looks)
+        samples = [sample for sample in read_samples(folder, "test") if sample.size == (320, 240)]
+        yield from _detector_speeds(usual, slow, [read_image(sample.path) for sample in samples[:50]], looks)
         yield from _detector_scores(folder, per_part)
 
 
-def _detector_speeds(usual: Detector, slow: Detector, folder: Path, looks: int) -> Measurements:
-    samples = [sample for sample in read_samples(folder, "test") if sample.size == (320, 240)]
-    images = [read_image(sample.path) for sample in samples[:50]]
+def _detector_speeds(
+    usual: Detector, peer: tuple[Detector | None, str], images: list[Pixels], looks: int
+) -> Measurements:
+    slow, why_missing = peer
 
     def per_second(detector: Detector, looks: int) -> float:
         """By processor time, so that other programs do not count."""
@@ -191,11 +211,15 @@ def _detector_speeds(usual: Detector, slow: Detector, folder: Path, looks: int) 
             detector.find(image)
         return 1.0 / seconds_each(lambda k: detector.find(images[k % len(images)]), range(looks), time.process_time)
 
-    fast, torch = per_second(usual, looks), per_second(slow, max(10, looks // 5))
+    fast = per_second(usual, looks)
     what = f"320 x 240 px, {usual.runtime}, one thread, processor time, from pixels to boxes"
-    beside = f"torch looks at {torch:.1f} images per second with the same weights and one thread"
     yield Measurement("images_per_s", fast, "1/s", 100.0, what)
-    yield Measurement("optimised_vs_torch", fast / torch, "", 3.0, beside)
+    if slow is None:
+        yield Measurement("optimised_vs_torch", math.nan, RATIO, 3.0, why_missing)
+    else:
+        torch = per_second(slow, max(10, looks // 5))
+        beside = f"torch looks at {torch:.1f} images per second with the same weights and one thread"
+        yield Measurement("optimised_vs_torch", fast / torch, RATIO, 3.0, beside)
     for model, runtime in (("people", "onnxruntime"), ("people-fp16", "openvino"), ("people-fp16", "onnxruntime")):
         key = f"images_per_s_{runtime}" + ("_fp16" if model.endswith("fp16") else "")
         value = per_second(load_detector(model, runtime), looks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from statistics import median
@@ -19,7 +20,7 @@ from skyloop.vehicle.fleet_kernels import advance
 from skyloop.vehicle.kernel_records import SET_MOTORS, SET_POSITION
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import Array
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, lower, on_all_cores
+from skyloop_papers.benchmarks.measurement import Measurement, Measurements, Rounds, lower, on_all_cores, peer_or_why
 from skyloop_papers.processes import output_of
 
 STEPS_PER_CALL = 20
@@ -52,44 +53,43 @@ def physics(
     """Flight kernels and a whole scenario, beside RotorPy in the same run.
 
     `loop_s`: simulated seconds of our loop per round."""
-    peer = RotorPy()
+    peer, why_missing = peer_or_why(RotorPy)
     with ThreadPoolExecutor(usable_cores()) as pool:
         batch, controlled = VehicleBatch(vehicles, commanded=True), VehicleBatch(vehicles, commanded=False)
         single = VehicleBatch(1, commanded=True)
         loop, fast_loop = (Loop(imu_hz, (rounds + 2) * loop_s) for imu_hz in (LOOP_HZ, FAST_IMU_HZ))
-        taken = Rounds(
-            {
-                "kernel_step": lambda: single.seconds_per_step(kernel_steps),
-                "peer_step": lambda: peer.seconds_per_step(peer_steps),
-                "batch": lambda: batch.steps_per_second(batch_calls, pool),
-                "controlled": lambda: controlled.steps_per_second(batch_calls, pool),
-                "loop": lambda: loop.real_time_factor(loop_s),
-                "fast_loop": lambda: fast_loop.real_time_factor(loop_s),
-                "peer_loop": lambda: peer.real_time_factor(peer_loop_s),
-            },
-            rounds,
-        )
+        timings: dict[str, Callable[[], float]] = {
+            "kernel_step": lambda: single.seconds_per_step(kernel_steps),
+            "batch": lambda: batch.steps_per_second(batch_calls, pool),
+            "controlled": lambda: controlled.steps_per_second(batch_calls, pool),
+            "loop": lambda: loop.real_time_factor(loop_s),
+            "fast_loop": lambda: fast_loop.real_time_factor(loop_s),
+        }
+        if peer is not None:
+            timings["peer_step"] = partial(peer.seconds_per_step, peer_steps)
+            timings["peer_loop"] = partial(peer.real_time_factor, peer_loop_s)
+        taken = Rounds(timings, rounds, why_missing)
     step = "RK4 of 1 ms, iris with rotor drag and battery"
     each = f"{usable_cores()} cores, {STEPS_PER_CALL} steps per call, {step}"
     motors = f"aim is for 2 cores; motors commanded; {each}"
     own_loop = "iris on a circle, RK4 1 kHz, controller 500 Hz, setpoints and truth 100 Hz, all streams read, IMU"
     peer_loop = "rotorpy.simulate in steps of 10 ms, SE3 controller, IMU and motion capture, same circle"
-    ratio, both = taken.ratio("loop", "peer_loop"), "whole scenarios, IMU 100 Hz on both sides"
-    fast_ratio, unlike = taken.ratio("fast_loop", "peer_loop"), "our IMU 250 Hz, RotorPy's 100 Hz"
-    peer_step, its_step = 1e6 * taken["peer_step"], "Multirotor.step of 1 ms, hummingbird, its default RK45"
+    both, unlike = "whole scenarios, IMU 100 Hz on both sides", "our IMU 250 Hz, RotorPy's 100 Hz"
+    its_step = "Multirotor.step of 1 ms, hummingbird, its default RK45"
     yield Measurement("batch_steps_per_s", taken["batch"], "1/s", 4e6, motors)
     yield Measurement("batch_with_controller_steps_per_s", taken["controlled"], "1/s", None, f"500 Hz; {each}")
-    kernel_ratio = taken.ratio("peer_step", "kernel_step")
-    yield Measurement("kernel_vs_rotorpy", kernel_ratio, "1", 500.0, "one step of 1 ms, motors commanded")
+    one_step = "one step of 1 ms, motors commanded"
+    yield taken.compared("kernel_vs_rotorpy", ("peer_step", "kernel_step"), 500.0, one_step)
     kernel_ns = 1e9 * taken["kernel_step"]
     yield Measurement("kernel_step_ns", kernel_ns, "ns", None, f"one vehicle in the kernel; {step}")
-    yield Measurement("rotorpy_step_us", peer_step, "us", None, its_step)
-    yield Measurement("loop_vs_rotorpy", ratio, "1", 10.0, both)
-    yield Measurement("loop_imu_250hz_vs_rotorpy", fast_ratio, "1", None, unlike)
+    yield taken.measured("rotorpy_step_us", "peer_step", "µs", its_step, scale=1e6)
+    yield taken.compared("loop_vs_rotorpy", ("loop", "peer_loop"), 10.0, both)
+    yield taken.compared("loop_imu_250hz_vs_rotorpy", ("fast_loop", "peer_loop"), None, unlike)
     yield Measurement("loop_realtime_factor", taken["loop"], "s/s", None, f"{own_loop} 100 Hz")
     yield Measurement("loop_imu_250hz_realtime_factor", taken["fast_loop"], "s/s", None, f"{own_loop} 250 Hz")
-    yield Measurement("rotorpy_realtime_factor", taken["peer_loop"], "s/s", None, peer_loop)
-    yield from starts(later_starts)
+    yield taken.measured("rotorpy_realtime_factor", "peer_loop", "s/s", peer_loop)
+    if later_starts:
+        yield from starts(later_starts)
 
 
 class VehicleBatch:
@@ -172,9 +172,7 @@ class RotorPy:
             from rotorpy.vehicles.hummingbird_params import quad_params
             from rotorpy.vehicles.multirotor import Multirotor
         except ImportError as error:
-            raise SetupError(
-                "bench physics compares with RotorPy, which is not installed: pip install 'skyloop[bench]'"
-            ) from error
+            raise SetupError("RotorPy is not installed: `make bench` installs it") from error
         self._params = quad_params
         self._make = Multirotor
         self._hover_speed = np.sqrt(quad_params["mass"] * 9.81 / 4 / quad_params["k_eta"])

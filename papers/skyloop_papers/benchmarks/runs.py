@@ -19,7 +19,7 @@ from skyloop.campaigns.pools import RayPool, outcomes, ray_pool
 from skyloop.campaigns.run_process import RemoteCall
 from skyloop.core.machine_info import usable_cores
 from skyloop.datasets.rig import STAGES, trial_recording
-from skyloop_papers.benchmarks.measurement import Measurement, Measurements, lower
+from skyloop_papers.benchmarks.measurement import RATIO, SHARE, Measurement, Measurements, lower
 
 PLAN: dict[str, Any] = {"name": "bench", "scenario": "circle-wind", "settings": {"pilot.trajectory.laps": 1}}
 
@@ -51,9 +51,9 @@ def record_measurements(
     shares = "core-ms of all stages per frame over wall ms per frame times cores; without radar, to the journal"
     yield Measurement("fps_without_radar", stored["fps"], "1/s", 50.0, to_journal)
     yield Measurement("fps_with_radar", with_radar["fps"], "1/s", 30.0, "the same with the radar")
-    yield Measurement("overlap", overlap(stored, cores), "1", 0.85, shares)
-    yield Measurement("overlap_with_radar", overlap(with_radar, cores), "1", None, "the same with the radar")
-    yield lower("journal_cost", cost, "1", 0.1, "share of the frame rate lost to the journal, median of pairs")
+    yield Measurement("overlap", overlap(stored, cores), SHARE, 0.85, shares)
+    yield Measurement("overlap_with_radar", overlap(with_radar, cores), SHARE, None, "the same with the radar")
+    yield lower("journal_cost", cost, SHARE, 0.1, "share of the frame rate lost to the journal, median of pairs")
     yield Measurement("fps_not_stored", thrown_away["fps"], "1/s", None, "without radar, messages thrown away")
     for summary, suffix in ((stored, ""), (with_radar, "_with_radar")):
         for stage, meaning in STAGES.items():
@@ -86,8 +86,8 @@ def campaign(runs_per_core: int = 12, killed_runs_per_core: int = 6) -> Measurem
             processor_s = _processor_s(pool)
             lost, again = _with_a_killed_worker(pool, killed_runs)
     beside = f"{together:.3f} runs/s on {cores} cores, {alone:.3f} on one, the same flights; 1 would be linear"
-    yield Measurement("speedup_vs_linear", together / alone / cores, "1", 0.9, beside)
-    yield lower("runs_lost", lost, "1", 0.0, f"of {killed_runs}, a worker killed; {again} made again")
+    yield Measurement("speedup_vs_linear", together / alone / cores, RATIO, 0.9, beside)
+    yield lower("runs_lost", lost, "runs", 0.0, f"of {killed_runs}, a worker killed; {again} made again")
     yield Measurement("runs_per_s", together, "1/s", None, f"circle-wind, one lap, on {cores} cores")
     yield Measurement("runs_per_s_one_core", alone, "1/s", None, "the same on one worker")
     yield Measurement("processor_s_per_run", processor_s, "s", None, "of the run's own process, the median")

@@ -1,76 +1,117 @@
-"""The verb `bench`, and the table of benches, made from their functions."""
+"""The verb `bench`."""
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import json
+import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
+from rich.table import Table
 from typer.core import TyperCommand
 
-from skyloop.cli.console import Json, out
-from skyloop.cli.logs import Verbs
-from skyloop_client.errors import unknown_name
+from skyloop.cli.console import Json, err, out
+from skyloop.cli.logs import Verbs, is_quiet
+from skyloop_client.errors import SetupError, unknown_name
+from skyloop_papers.benchmarks.benches import BENCHES, load
 
 if TYPE_CHECKING:
-    from skyloop_papers.benchmarks.measurement import Bench
+    from skyloop_papers.benchmarks.measurement import Measurement
 
 app = Verbs()
-
-
-MODULES = {
-    "airsim": "airsim", "batch": "gym", "camera": "camera", "campaign": "runs", "cockpit": "cockpit",
-    "detect": "perception", "fabric": "perception", "flight": "flight", "gym": "gym", "landing": "perception",
-    "lidar": "lidar", "link": "link", "maps": "maps", "physics": "physics", "plan": "plan", "radar": "radar",
-    "record": "runs", "ros2": "ros2", "vio": "vio", "vio-backends": "vio",
-}  # fmt: skip
-"""Of each bench, beside this file."""
-
-
-def load(name: str) -> Bench:
-    if name not in MODULES:
-        raise unknown_name("bench", name, MODULES)
-    module = importlib.import_module(f"skyloop_papers.benchmarks.{MODULES[name]}")
-    function: Bench = getattr(module, name.replace("-", "_"))
-    return function
-
-
-def benches() -> dict[str, Bench]:
-    """By name. All of them are imported, which takes a second."""
-    return {name: load(name) for name in MODULES}
-
-
-def listed() -> dict[str, str]:
-    """For `skyloop list`: names with one line each."""
-    return {name: (inspect.getdoc(function) or "").splitlines()[0] for name, function in benches().items()}
+ALL = "all"
+COLUMNS = ("bench", "what", "aim", "page", "now", "verdict")
 
 
 class _WithNames(TyperCommand):
     """Lists the benches below the options."""
 
     def get_help(self, ctx: Any) -> str:
-        self.epilog = "Benches: " + ", ".join(MODULES)
+        self.epilog = "Benches: " + ", ".join(BENCHES)
         return super().get_help(ctx)
 
 
 @app.command(cls=_WithNames)
-def bench(name: Annotated[str, typer.Argument(help="One of the benches.")], json_: Json = False) -> None:
+def bench(
+    name: Annotated[str, typer.Argument(help="One of the benches, or 'all'.")],
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="The short form: is a ratio worse than its aim, or than the page by 15 %? Then the exit code is 1.",
+        ),
+    ] = False,
+    update_docs: Annotated[
+        bool, typer.Option("--update-docs", help="Write the figures to docs/results and the pages of the checkout.")
+    ] = False,
+    json_: Json = False,
+) -> None:
     """Measure a performance figure on this machine, beside a peer or a limit in the same run.
 
-    Examples: `skyloop bench physics` · `skyloop bench physics --json`
+    Examples: `skyloop bench physics --json` · `skyloop bench all --check`
     """
-    from skyloop.core.machine_info import machine_description
-
-    measurements = load(name)()
-    if json_:
-        figures = [measurement.plain() for measurement in measurements]
-        print(json.dumps({"name": name, "machine": machine_description(), "figures": figures}, indent=2))
+    if check and update_docs:
+        raise SetupError("the pages show the full form; leave out --check or --update-docs")
+    if name not in (ALL, *BENCHES):
+        raise unknown_name("bench", name, BENCHES)
+    names = list(BENCHES) if name == ALL else [name]
+    if check:
+        _check(names, json_=json_)
         return
-    for each in measurements:
-        verdict = ""
-        if each.holds is not None:
-            sign = "≤" if each.lower_is_better else "≥"
-            verdict = f", aim {sign} {each.aim:g}: " + ("[green]holds[/]" if each.holds else "[red]missed[/]")
-        out.print(f"[bold]{each.key}[/] {each.value:,.4g} {each.unit}{verdict}\n    [dim]{each.note}[/]")
+    reports = [_measured(each, update_docs=update_docs, json_=json_) for each in names]
+    if json_:
+        print(json.dumps(reports if name == ALL else reports[0], indent=2))
+
+
+def _measured(name: str, *, update_docs: bool, json_: bool) -> dict[str, Any]:
+    from skyloop.core.machine_info import machine_description
+    from skyloop_papers import pages
+
+    figures = []
+    for each in load(name)():
+        figures.append(each.plain())
+        if not json_:
+            _print(each)
+    if update_docs:
+        for path in pages.write_bench(name, figures):
+            err.print(f"skyloop: written: {path}", highlight=False, markup=False)
+    return {"name": name, "machine": machine_description(), "figures": figures}
+
+
+def _print(each: Measurement) -> None:
+    if math.isnan(each.value):
+        out.print(f"[bold]{each.key}[/] [red]not measured[/]\n    [dim]{each.note}[/]")
+        return
+    from skyloop_papers import pages
+
+    verdict = ""
+    if each.holds is not None:
+        verdict = f", aim {pages.limit(each.plain())}: " + ("[green]holds[/]" if each.holds else "[red]missed[/]")
+    out.print(f"[bold]{each.key}[/] {each.value:,.4g} {each.unit}{verdict}\n    [dim]{each.note}[/]")
+
+
+def _check(names: list[str], *, json_: bool) -> None:
+    from skyloop_papers import pages
+    from skyloop_papers.benchmarks import checking
+
+    def tell(line: str) -> None:
+        if not is_quiet():
+            err.print(f"skyloop: {line}", highlight=False, markup=False)
+
+    rows = checking.check(names, tell)
+    if json_:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        table = Table(*COLUMNS)
+        for row in rows:
+            shown = (pages.limit(asdict(row)), *("" if x is None else pages.short(x) for x in (row.page, row.now)))
+            table.add_row(row.bench, row.key, *shown, escape(row.verdict), style="green" if row.holds else "red")
+        out.print(table)
+    failed = sum(not row.holds for row in rows)
+    new = sum(row.is_new for row in rows)
+    others = f"; {failed} do not, {new} of them not as on the page" if failed else ""
+    tell(f"{len(rows) - failed} of {len(rows)} hold{others}")
+    if failed:
+        raise typer.Exit(1)

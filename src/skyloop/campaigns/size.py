@@ -107,7 +107,7 @@ def fly_once(
     trouble = trouble or next((f"{name} crashed" for name, vehicle in vehicles.items() if vehicle["crashed"]), "")
     off = judge.error(folder, scenario, summary) if judge is not None and vehicles else None
     if judge is not None and off is not None and not off <= judge.limit:
-        trouble = trouble or f"{off:.3g} {judge.unit}".rstrip() + f" off by the truth, not {judge.text}"
+        trouble = trouble or f"{off:.3g} {judge.unit}".rstrip() + f" error, not {judge.text}"
     claimed = bool(result["success"]) if "success" in result else None
     if judge is None and claimed is False:
         trouble = trouble or "the software says it failed"
@@ -185,7 +185,7 @@ def verdict(flights: Sequence[SizingFlight]) -> str:
     if good == tried[0]:
         return f"succeeds at all speeds tried (lowest {good:g}; 1 is this machine)"
     below = tried[tried.index(good) - 1]
-    return f"succeeds from speed {good:g} up and fails at {below:g} (1 is this machine)"
+    return f"succeeds at speed {good:g} and above and fails at {below:g} (1 is this machine)"
 
 
 def board_verdict(flights: Sequence[SizingFlight], speed: float) -> str:

@@ -23,20 +23,18 @@ app = Verbs()
 
 What = Annotated[str, typer.Argument(metavar="PLAN.yaml | compare", help="A plan, or the word compare.")]
 Folders = Annotated[
-    list[Path] | None, typer.Argument(metavar="[A B]", help="After compare: two folders of campaigns, the older first.")
+    list[Path] | None, typer.Argument(metavar="[A B]", help="After compare: two campaign folders, the older one first.")
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="The folder; one of the same plan is continued. Default: campaigns/<plan>. With compare: a page."
+        "--out", help="The folder; one of the same plan is resumed. Default: campaigns/<plan>. With compare: the page."
     ),
 ]
-Workers = Annotated[int, typer.Option(help="Cores of this machine that make runs; 0 is all.")]
-Address = Annotated[
-    str | None, typer.Option(metavar="HOST:PORT", help="Make the runs on the Ray cluster at this address.")
-]
+Workers = Annotated[int, typer.Option(help="The number of cores to use; 0 is all.")]
+Address = Annotated[str | None, typer.Option(metavar="HOST:PORT", help="Fly on the Ray cluster at this address.")]
 SearchFor = Annotated[
-    str | None, typer.Option("--search", metavar="worst", help="Look for the worst case instead of flying the design.")
+    str | None, typer.Option("--search", metavar="worst", help="Search for the worst case, instead of the design.")
 ]
 
 
@@ -51,9 +49,9 @@ def campaign(
     search: SearchFor = None,
     json_: Json = False,
 ) -> None:
-    """Make many runs of a plan on many cores or machines, and leave a table, failed runs and a report.
+    """Fly a plan many times on many cores or machines, and write a table, the failed runs and a report.
 
-    The same command again goes on where it was stopped. `compare` tells what changed between two campaigns.
+    The same command again resumes where it was stopped. `compare` shows the changes between two campaigns.
 
     Examples: `skyloop campaign wind.yaml` · `skyloop campaign wind.yaml --search worst --out campaigns/worst` ·
     `skyloop campaign compare campaigns/old campaigns/new`
@@ -78,7 +76,7 @@ def campaign(
         try:
             summary = made.complete(folder, lambda: ray_pool(workers or None, address, made.plan.cores), bar.show)
         except KeyboardInterrupt:
-            raise Interrupted(f"stopped by Ctrl-C; the same command goes on from here ({folder})") from None
+            raise Interrupted(f"stopped by Ctrl-C; the same command resumes it ({folder})") from None
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2, default=str))
     else:
@@ -90,7 +88,7 @@ def _print(summary: Summary, folder: Path) -> None:
 
     out.print(f"[bold]{summary['name']}[/]: {in_words(summary)}", highlight=False)
     if summary["made_again"]:
-        out.print(f"  {summary['made_again']} attempts were lost and made again", highlight=False)
+        out.print(f"  {summary['made_again']} attempts were lost and repeated", highlight=False)
     worst = summary.get("search", {}).get("worst")
     if worst is not None:
         told = ", ".join(f"{name} {value}" for name, value in {**worst["parameters"], **worst["metrics"]}.items())
@@ -105,7 +103,7 @@ def _compare(folders: list[Path], page: Path | None, *, json_: bool) -> None:
     from skyloop.campaigns.compare import compare, lines, write_comparison
 
     if len(folders) != 2:
-        raise ScenarioError("campaign compare: give two folders of campaigns, the older first")
+        raise ScenarioError("campaign compare: give two campaign folders, the older one first")
     older, newer = folders
     told = compare(older, newer)
     where = page or newer / f"compared-with-{older.resolve().name}.html"

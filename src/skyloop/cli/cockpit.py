@@ -19,13 +19,13 @@ log = logging.getLogger(__name__)
 @app.command(opens_code=True)
 def cockpit(
     *,
-    scenario: Annotated[str | None, typer.Argument(metavar="[SCENARIO]", help="What flies at once.")] = None,
+    scenario: Annotated[str | None, typer.Argument(metavar="[SCENARIO]", help="The scenario to fly at once.")] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 takes any free one.")] = 8707,
-    runs: Annotated[Path, typer.Option(help="The folder that run folders are put into and browsed in.")] = Path("runs"),
-    datasets: Annotated[Path, typer.Option(help="A folder with datasets that are browsed too.")] = Path("datasets"),
+    runs: Annotated[Path, typer.Option(help="The folder for run folders, which the page also lists.")] = Path("runs"),
+    datasets: Annotated[Path, typer.Option(help="A folder with datasets to list.")] = Path("datasets"),
     allow_code: AllowCode = False,
     home: Home = None,
     set_: Sets = None,
@@ -33,7 +33,7 @@ def cockpit(
 ) -> None:
     """See and steer flights in a browser: the world in 3-D, cameras, plots, click-and-fly, recordings.
 
-    Pilots that fly to goals wait for goals from the page; other pilots fly until a person takes over. Ctrl-C ends.
+    Pilots that fly to goals wait for goals from the page; other pilots fly until someone takes over. Ctrl-C ends it.
 
     Examples: `skyloop cockpit` · `skyloop cockpit room-nav` · `skyloop cockpit park-square --host 0.0.0.0`
     """

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skyloop.links.link_gate import LinkConfig
     from skyloop.recording.run_folder import Summary
     from skyloop.sim.scenario import Scenario
+    from skyloop_client.messages import Event
 
 out = Console(soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 """The console of results."""
@@ -55,7 +56,7 @@ Home = Annotated[
     typer.Option(
         "--home",
         metavar="PLACE",
-        help="Where on Earth the world is: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
+        help="The location of the world: px4-zurich, ardupilot-canberra, airsim-redmond, or LAT,LON,ALT.",
     ),
 ]
 
@@ -74,15 +75,13 @@ Foxglove = Annotated[
     typer.Option("--foxglove", metavar="[[HOST:]PORT]", help="Stream the flight to Foxglove. Default: 127.0.0.1:8765."),
 ]
 """The option `--foxglove`."""
-Ros2 = Annotated[
-    bool, typer.Option("--ros2", help="Be a ROS 2 node on this machine: publish the sensors, take commands.")
-]
+Ros2 = Annotated[bool, typer.Option("--ros2", help="Run as a ROS 2 node: publish the sensors, accept commands.")]
 Ros2Lockstep = Annotated[
     str | None,
     typer.Option(
         "--ros2-lockstep",
         metavar="TOPIC[@HZ]",
-        help="With --ros2: simulated time waits for a message on this topic, so many per second. Default: 50.",
+        help="With --ros2: simulated time waits for messages on this topic, HZ per second. Default: 50.",
     ),
 ]
 BOX_FIGURES = (("precision", "precision"), ("recall", "recall"), ("AP50", "ap50"))
@@ -97,7 +96,9 @@ Cockpit = Annotated[
 PLACES = {"--foxglove": "127.0.0.1:8765", "--cockpit": "127.0.0.1:8707"}
 """What options mean without a value."""
 MOST_WITH_EVENTS = 8
-"""Vehicles whose events are printed one by one. Those of a larger fleet are counted."""
+"""Vehicles whose events are all printed. Of a larger fleet only what went wrong is, and the rest is counted."""
+MOST_CONTACTS = 20
+"""Contacts of a vehicle that are printed. One that scrapes along a wall has hundreds."""
 
 
 @contextmanager
@@ -110,6 +111,29 @@ def progress_bar(what: str, seconds: float, *, quiet: bool) -> Iterator[Callable
     with bar:
         task = bar.add_task(what, total=seconds)
         yield lambda t: bar.update(task, completed=t)
+
+
+def event_lines(scenario: Scenario, *, quiet: bool) -> Callable[[str, Event], None]:
+    """A function that prints an event of a flight as it happens."""
+    from skyloop.recording.flight_log import WRONG
+    from skyloop_client.messages import EventKind
+
+    several, contacts = len(scenario.vehicles) > 1, Counter[str]()
+
+    def tell(vehicle: str, event: Event) -> None:
+        if quiet or (event.kind not in WRONG and len(scenario.vehicles) > MOST_WITH_EVENTS):
+            return
+        line = f"{event.t_ns / 1e9:.2f} s {f'{vehicle} ' * several}{event.kind}: {event.text}"
+        if event.kind == EventKind.CONTACT:
+            contacts[vehicle] += 1
+            if contacts[vehicle] > MOST_CONTACTS:
+                return
+            line += "; further contacts are in summary.json only" * (contacts[vehicle] == MOST_CONTACTS)
+        # a line for the screen must not run into a progress bar, which is on the console of errors
+        screen = err if out.is_terminal and err.is_terminal else out
+        screen.print(f"  {line}", style="red" if event.kind in WRONG else None, markup=False, highlight=False)
+
+    return tell
 
 
 def with_places(words: list[str]) -> list[str]:
@@ -256,9 +280,19 @@ def telling_where(folder: Path) -> Iterator[None]:
         raise Interrupted(f"{interruption}; run folder: {folder}") from None
 
 
+@contextmanager
+def shown_flight(
+    scenario: Scenario, folder: Path, *, quiet: bool
+) -> Iterator[tuple[Callable[[float], None], Callable[[str, Event], None]]]:
+    """A bar and a line for each event while a scenario flies; after Ctrl-C it prints the run folder. Yields what
+    `run_scenario` takes as `progress` and `tell`."""
+    bar = progress_bar(f"flying {scenario.name}", scenario.duration, quiet=quiet)
+    with telling_where(folder), bar as progress:
+        yield progress, event_lines(scenario, quiet=quiet)
+
+
 def print_summary(summary: Summary, folder: Path) -> None:
-    """Print what a run gave, and first whether it was a success."""
-    out.print(verdict(summary), style="green" if summary["success"] else "red", markup=False, highlight=False)
+    """Print the results of a run. Its events were printed while it flew; whether it was a success comes last."""
     out.print(
         f"[bold]{summary['scenario']}[/] seed {summary['seed']}: {summary['simulated_s']:.1f} s simulated in "
         f"{summary['wall_s']:.2f} s, {summary['real_time_factor']:.2g} times real time"
@@ -268,23 +302,26 @@ def print_summary(summary: Summary, folder: Path) -> None:
         out.print(
             f"  {name}: flew {vehicle['flown_m']:.1f} m, up to {vehicle['highest_m']:.1f} m high and "
             f"{vehicle['fastest_m_s']:.1f} m/s, battery {vehicle['battery_left']:.0%} left, {vehicle['mode']}"
-            + ("" if tracked is None else f", off its setpoints by {tracked:.2f} m rms")
-            + ("" if error is None else f", estimate off by {error:.2f} m rms")
+            + ("" if tracked is None else f", tracking error {tracked:.2f} m RMS")
+            + ("" if error is None else f", estimation error {error:.2f} m RMS")
         )
         several = vehicle.get("estimate_errors_rms_m", {})
         for stream, off in several.items() if len(several) > 1 else ():
-            out.print(
-                f"    {stream}: " + ("never valid" if off is None else f"off by {off:.2f} m rms"), highlight=False
+            out.print(f"    {stream}: " + ("never valid" if off is None else f"error {off:.2f} m RMS"), highlight=False)
+        if "mission_completed" in vehicle:
+            done = "completed" if vehicle["mission_completed"] else "not completed"
+            of = (
+                f", {vehicle['waypoints_reached']} of {vehicle['waypoints']} waypoints"
+                if "waypoints" in vehicle
+                else ""
             )
+            out.print(f"    mission {done}{of}", highlight=False)
         if "navigation" in vehicle:
             out.print(f"    {_navigated(vehicle['navigation'])}", highlight=False)
         if "landing" in vehicle:
             out.print(f"    {vehicle['landing']}", highlight=False)
         for line in _people(vehicle.get("people", {})):
             out.print(f"    {line}", highlight=False)
-        for event in vehicle["events"] if len(summary["vehicles"]) <= MOST_WITH_EVENTS else ():
-            if " contact:" not in event:
-                out.print(f"    {event}", highlight=False)
     if len(summary["vehicles"]) > MOST_WITH_EVENTS:
         out.print(f"  events of all vehicles: {_counted_events(summary)}", highlight=False)
     messages = sum(summary["messages"].values())
@@ -300,6 +337,11 @@ def print_summary(summary: Summary, folder: Path) -> None:
 
 def verdict(summary: Summary) -> str:
     return "succeeded" if summary["success"] else f"failed: {summary['cause']}"
+
+
+def print_verdict(summary: Summary) -> None:
+    """The last line about a run."""
+    out.print(verdict(summary), style="green" if summary["success"] else "red", markup=False, highlight=False)
 
 
 def _navigated(flown: Summary) -> str:

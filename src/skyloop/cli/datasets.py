@@ -25,18 +25,18 @@ Dataset = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `sky
 
 
 Altitude = Annotated[
-    float | None, typer.Option(help="The height of the flight, m. Default: what suits the world; park: 4.")
+    float | None, typer.Option(help="The height of the flight, m. The default depends on the world; park: 4.")
 ]
 Look = Annotated[
     float | None,
-    typer.Option(help="The camera pitch, degrees below the horizon; the radar's too. Default: 0; park: 15."),
+    typer.Option(help="The pitch of camera and radar, degrees below the horizon. Default: 0; park: 15."),
 ]
 People = Annotated[
     int | None, typer.Option(help="The number of people in park, urban or warehouse. Default: the world's; park: 40.")
 ]
 Seeds = Annotated[
     str | None,
-    typer.Option(metavar="SEEDS", help="Several seeds into one dataset, e.g. 1..5 or 3,9; the same flight with each."),
+    typer.Option(metavar="SEEDS", help="Record one flight per seed into one dataset, e.g. 1..5 or 3,9."),
 ]
 OneSeed = Annotated[int | None, typer.Option(help="The seed of world, noise and wind. Default: 1, or the scenario's.")]
 OutFolder = Annotated[
@@ -52,7 +52,7 @@ Formats = Annotated[
 Split = Annotated[str, typer.Option(help="How frames are split for training: blocks of the flight, or random.")]
 Workers = Annotated[int, typer.Option(help="The number of processes that share the work; 0 is one per core.")]
 WholeFlight = Annotated[
-    bool, typer.Option("--whole-flight", help="Begin on the ground, not when the pilot begins its trajectory.")
+    bool, typer.Option("--whole-flight", help="Record from the ground on, not from the start of the trajectory.")
 ]
 Randomise = Annotated[str, typer.Option(help="What the seed varies: some of sun,weather,textures,colours,people.")]
 
@@ -91,14 +91,14 @@ def record(
     split: Split = "blocks",
     whole_flight: WholeFlight = False,
     workers: Workers = 0,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a recording that was cut off.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted recording.")] = False,
     seed: OneSeed = None,
     seeds: Seeds = None,
     randomise: Randomise = "",
     report_: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the dataset.")] = True,
     json_: Json = False,
 ) -> None:
-    """Fly, sample every sensor on one clock, and leave a dataset that other tools open.
+    """Fly, sample every sensor on one clock, and write a dataset that other tools open.
 
     Examples: `skyloop record --seeds 1..5 --formats coco --out data/park` · `skyloop record --out data/park --resume`
     """
@@ -229,7 +229,7 @@ def replay(
 ) -> None:
     """Publish a recording, or a EuRoC sequence, on a bus as if it were live, and count the messages.
 
-    With --cockpit a page plays it instead, with a timeline, until Ctrl-C; run folders too.
+    With --cockpit a page plays it instead, with a timeline, until Ctrl-C; this also works with run folders.
 
     Examples: `skyloop replay data/park` · `skyloop replay MH_01_easy --speed 0` · `skyloop replay data/park --cockpit`
     """
@@ -258,11 +258,11 @@ def replay(
 def check(
     folder: Dataset,
     repair_: Annotated[
-        bool, typer.Option("--repair", help="First repair what the journal allows, and say what was done.")
+        bool, typer.Option("--repair", help="First repair from the journal what can be repaired, and list it.")
     ] = False,
     json_: Json = False,
 ) -> None:
-    """Say precisely what is wrong with a dataset; exit code 1 if anything is an error.
+    """List the defects of a dataset; exit code 1 if there is an error.
 
     Examples: `skyloop check datasets/park` · `skyloop check datasets/park --repair`
     """
@@ -282,7 +282,7 @@ def check(
             out.print(str(finding), markup=False, highlight=False, style="red" if finding.severity == "error" else None)
         warnings = len(findings) - errors
         counts = [f"{n} {word}{'s' * (n > 1)}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
-        out.print(f"{folder}: {', '.join(counts) or 'nothing is wrong'}", markup=False, highlight=False)
+        out.print(f"{folder}: {', '.join(counts) or 'no defects'}", markup=False, highlight=False)
     if errors:
         raise typer.Exit(1)
 

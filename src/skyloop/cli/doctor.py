@@ -21,7 +21,7 @@ from skyloop.core.system_packages import install_command, missing_packages
 ENOUGH_MEMORY_GIB = 2.0
 
 WHAT_FOR = {
-    "all": "for the plugins: odometry, maps, planners, landing, finding people, JAX",
+    "all": "for the plugins: odometry, maps, planners, landing, detection of people, JAX",
     "bench": "for `skyloop bench`",
     "campaign": "for `skyloop campaign`",
     "cockpit": "for `skyloop cockpit` and --cockpit",
@@ -74,7 +74,7 @@ def examine() -> list[Diagnosis]:
 def _memory() -> Diagnosis:
     gib = memory_gib()
     if gib < ENOUGH_MEMORY_GIB:
-        advice = f"compiling the kernels wants about {ENOUGH_MEMORY_GIB:g} GiB; close other programs or add swap"
+        advice = f"compiling the kernels needs about {ENOUGH_MEMORY_GIB:g} GiB; close other programs or add swap"
         return Diagnosis("memory", "optional", f"{gib} GiB", advice)
     return Diagnosis("memory", "ok", f"{gib} GiB")
 
@@ -82,7 +82,7 @@ def _memory() -> Diagnosis:
 def _gpu() -> Diagnosis:
     name = gpu_name()
     if name is None:
-        return Diagnosis("gpu", "optional", "no NVIDIA GPU answers", "none is needed")
+        return Diagnosis("gpu", "optional", "no NVIDIA GPU found", "none is needed")
     return Diagnosis("gpu", "ok", name)
 
 
@@ -192,7 +192,7 @@ def _opengl() -> Diagnosis:
         advice = "" if HOW_TO_USE_A_GPU in why else HOW_TO_INSTALL
         return Diagnosis("OpenGL", "missing", f"cameras do not work: {why}", advice)
     is_cpu = any(name in renderer for name in ("llvmpipe", "softpipe", "SWR"))
-    found = f"{renderer}, OpenGL {version}: the {'CPU' if is_cpu else 'GPU'} draws"
+    found = f"{renderer}, OpenGL {version}: the {'CPU' if is_cpu else 'GPU'} renders"
     gpu = gpu_name() if is_cpu and os.environ.get(VARIABLE, "auto") == "auto" else None
     if gpu is not None:
         return Diagnosis("OpenGL", "optional", f"{found}, although there is {gpu}", HOW_TO_USE_A_GPU)

@@ -84,7 +84,7 @@ Verbose = Annotated[
     bool, typer.Option("--verbose", "-v", callback=_verbose, help="Log what is started, built and written, on stderr.")
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_quiet, help="No log lines and no progress bar; errors still come.")
+    bool, typer.Option("--quiet", "-q", callback=_quiet, help="No log lines and no progress bar, only errors.")
 ]
 
 

@@ -25,8 +25,8 @@ from skyloop.cli.console import (
     next_folder,
     out,
     print_summary,
-    progress_bar,
-    telling_where,
+    print_verdict,
+    shown_flight,
 )
 from skyloop.cli.logs import Verbs
 from skyloop.cli.loop_programs import (
@@ -53,21 +53,21 @@ MOST_MISSES = 3
 """Missed deadlines that are printed one by one."""
 
 
-SUT = "Start this program. It finds the address to connect to in SKYLOOP_ADDRESS."
+SUT = "Start this program, the software under test. Its environment has the address to connect to, SKYLOOP_ADDRESS."
 PILOT = (
-    "Start a process in which this Python function or class flies; `scenario`: the scenario's own pilot, with its "
+    "Start this Python function or class as a pilot in another process; `scenario`: the scenario's own pilot, with its "
     "options."
 )
 TASK = (
-    "Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario looks at "
-    "images in a process of its own, and the scenario's pilots fly."
+    "Start a shipped task: face-anchor, move-forward or closed-path; or detect: the detector of the scenario runs in "
+    "another process, and the scenario's pilots fly."
 )
 TARGET = (
-    "What your software runs on: local (the default), frozen (all its threads stop while it waits), throttled:0.2 (it "
-    "gets a fifth of the time), board (emulated aarch64), remote (it says what to start there) or remote:USER@HOST."
+    "Where your software runs: local (the default), frozen (all its threads stop while it waits), throttled:0.2 (a "
+    "fifth of a core), board (emulated aarch64), remote (prints the command to run there) or remote:USER@HOST."
 )
 SPEED = "The speed of your software's computer; 1, the default, is this machine."
-DEADLINE = "With --task: the seconds it may take. A miss is an event and is counted."
+DEADLINE = "With --task: the seconds it may take. A missed deadline is logged and counted."
 Sut = Annotated[str | None, typer.Option(metavar="COMMAND", help=SUT)]
 LoopPilot = Annotated[str | None, typer.Option(metavar="FILE.py:NAME", help=PILOT)]
 LoopTask = Annotated[str | None, typer.Option(metavar="NAME", help=TASK)]
@@ -83,35 +83,35 @@ LoopEstimator = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|FILE.py:CLASS",
-        help="Start a process for this estimator of the scenario, or for this class in its place. Without --sut, "
+        help="Run this estimator of the scenario, or this class instead of it, in another process. Without --sut, "
         "--pilot and --task the scenario's own pilots fly.",
     ),
 ]
 PilotsInside = Annotated[
-    bool, typer.Option("--pilots-inside", help="The scenario's own pilots fly; the SUT computes beside them.")
+    bool, typer.Option("--pilots-inside", help="The scenario's own pilots fly; your software runs beside them.")
 ]
 Listen = Annotated[
     str | None,
     typer.Option(
         metavar="HOST:PORT",
-        help="The address pilots connect to; port 0 takes any free port. By default a port of 127.0.0.1; with "
-        "--target remote, a port of every address of this machine.",
+        help="The address to listen on; port 0 takes any free port. Default: a port of 127.0.0.1; with "
+        "--target remote, a port on all addresses of this machine.",
     ),
 ]
 Power = Annotated[
     str,
     typer.Option(
         metavar="IDLE,BUSY",
-        help="The watts your software's computer draws from the vehicle's battery: waiting, and computing.",
+        help="The power, W, of your software's computer while idle and while busy; the vehicle's battery supplies it.",
     ),
 ]
 Ports = Annotated[int, typer.Option(help="The number of ports; with 5 there is one per sensor and one for commands.")]
-Pacing = Annotated[float | None, typer.Option(help="The most simulated seconds that pass per second.")]
+Pacing = Annotated[float | None, typer.Option(help="The maximum of simulated seconds per second.")]
 Delays = Annotated[
-    str, typer.Option(help="none, or table-i: reading a sample takes as long as with the paper's real sensors.")
+    str, typer.Option(help="none, or table-i: reading a sample takes as long as in Table I of Synchronised HIL.")
 ]
 Wait = Annotated[float, typer.Option(help="Seconds to wait for the first pilot.")]
-Hang = Annotated[float, typer.Option(help="Seconds without a message after which your software is given up.")]
+Hang = Annotated[float, typer.Option(help="Seconds without a message after which your software is disconnected.")]
 Speeds = Annotated[str, typer.Option(metavar="LOW..HIGH", help="The speeds to try: a range, or numbers with commas.")]
 Steps = Annotated[int, typer.Option(help="The number of speeds from LOW to HIGH, in equal ratios.")]
 Runs = Annotated[int, typer.Option(help="The number of flights at every speed, each with another seed.")]
@@ -119,14 +119,14 @@ JudgeName = Annotated[
     str | None,
     typer.Option(
         metavar="WHAT<LIMIT",
-        help="What decides, by the simulator's truth: anchor<0.05 (rad off the nose), abeam<0.5, start<1, "
-        "goal:X,Y,Z<0.5, goals<0.5, tracking<0.3, estimate<0.3 (m), missed<0.3 (of the people) or "
-        "FILE.py:NAME<LIMIT. The shipped tasks have one each.",
+        help="The success criterion, on the ground truth: anchor<0.05 (heading error, rad), abeam<0.5, start<1, "
+        "goal:X,Y,Z<0.5, goals<0.5, tracking<0.3, estimate<0.3 (m), missed<0.3 (share of people) or "
+        "FILE.py:NAME<LIMIT. Each shipped task has a default.",
     ),
 ]
 Board = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.json", help="What `skyloop-client calibrate --json` printed on a real board."),
+    typer.Option(metavar="FILE.json", help="The output of `skyloop-client calibrate --json` on a real board."),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")]
 
@@ -142,7 +142,7 @@ def loop(
     pilots_inside: PilotsInside = False,
     target: Targets = None,
     speed: OfComputers = None,
-    mode: Annotated[str, typer.Option(help="How time is kept together: sync, none or realtime.")] = "sync",
+    mode: Annotated[str, typer.Option(help="How time is synchronised: sync, none or realtime.")] = "sync",
     listen: Listen = None,
     ports: Ports = 1,
     pace: Pacing = None,
@@ -162,8 +162,8 @@ def loop(
 ) -> None:
     """Fly a scenario with your software outside the simulator: in another process or on another machine.
 
-    Pilots of the scenario itself do not fly, unless only an estimator runs outside. With several vehicles give --sut,
-    --pilot, --task, --target, --speed and --deadline once for each, as VEHICLE=VALUE; those that are not named fly with
+    The scenario's own pilots do not fly, unless only an estimator runs outside. With several vehicles give --sut,
+    --pilot, --task, --target, --speed and --deadline once for each, as VEHICLE=VALUE; vehicles without one are flown by
     the scenario's own pilots.
 
     Examples: `skyloop loop hover --pilot my.py:pilot` · `skyloop loop my.yaml --sut ./sut --target frozen --speed 0.1`
@@ -183,9 +183,8 @@ def loop(
     )  # fmt: skip
     links = links_from(link, foxglove=foxglove, ros2=ros2, cockpit=cockpit)
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, [config, *links])
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
+        summary = run_scenario(loaded, folder, progress, [config, *links], tell=tell)
     print(json.dumps({**summary, "folder": str(folder)}, indent=2)) if json_ else _print(summary, folder)
 
 
@@ -210,7 +209,7 @@ def size(
     out_: Out = None,
     json_: Json = False,
 ) -> None:
-    """Find out how slow your software's computer may be before the mission fails: fly it on slower and slower ones.
+    """Find the slowest computer on which your software completes the mission; slower computers are simulated.
 
     Examples: `skyloop size face-anchor --task face-anchor` · `skyloop size my.yaml --sut ./sut --judge "start<0.5"`
     """
@@ -227,7 +226,7 @@ def size(
         made = target_from(target, sut, pilot, task, fast, deadline=deadline, scenario=own)
         all_of_it = together([made, None if estimator is None else estimator_from(own, estimator, target, fast)[1]])
         if all_of_it is None:
-            raise LinkError("give --sut, --pilot, --task or --estimator: what flies, or what computes?")
+            raise LinkError("nothing to run; give --sut, --pilot, --task or --estimator")
         return all_of_it
 
     inside = estimator is not None and sut is pilot is task is None
@@ -243,7 +242,7 @@ def size(
         told = {"slowest_good": slowest_good(flights), "judge": judge, "board": None if ratio is None else ratio.speed}
         print(json.dumps({**told, "flights": [asdict(flight) for flight in flights]}, indent=2))
         return
-    by = "judged by the software's own word; --judge takes the truth" if judged is None else f"judged by {judged.text}"
+    by = "judged by the software's own report; --judge uses the truth" if judged is None else f"judged by {judged.text}"
     boards = [] if ratio is None else [f"{ratio.text}: {board_verdict(flights, ratio.speed)}"]
     for line in (f"[bold]{loaded.name}[/] {verdict(flights)}, {by}", *boards):
         out.print(line, highlight=False)
@@ -251,7 +250,7 @@ def size(
 
 
 def _tell_flight(flight: SizingFlight, unit: str) -> None:
-    error = "" if flight.error is None else f", {flight.error:.3g} {unit}".rstrip() + " off"
+    error = "" if flight.error is None else f", error {flight.error:.3g} {unit}".rstrip()
     cycle = f", {1e3 * flight.cycle_p50:.3g} ms per cycle (99%: {1e3 * flight.cycle_p99:.3g})"
     missed = f", {flight.deadlines_missed} deadlines missed" if flight.deadlines_missed else ""
     how = "[green]succeeded[/] in" if flight.success else "[red]failed[/] after"
@@ -279,6 +278,7 @@ def _print(summary: Summary, folder: Path) -> None:
         out.print(f"    {line}", markup=False, highlight=False)
     for line in shortened(link["news"], sum(pilot["deadlines_missed"] for pilot in link["pilots"])):
         out.print(f"    {line}", highlight=False)
+    print_verdict(summary)
 
 
 COLUMNS = ("deadlines met", "missed", "late by, s", "cycles", "p50, ms", "p99, ms", "computed, s")

@@ -22,7 +22,8 @@ from skyloop.cli.console import (
     next_folder,
     out,
     print_summary,
-    progress_bar,
+    print_verdict,
+    shown_flight,
     telling_where,
 )
 from skyloop.cli.logs import Verbs
@@ -46,10 +47,10 @@ def mavlink(
     ] = "127.0.0.1",
     remote: Remote = "127.0.0.1",
     pace: Annotated[
-        float, typer.Option(help="Simulated seconds per second; above 1 some clients cannot keep up.")
+        float, typer.Option(help="Simulated seconds per second; some clients cannot keep up above 1.")
     ] = 1.0,
     duration: Annotated[
-        float, typer.Option(help="The simulated seconds after which it ends; Ctrl-C ends it earlier.")
+        float, typer.Option(help="End after this many simulated seconds; Ctrl-C ends it earlier.")
     ] = 3600.0,
     until_landed: Annotated[bool, typer.Option("--until-landed", help="End when all vehicles have landed.")] = False,
     home: Home = None,
@@ -61,9 +62,9 @@ def mavlink(
     cockpit: Cockpit = None,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle announces itself as a PX4.
+    """Fly a scenario from QGroundControl, MAVSDK or pymavlink: every vehicle presents itself as a PX4.
 
-    Pilots of the scenario itself do not fly.
+    The scenario's own pilots do not fly.
 
     Examples: `skyloop mavlink hover --home px4-zurich` · `skyloop mavlink park-square --port-offset 100 --until-landed`
     """
@@ -74,15 +75,15 @@ def mavlink(
     links = [clients, *links_from(link, foxglove=foxglove, cockpit=cockpit)]
     loaded = load(scenario, set_, seed, home).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", duration, quiet=json_)
-    with telling_where(folder), bar as progress:
-        summary = run_scenario(loaded, folder, progress, links)
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
+        summary = run_scenario(loaded, folder, progress, links, tell=tell)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     for vehicle in summary["links"]["mavlink"]["vehicles"]:
         out.print(f"  MAVLink system {vehicle['system_id']}: {vehicle['messages_received']} messages received")
+    print_verdict(summary)
 
 
 @app.command(opens_code=True)
@@ -92,7 +93,7 @@ def fly(
     keyboard: Annotated[bool, typer.Option("--keyboard", help="Fly with the keys of this terminal.")] = False,
     gamepad: Annotated[bool, typer.Option("--gamepad", help="Fly with the gamepad at /dev/input/js0.")] = False,
     pace: Annotated[float, typer.Option(help="Simulated seconds per second.")] = 1.0,
-    duration: Annotated[float, typer.Option(help="The simulated seconds after which it ends.")] = 3600.0,
+    duration: Annotated[float, typer.Option(help="End after this many simulated seconds.")] = 3600.0,
     set_: Sets = None,
     seed: Seed = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run folder; it must be new or empty.")] = None,
@@ -100,7 +101,7 @@ def fly(
     foxglove: Foxglove = None,
     cockpit: Cockpit = None,
 ) -> None:
-    """Fly the first vehicle of a scenario by hand, in real time.
+    """Fly the first vehicle of a scenario manually, in real time.
 
     Keys: 1 take off, 2 land, w/s up and down, a/d turn, y/h forward and back, g/j left and right, space hover, q end.
 
@@ -118,5 +119,7 @@ def fly(
     loaded = load(scenario, set_, seed).model_copy(update={"duration": duration})
     folder = out_ or next_folder(loaded.name)
     with telling_where(folder):
+        # the link itself shows the events, on a terminal that is set to single keys
         summary = run_scenario(loaded, folder, links=links)
     print_summary(summary, folder)
+    print_verdict(summary)

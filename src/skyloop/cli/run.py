@@ -22,8 +22,8 @@ from skyloop.cli.console import (
     load_with_pilot,
     next_folder,
     print_summary,
-    progress_bar,
-    telling_where,
+    print_verdict,
+    shown_flight,
 )
 from skyloop.cli.exit_codes import FAILED
 from skyloop.cli.logs import Verbs
@@ -34,7 +34,7 @@ app = Verbs()
 
 Pilot = Annotated[
     str | None,
-    typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with this function or class of yours."),
+    typer.Option(metavar="FILE.py:NAME", help="Fly the first vehicle with your own function or class."),
 ]
 Autopilot = Annotated[
     str | None,
@@ -44,7 +44,9 @@ Autopilot = Annotated[
 ]
 Seeds = Annotated[
     str | None,
-    typer.Option(metavar="SEEDS", help="Fly once with each, e.g. 1..50 or 3,9,12; a run folder each, and a table."),
+    typer.Option(
+        metavar="SEEDS", help="Fly once with each seed, e.g. 1..50 or 3,9,12: a run folder per seed, and a table."
+    ),
 ]
 Out = Annotated[
     Path | None,
@@ -52,9 +54,9 @@ Out = Annotated[
 ]
 Commands = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.csv", help="Repeat the orders of a cockpit flight: its commands.csv."),
+    typer.Option(metavar="FILE.csv", help="Repeat the commands of a cockpit flight: its commands.csv."),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight was no success; otherwise 0.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 if a flight failed; without it the code is 0.")]
 
 
 @app.command(opens_code=True)
@@ -77,7 +79,7 @@ def run(
     strict: Strict = False,
     json_: Json = False,
 ) -> None:
-    """Fly a scenario and leave a run folder: the full scenario, every stream as CSV, a summary and a plot.
+    """Fly a scenario and write a run folder: the full scenario, every stream as CSV, a summary and a plot.
 
     Examples: `skyloop run first-flight` · `skyloop run my.yaml --seeds 1..50 --set wind.kind=calm --out runs/calm`
     """
@@ -91,14 +93,14 @@ def run(
         commands=commands,
     )  # fmt: skip
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
-    with telling_where(folder), bar as progress:
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
         from skyloop.run import run_scenario
 
-        summary = run_scenario(loaded, folder, progress, links)
+        summary = run_scenario(loaded, folder, progress, links, tell=tell)
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
     else:
         print_summary(summary, folder)
+        print_verdict(summary)
     if strict and not summary["success"]:
         raise typer.Exit(FAILED)

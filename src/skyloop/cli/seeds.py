@@ -52,8 +52,8 @@ def _print_line(summary: Summary) -> None:
     told = [verdict(summary)]
     for name, vehicle in summary["vehicles"].items():
         tracked, error = vehicle.get("tracking_error_rms_m"), vehicle.get("estimate_error_rms_m")
-        off = "" if tracked is None else f", off its setpoints by {tracked:.2f} m rms"
-        off += "" if error is None or tracked is not None else f", estimate off by {error:.2f} m rms"
+        off = "" if tracked is None else f", tracking error {tracked:.2f} m RMS"
+        off += "" if error is None or tracked is not None else f", estimation error {error:.2f} m RMS"
         told.append(f"{name} flew {vehicle['flown_m']:.1f} m{off}")
     out.print(f"seed {summary['seed']}: {'; '.join(told)}", markup=False, highlight=False)
 

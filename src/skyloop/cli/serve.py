@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 Paused = Annotated[bool, typer.Option("--paused", help="Simulated time stands still until a client continues it.")]
 Speed = Annotated[float | None, typer.Option(help="Simulated seconds per second. Default: the settings' ClockSpeed.")]
 Deterministic = Annotated[
-    bool, typer.Option("--deterministic", help="Simulated time stands still while pictures are drawn.")
+    bool, typer.Option("--deterministic", help="Simulated time stands still while images are rendered.")
 ]
-Lasts = Annotated[float | None, typer.Option(help="The simulated seconds after which it ends.")]
+Lasts = Annotated[float | None, typer.Option(help="End after this many simulated seconds.")]
 
 
 @app.command()

@@ -33,7 +33,7 @@ app = Verbs(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="A UAV simulator for putting other people's algorithms in the loop.\n\n"
+    help="A UAV simulator for testing your algorithms in the loop.\n\n"
     "Examples: `skyloop run first-flight` · `skyloop show hover`",
 )
 
@@ -46,7 +46,7 @@ with log_lines(err):
 
 @app.command("list")
 def list_(json_: Json = False) -> None:
-    """List everything that has a name: scenarios, airframes, worlds, sensors, pilots, benches, reproductions.
+    """List scenarios, airframes, worlds, sensors, pilots, links, formats, commands and whatever else has a name.
 
     Examples: `skyloop list` · `skyloop list --json`
     """
@@ -71,14 +71,14 @@ def show(
         str | None,
         typer.Argument(metavar="[SCENARIO | TOPIC]", help="A scenario, or sensor, airframe, world, pilot..."),
     ] = None,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of that topic, such as imu.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="An entry of that topic, such as imu.")] = None,
     set_: Sets = None,
     seed: Seed = None,
     json_: Json = False,
 ) -> None:
     """Print a scenario with every default filled in, or the options of a sensor, airframe, world, pilot, message...
 
-    A printed scenario is a scenario file itself. `skyloop show` alone lists what it can show.
+    The printed scenario is a valid scenario file. `skyloop show` without arguments lists all topics.
 
     Examples: `skyloop show hover --set seed=3` · `skyloop show sensor imu`
     """
@@ -94,7 +94,7 @@ def look(
     *,
     world: str,
     out_: Annotated[Path, typer.Option("--out", help="The PNG or JPEG file to write.")] = Path("look.png"),
-    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="The place of the camera, m.")] = "-6,-6,4",
+    eye: Annotated[str, typer.Option("--from", metavar="X,Y,Z", help="The camera's position, m.")] = "-6,-6,4",
     target: Annotated[str, typer.Option("--at", metavar="X,Y,Z", help="The point it looks at, m.")] = "4,4,1.5",
     quality: Annotated[str, typer.Option(help="The quality: low, medium, high, epic or cinematic.")] = "high",
     size: Annotated[str, typer.Option(metavar="WxH", help="The size of the picture, px.")] = "960x600",
@@ -132,7 +132,7 @@ def _numbers(text: str, n: int, option: str) -> list[float]:
 
 @app.command()
 def doctor(json_: Json = False) -> None:
-    """Say what this machine has, what is missing, and how to get it.
+    """Check this machine: what is installed, what is missing, and how to install it.
 
     Examples: `skyloop doctor` · `skyloop doctor --json`
     """
@@ -204,7 +204,7 @@ def _options(
     quiet: Quiet = False,
     device: Annotated[
         str,
-        typer.Option(help="What draws the pictures, of every verb: cpu, gpu, or auto, which takes a GPU if one works."),
+        typer.Option(help="The device that renders images: cpu, gpu, or auto (a GPU if one works)."),
     ] = "",
 ) -> None:
     if device:

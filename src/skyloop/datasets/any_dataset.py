@@ -111,7 +111,7 @@ def write_report(folder: Path) -> Path:
 
 def _in_words(findings: Sequence[Finding]) -> HtmlCell:
     if not findings:
-        return verdict(True, "nothing is wrong")
+        return verdict(True, "no defects")
     errors = sum(finding.severity == "error" for finding in findings)
     counts = f"{errors} errors, {len(findings) - errors} warnings"
     return verdict(not errors, counts, counts)

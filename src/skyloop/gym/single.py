@@ -214,7 +214,7 @@ class SkyloopEnv(gymnasium.Env[Any, Any]):
             raise ResetNeeded("call reset before render")
         port = self.simulation.port
         request = self._observer.request(port.vehicle().truth, port.now_ns)
-        return port.editor.views([request], None)[0].colour.copy()
+        return port.editor.views([(request, None)])[0].colour.copy()
 
     def close(self) -> None:
         self.flight.close()

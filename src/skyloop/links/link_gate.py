@@ -121,7 +121,7 @@ class Link(ABC):
 
 
 class Onlooker(Link):
-    """A link from which nothing comes in."""
+    """A link that only sends, without input."""
 
     answers_at_once = None
     answers_beside = None

@@ -19,6 +19,11 @@ T = TypeVar("T")
 
 Item = TypeVar("Item")
 
+WRONG = (EventKind.CONTACT, EventKind.CRASH, EventKind.FAILSAFE, EventKind.FAULT)
+"""Kinds of events that a reader must not miss."""
+Tell = Callable[[str, Event], None]
+"""Called with a vehicle's name and an event that is worth telling, as it happens."""
+
 MOST_ROWS = 2400
 """Of a curve: several per pixel of its axis. An even number, so that thinning keeps the spacing."""
 MOST_EVENTS = 1000
@@ -142,6 +147,8 @@ class VehicleLog:
         """By stream: s; m east, north, up, NaN while not valid. Then the error while valid."""
         self.events: list[Event] = []
         self.events_left_out = 0
+        self.told: list[Event] = []
+        """Those of the events that are worth telling."""
         self.crashed = False
         self.contacts = self.failsafes = 0
         """Contacts in the air, while armed and by more than legs that stand on something; times a failsafe began."""
@@ -208,8 +215,9 @@ class VehicleLog:
         else:
             distances.add_gap(estimate.t_ns)
 
-    def on_event(self, message: Message) -> None:
-        event = message.data
+    def on_event(self, event: Event) -> bool:
+        """Whether it is worth telling: all but contacts on the ground, or of legs that stand on something."""
+        in_air = event.contact is not None and self._armed and not _stands(event.contact)
         if event.kind in (EventKind.ARMED, EventKind.DISARMED):
             self._armed = event.kind == EventKind.ARMED
         elif event.kind == EventKind.CRASH:
@@ -218,13 +226,17 @@ class VehicleLog:
         elif event.kind == EventKind.FAILSAFE:
             self.failsafes += 1
             self.first.setdefault("failsafes", event)
-        elif event.contact is not None and self._armed and not _stands(event.contact):
+        elif in_air:
             self.contacts += 1
             self.first.setdefault("contacts", event)
         if len(self.events) < MOST_EVENTS:
             self.events.append(event)
         else:
             self.events_left_out += 1
+        worth_telling = in_air or event.kind != EventKind.CONTACT
+        if worth_telling and len(self.told) < MOST_EVENTS:
+            self.told.append(event)
+        return worth_telling
 
 
 def _stands(contact: Contact) -> bool:
@@ -235,9 +247,10 @@ def _stands(contact: Contact) -> bool:
 class FlightLog:
     """The logs of all vehicles, by name."""
 
-    def __init__(self, bus: Bus, vehicles: list[str]) -> None:
+    def __init__(self, bus: Bus, vehicles: list[str], tell: Tell = lambda vehicle, event: None) -> None:
         self.vehicles = {name: VehicleLog() for name in vehicles}
         self._bus = bus
+        self._tell = tell
         bus.on_new(self._watch)
 
     def _watch(self, info: StreamInfo) -> None:
@@ -246,7 +259,7 @@ class FlightLog:
             return
         takers: dict[str, Callable[[Message], None]] = {
             f"truth/{info.vehicle}": log.on_truth,
-            f"{info.vehicle}/events": log.on_event,
+            f"{info.vehicle}/events": lambda message: self._on_event(info.vehicle, message.data),
             f"{info.vehicle}/setpoint": log.on_setpoint,
         }
         if info.name in takers:
@@ -254,3 +267,7 @@ class FlightLog:
         elif info.message == "Estimate":
             log.estimates[info.name] = Curve(4), Distances()
             self._bus.on(info.name, log.on_estimate)
+
+    def _on_event(self, vehicle: str, event: Event) -> None:
+        if self.vehicles[vehicle].on_event(event):
+            self._tell(vehicle, event)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skyloop.recording.flight_log import FlightLog, VehicleLog
+from skyloop.recording.flight_log import WRONG, FlightLog, VehicleLog
 from skyloop.recording.run_folder import writing_into
 from skyloop_client.messages import Array, Event, EventKind
 from skyloop_client.streams import NS_PER_S
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INK = "#23303b"
 """The colour of text and axes."""
 REFERENCE = "#9aa5ad"
-"""The colour of what others are compared with."""
+"""The colour of the reference curve."""
 DASHES = ("--", ":", "-.")
 """Line styles for the estimates of one vehicle."""
 COLOURS = ("#1f77b4", "#d1495b", "#2a9d5c", "#8a63b8", "#e08e1b", "#4b7f8c")
@@ -31,7 +31,7 @@ MOST_SINGLE = len(COLOURS)
 """Most vehicles that are drawn one by one. With more, their median and range are drawn."""
 WIDTH, HEIGHT = 12.0, 7.6
 """inches."""
-OFF = "off [m]"
+OFF = "error [m]"
 STYLE: dict[Any, Any] = {"axes.edgecolor": INK, "axes.grid": True, "grid.color": "#dfe4e8", "font.size": 9}
 """Settings of Matplotlib for all plots."""
 
@@ -71,7 +71,9 @@ def plot_flight(log: FlightLog, title: str, path: Path) -> None:
                 _plot_vehicle(vehicle, name, colour, axes)
         else:
             _plot_many(flown, axes)
-        draw_events([vehicle.events for vehicle in flown.values()], list(axes.rows.values()), INK)
+        _draw_events([vehicle.told for vehicle in flown.values()], list(axes.rows.values()))
+        for vehicle in flown.values() if len(flown) <= MOST_SINGLE else ():
+            _mark_track(vehicle, axes.track)
         _finish(axes, max(map(_farthest, flown.values()), default=0.0))
 
 
@@ -206,55 +208,84 @@ LETTER = 0.0125
 """Width of a letter relative to the width of the axis, at the font size below."""
 POINTS = 7
 TOGETHER_S = 1.0
-"""Events of one kind within this time share a label."""
-UNTOLD = (EventKind.CONTACT, EventKind.REFUSED)
-"""Kinds that are too frequent for labels."""
+"""Events with the same label within this time share it."""
+ALARM = "#c0282d"
+"""The colour of what went wrong."""
 
 
 @dataclass(slots=True)
-class _Word:
+class _Label:
     t: float
     """s, of the first event."""
-    kind: str
+    word: str
+    wrong: bool
     count: int = 1
 
     @property
     def text(self) -> str:
-        return self.kind if self.count == 1 else f"{self.kind} ×{self.count}"
+        return self.word if self.count == 1 else f"{self.word} ×{self.count}"
 
 
-def draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Axes], colour: str) -> None:
-    """Draw the events of several vehicles: a thin line through all axes for each, and labels above the first axis."""
-    words = _words(sorted((event for own in events for event in own), key=lambda event: event.t_ns))
-    if not words:
+def _draw_events(events: Sequence[Sequence[Event]], axes: Sequence[Axes]) -> None:
+    """Draw the events of several vehicles: a thin line through all axes for each, and labels above the first axis.
+
+    What went wrong gets its place first."""
+    labels = _labels(sorted((event for own in events for event in own), key=lambda event: event.t_ns))
+    if not labels:
         return
     start, end = axes[0].get_xlim()
-    free = [float("-inf")] * LANES
-    for word in words:
+    taken: list[tuple[int, float, float]] = []
+    for label in sorted(labels, key=lambda each: (each.word != EventKind.CRASH, not each.wrong)):
+        colour = ALARM if label.wrong else INK
         for axis in axes:
-            axis.axvline(word.t, color=colour, lw=0.5, alpha=0.35, zorder=1.0)
-        offset = (word.t - start) / (end - start)
-        lane = next((k for k, until in enumerate(free) if offset >= until), None)
-        width = LETTER * (len(word.text) + 1)
-        if lane is not None and offset + width < 1.06:
-            free[lane] = offset + width
-            where = (word.t, 1.03 + LANE * lane)
-            axes[0].annotate(word.text, where, xycoords=("data", "axes fraction"), fontsize=POINTS, color=colour,
-                             annotation_clip=False)  # fmt: skip
+            axis.axvline(label.t, color=colour, lw=0.9 if label.wrong else 0.5, alpha=0.35, zorder=1.0)
+        # the last ones must not run out of the picture
+        left = min((label.t - start) / (end - start), 1.06 - LETTER * (len(label.text) + 1))
+        right = left + LETTER * (len(label.text) + 1)
+        free = [k for k in range(LANES) if all(k != lane or right < a or b < left for lane, a, b in taken)]
+        if free and left >= 0.0:
+            taken.append((free[0], left, right))
+            axes[0].annotate(label.text, (left, 1.03 + LANE * free[0]), xycoords="axes fraction", fontsize=POINTS,
+                             color=colour, annotation_clip=False)  # fmt: skip
     axes[0].set_xlim(start, end)
 
 
-def _words(events: Sequence[Event]) -> list[_Word]:
-    words: list[_Word] = []
-    newest: dict[str, _Word] = {}
+def _labels(events: Sequence[Event]) -> list[_Label]:
+    labels: list[_Label] = []
+    newest: dict[str, _Label] = {}
     for event in events:
-        if event.kind in UNTOLD:
+        if event.kind == EventKind.REFUSED:
             continue
-        t, kind = event.t_ns / NS_PER_S, str(event.kind)
-        known = newest.get(kind)
+        t, word = event.t_ns / NS_PER_S, _word(event)
+        known = newest.get(word)
         if known is not None and t - known.t <= TOGETHER_S:
             known.count += 1
         else:
-            newest[kind] = _Word(t, kind)
-            words.append(newest[kind])
-    return words
+            newest[word] = _Label(t, word, event.kind in WRONG)
+            labels.append(newest[word])
+    return labels
+
+
+def _word(event: Event) -> str:
+    if event.kind == EventKind.FAULT:
+        return event.text.partition(",")[0]
+    if event.kind == EventKind.CONTACT and event.contact is not None:
+        return f"{event.contact.part} on {event.contact.name}"
+    return event.failsafe if event.kind == EventKind.FAILSAFE and event.failsafe else str(event.kind)
+
+
+def _mark_track(vehicle: VehicleLog, track: Axes) -> None:
+    """Crosses with labels where something went wrong, the first of each kind of it."""
+    t, x, y = vehicle.motion.rows.T[:3]
+    wrong: dict[str, Event] = {}
+    for event in vehicle.told:
+        if event.kind in WRONG:
+            wrong.setdefault(_word(event), event)
+    for number, (word, event) in enumerate(sorted(wrong.items(), key=lambda item: item[0] != EventKind.CRASH)):
+        at = event.t_ns / NS_PER_S
+        place = float(np.interp(at, t, x)), float(np.interp(at, t, y))
+        track.plot(*place, "x", color=ALARM, ms=7, mew=1.6, zorder=4.0)
+        if number < LANES:
+            label = track.annotate(f"{word}, {at:.1f} s", place, (7, 5 + 10 * number), textcoords="offset points",
+                                   fontsize=POINTS, color=ALARM)  # fmt: skip
+            label.set_in_layout(False)

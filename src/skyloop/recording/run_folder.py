@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_origin
 
 import numpy as np
 import yaml
@@ -34,7 +34,7 @@ from skyloop_client.messages import (
     VoxelMap,
 )
 from skyloop_client.messages import Path as PathRecord
-from skyloop_client.schema import record_fields
+from skyloop_client.schema import RecordField, record_fields
 from skyloop_client.streams import StreamInfo
 
 Summary = dict[str, Any]
@@ -48,8 +48,10 @@ JOURNALLED = (GridMap, VoxelMap, PointCloud, Image, KeyPose)
 """Published records that do not fit into a row. Nor do those of other classes with an array of any size."""
 OURS = "skyloop_client.messages"
 """The package of the records that are known here."""
-BIASES = ("gyro_bias", "accel_bias")
-"""Vectors of an estimate that may be None. They always have three columns."""
+PLAIN = (bool, int, str, dict)
+"""A value of these is one cell. Of other values that are no float64 array, a cell has the shape."""
+UNKNOWN = "NaN"
+"""Of a number, in a spelling by which polars too knows a column of numbers, though its first hundred rows have none."""
 COVARIANCE = "covariance"
 """Of an estimate, or None. A row has its shape; the journal beside it has its numbers."""
 
@@ -192,35 +194,34 @@ def plain(value: object) -> Any:
     return value if isinstance(value, int | float | str | bool | None) else str(value)
 
 
-def is_bulk(value: object) -> bool:
-    """Images, clouds and lists: a row gives only their shape."""
-    return value is None or isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.dtype != np.float64)
-
-
 def is_journalled(record: Any) -> bool:
     if isinstance(record, Estimate):
         return record.covariance is not None
-    return isinstance(record, JOURNALLED) or bool(_varying(type(record)))
+    return isinstance(record, JOURNALLED) or bool(_varying(_kind_of(record)))
 
 
-def _varying(kind: Any) -> frozenset[str]:
-    """The fields of a record of a plugin or of a user that do not have the same number of values in every row."""
-    return _varying_fields(kind)
+def _kind_of(record: object) -> Any:
+    """Its class, which for mypy may not be hashed."""
+    return type(record)
 
 
 @cache
-def _varying_fields(kind: type) -> frozenset[str]:
+def _varying(kind: type) -> frozenset[str]:
+    """The fields of a record of a plugin or of a user that do not have the same number of values in every row."""
     if kind.__module__.startswith(OURS):
         return frozenset()
     fixed = (bool, int, float, str)
     return frozenset(
         field.name for field in record_fields(kind).values()
-        if field.type not in fixed and not (field.dtype == "<f8" and _is_fixed(field.note.shape))
+        if field.type not in fixed and not (field.dtype == "<f8" and fixed_size(field))
     )  # fmt: skip
 
 
-def _is_fixed(shape: tuple[int | str, ...] | None) -> bool:
-    return shape is not None and all(isinstance(length, int) for length in shape)
+def fixed_size(field: RecordField) -> int | None:
+    """How many numbers an array has in every record; None if its docstring does not say so."""
+    shape = field.note.shape
+    lengths = [length for length in shape or () if isinstance(length, int)]
+    return math.prod(lengths) if shape and len(lengths) == len(shape) else None
 
 
 def values_of(record: Any) -> list[tuple[str, Any]]:
@@ -228,49 +229,66 @@ def values_of(record: Any) -> list[tuple[str, Any]]:
     return [(field.name, getattr(record, field.name)) for field in dataclasses.fields(record)]
 
 
-def _is_beside(record: Any, name: str, value: object) -> bool:
-    """Whether the numbers are in the journal, or nowhere, and a row has only their shape."""
-    estimated = isinstance(record, Estimate) and name == COVARIANCE
-    return estimated or is_bulk(value) or name in _varying(type(record))
+@cache
+def _forms(kind: Any) -> tuple[tuple[str, str, int], ...]:
+    """By field: its name, what its cells hold, and how many numbers if it is None.
+
+    They follow from the class, not from the first record, so that all rows of a file have one width."""
+    return tuple((field.name, _form(kind, field), fixed_size(field) or 0) for field in record_fields(kind).values())
+
+
+def _form(kind: Any, field: RecordField) -> str:
+    if field.name in NESTED:
+        return "record"
+    if issubclass(kind, VARYING):
+        return "whole"
+    if field.name in _varying(kind) or (kind is Estimate and field.name == COVARIANCE):
+        return "shape"
+    if field.dtype == "<f8":
+        return "numbers"
+    if field.type is float:
+        return "number"
+    plain_type = get_origin(field.type) or field.type
+    return "value" if isinstance(plain_type, type) and issubclass(plain_type, PLAIN) else "shape"
 
 
 def _columns(record: Any) -> list[str]:
     names = []
-    for name, value in values_of(record):
-        if isinstance(record, VARYING) or name in NESTED:
-            names.append(name)
-        elif isinstance(record, Estimate) and name in BIASES:
-            names += [f"{name}_{k}" for k in range(3)]
-        elif _is_beside(record, name, value):
-            names.append(f"{name}_shape")
-        elif isinstance(value, np.ndarray):
-            names += [f"{name}_{k}" for k in range(value.size)]
+    for name, form, size in _forms(_kind_of(record)):
+        value = getattr(record, name)
+        if form == "numbers":
+            names += [f"{name}_{k}" for k in range(size if value is None else value.size)]
         else:
-            names.append(name)
+            names.append(f"{name}_shape" if form == "shape" else name)
     return names
 
 
 def _row(record: Any) -> str:
-    cells = []
-    for name, value in values_of(record):
-        if name in NESTED:
-            cells.append("" if value is None else _quoted(json.dumps(plain(dataclasses.asdict(value)))))
-        elif isinstance(record, VARYING):
+    cells: list[str] = []
+    for name, form, size in _forms(_kind_of(record)):
+        value = getattr(record, name)
+        if form == "numbers":
+            cells += [UNKNOWN] * size if value is None else map(_number, value.ravel().tolist())
+        elif form == "number":
+            cells.append(UNKNOWN if value is None else _number(value))
+        elif value is None:
+            cells.append("")
+        elif form == "shape":
+            cells.append("x".join(map(str, np.shape(value))))
+        elif form == "record":
+            cells.append(_quoted(json.dumps(plain(dataclasses.asdict(value)))))
+        elif form == "whole":
             cells.append(_cell(value))
-        elif isinstance(record, Estimate) and name in BIASES:
-            cells += [""] * 3 if value is None else [repr(float(x)) for x in value]
-        elif _is_beside(record, name, value):
-            cells.append("" if value is None else "x".join(map(str, np.shape(value))))
-        elif isinstance(value, np.ndarray):
-            cells.extend(map(repr, value.ravel().tolist()))
-        elif isinstance(record, Estimate) and isinstance(value, str):
-            # readers that split at every comma, such as numpy's, can still read the numbers
-            cells.append(_quoted(value.replace(",", ";")))
-        elif isinstance(value, str | dict):
-            cells.append(_quoted(value if isinstance(value, str) else json.dumps(value)))
+        elif isinstance(value, str):
+            # readers that split at every comma, such as numpy's, can still read the numbers of an estimate
+            cells.append(_quoted(value.replace(",", ";") if isinstance(record, Estimate) else value))
         else:
-            cells.append(repr(value))
+            cells.append(_quoted(json.dumps(value)) if isinstance(value, dict) else repr(value))
     return ",".join(cells)
+
+
+def _number(value: float) -> str:
+    return UNKNOWN if value != value else repr(float(value))
 
 
 def _cell(value: object) -> str:

@@ -18,10 +18,12 @@ from skyloop.core.plugins import plugins
 from skyloop.recording.asl_reader import AslTable, is_euroc, open_euroc
 from skyloop.recording.journal import GroupReader, decoded, read_group
 from skyloop.recording.recording import NAME, Recording, open_recording
+from skyloop.recording.run_folder import UNKNOWN, fixed_size
 from skyloop_client.codec import RECORDS, info_from
 from skyloop_client.errors import CodecError, DatasetError, RunFolderError
 from skyloop_client.messages import Contact, Marker, Message
 from skyloop_client.regular_files import opened, read_text
+from skyloop_client.schema import record_fields
 from skyloop_client.streams import StreamInfo
 
 
@@ -149,7 +151,10 @@ def _record(kind: type, row: dict[str, str]) -> object:
             values[name] = _value(row[name], hints[name], name)
         elif f"{name}_0" in row:
             cells = [row[key] for key in row if key.rpartition("_")[0] == name and key.rpartition("_")[2].isdigit()]
-            values[name] = _shaped(name, cells) if all(cells) else None
+            about = record_fields(kind)[name]
+            shape: Any = about.note.shape if fixed_size(about) else -1
+            unknown = about.optional and set(cells) <= {UNKNOWN, ""}
+            values[name] = None if unknown else np.array(cells, float).reshape(shape)
         elif _is_needed(field):
             # it was None when it was written, so that its row gives a shape that is empty
             values[name] = None
@@ -183,10 +188,12 @@ def _value(cell: str, hint: object, name: str) -> Any:
     if hint is str or (isinstance(hint, type) and issubclass(hint, str)):
         return cell
     either = typing.get_args(hint)
-    if cell == "":
-        return None if type(None) in either else np.zeros(tuple(max(n, 0) for n in ROWS.get(name, (0,))))
-    if float in either:
-        return float(cell)
+    optional = type(None) in either
+    if cell in ("", UNKNOWN):
+        return None if optional else np.zeros(tuple(max(n, 0) for n in ROWS.get(name, (0,))))
+    for plain in (float, int, str):
+        if optional and plain in either:
+            return plain(cell)
     if cell.startswith("["):
         items = json.loads(cell)
         return tuple(_marker(item) for item in items) if name == "markers" else tuple(items)

@@ -116,7 +116,9 @@ def why_failed(rule: str | None, summary: Summary, logs: dict[str, VehicleLog]) 
     """What broke the rule, in words; empty for a success. It is asked of each vehicle."""
     if "ended_by" in summary:
         return str(summary["ended_by"])
-    reasons: list[str] = []
+    # programs that flew a vehicle and were gone before the flight was over
+    gone = {link["vehicle"]: link["gone"] for link in summary.get("links", {}).values() if "gone" in link}
+    reasons = [why if len(logs) == 1 else f"{name}: {why}" for name, why in gone.items()]
     for name, vehicle in summary["vehicles"].items():
         broken = list(_broken(rule or DEFAULT, summary, vehicle))
         events = sorted((logs[name].first[metric] for metric, _ in broken if metric in logs[name].first), key=_when)

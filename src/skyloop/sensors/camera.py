@@ -104,7 +104,7 @@ class CameraConfig(SensorConfig):
     distortion: tuple[Number, ...] = ()
     """The coefficients k1, k2, p1, p2[, k3] of brown-conrady, or k1, k2, k3, k4 of a fisheye; empty: no distortion."""
     truth: tuple[Truth, ...] = ()
-    """What the truth stream tells of each pixel; empty: there is no truth stream."""
+    """What the truth stream holds for each pixel; empty: there is no truth stream."""
     label_classes: tuple[str, ...] = ("person", "car", "vehicle", "forklift")
     """The classes of the objects that `truth: [labels]` labels."""
     label_min_px: Count = 20

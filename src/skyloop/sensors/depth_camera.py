@@ -111,10 +111,10 @@ class DepthCameraConfig(SensorConfig):
     noise_scale: Distance | None = None
     """m, one sigma of the noise at distance 0: 0.005 in Kim's model; 0: no noise."""
     noise_growth: NonNegative | None = None
-    """1/m, m of Kim's model on all surfaces. Left out, each material has its own, which `materials` of the scenario
-    changes."""
+    """1/m, the exponent m of Kim's model on all surfaces. Left out, each material has its own, which the scenario's
+    `materials` can change."""
     noise_square: NonNegative | None = None
-    """1/m, what is added to sigma per squared distance beyond `noise_nearest`."""
+    """1/m, the growth of sigma per squared distance beyond `noise_nearest`."""
     noise_nearest: Distance | None = None
     """m, the distance from which sigma grows with the square."""
     zero_share: Share | None = None

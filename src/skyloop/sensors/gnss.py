@@ -152,7 +152,7 @@ class GnssConfig(SensorConfig):
     satellites: Annotated[int, Field(ge=4, le=1000)] | None = None
     """The number of satellites it reports with a fix."""
     outages: tuple[Outage, ...] = ()
-    """When it loses the satellites. It goes on publishing its last position, with fix_type 0 and an sd of 100 m."""
+    """When it loses the satellites. It keeps publishing its last position, with fix_type 0 and an sd of 100 m."""
 
 
 class GnssState(NamedTuple):
@@ -178,6 +178,7 @@ class Gnss(Sensor[GnssState]):
             for (level, up), tau in ((n.position_sd, n.position_tau), (n.velocity_sd, n.velocity_tau))
             for sd in (level, level, up)
         ]
+        self.outages = tuple((outage.start, outage.end) for outage in config.outages)
         self._decay, self._step_sd = np.array(steps).T
         self._settled_sd = _east_north_up(n.position_sd, n.velocity_sd)
         self._white_sd = _east_north_up(n.position_white_sd, n.velocity_white_sd)

@@ -174,7 +174,7 @@ class LidarConfig(SensorConfig):
     motion_distortion: bool | None = None
     """true: each firing starts from where the sensor is at that instant; false: the whole sweep is taken at its end."""
     slices: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """The number of instants, with motion distortion, at which moving objects are looked at during a sweep."""
+    """The number of instants of a sweep at which moving objects are evaluated, with motion distortion."""
 
     @model_validator(mode="after")
     def _can_be_built(self) -> LidarConfig:

@@ -113,6 +113,8 @@ class Sensor(ABC, Generic[State]):
     """Modules, beside its own, whose compiled kernels `measure` calls."""
     latency: float = 0.0
     """s, where the config leaves it to the sensor."""
+    outages: tuple[tuple[float, float | None], ...] = ()
+    """s, start and end of each time without what it measures; they are told as events."""
 
     @classmethod
     def from_config(cls, config: Any, period_s: float, folder: Path | None) -> Self:
@@ -210,7 +212,7 @@ class SensorConfig(BaseModel):
     latency: Delay = 0.0
     """s, the time from the instant a sample describes to the instant it may be read."""
     faults: tuple[Fault, ...] = ()
-    """What goes wrong with the sensor, and when."""
+    """The sensor's faults and their times."""
 
     @field_validator("rate_hz")
     @classmethod

@@ -206,6 +206,8 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
     records = []
     for vehicle, airframe in zip(scenario.vehicles, airframes, strict=True):
         airframe.check_lift(vehicle.name, earth)
+        drag = chosen_drag(vehicle, airframe)
+        airframe.tell_estimates(vehicle.name, drag)
         if vehicle.charge != 1.0 and airframe.battery is None:
             raise ScenarioError(
                 f"{vehicle.name}: charge {vehicle.charge}, but '{airframe.name}' has no battery; remove it"
@@ -213,7 +215,7 @@ def _build_fleet(scenario: Scenario, airframes: list[Airframe], earth: Earth, wo
         flying = Flying(
             gravity=earth.gravity,
             home_altitude=scenario.earth.altitude,
-            drag=chosen_drag(vehicle, airframe),
+            drag=drag,
             controller=vehicle.controller or airframe.controller,
             control_divider=control_divider(vehicle, rate),
             seed=scenario.seed,

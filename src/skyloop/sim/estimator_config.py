@@ -33,9 +33,9 @@ class EstimatorConfig(BaseModel):
     """Streams whose messages it gets: `imu` is short for `<vehicle>/imu`, and `state` is the one that the controller
     flies on. Left out: all sensors of the vehicle."""
     latency: Delay = 0.0
-    """s its computing takes, from the arrival of a message to that of the estimate made of it."""
+    """s, the computing time from the arrival of a message to that of its estimate."""
     options: Options = Field(default_factory=dict)
-    """For the class's constructor."""
+    """Arguments of the class's constructor."""
     products: dict[str, str] = Field(default_factory=dict)
     """Of kind link: the streams it publishes, such as {detect/boxes: Detections}, so that others may have them as
     inputs. Left out: a stream of estimates."""

@@ -16,6 +16,7 @@ from skyloop.core.bus import Bus, LatestRecords
 from skyloop.core.clock import Schedule
 from skyloop.sensors.camera_effects import GimbalAim
 from skyloop.sensors.faults import Fault
+from skyloop.sim.fault_watch import FaultWatch, Faulty
 from skyloop.sim.part import Memory, Part, attributes_of, give_attributes
 from skyloop.sim.user_streams import UserStreams
 from skyloop.vehicle.autopilot import Autopilot
@@ -44,7 +45,7 @@ from skyloop_client.streams import NS_PER_S, Rate, StreamInfo
 from skyloop_client.user_code import call_user_code
 
 
-class Instrument(Protocol):
+class Instrument(Faulty, Protocol):
     """What a port may do to a sensor."""
 
     @property
@@ -71,6 +72,7 @@ class Context:
         self.scene = scene
         self.instruments: dict[str, Instrument] = {}
         """Sensors by their streams, for what ports may do to them."""
+        self._instruments_of: dict[str, list[tuple[str, Instrument]]] = {}
         self.lookers: list[Callable[[int], list[ViewRequest]]] = []
         """One function per sensor that needs pictures: it returns the views needed at an instant."""
         self.wanted: Callable[[int], bool] | None = None
@@ -81,6 +83,13 @@ class Context:
         """What pilots, estimators and links publish."""
         self._looked_ns = -1
         schedule.deliver = bus.publish
+
+    def instruments_of(self, vehicle: str) -> list[tuple[str, Instrument]]:
+        """A vehicle's sensors with their streams."""
+        if vehicle not in self._instruments_of:
+            own = [item for item in self.instruments.items() if self.bus.infos[item[0]].vehicle == vehicle]
+            self._instruments_of[vehicle] = own
+        return self._instruments_of[vehicle]
 
     def look(self, t_ns: int) -> None:
         """Have the renderer draw all pictures of this instant together, once."""
@@ -182,6 +191,7 @@ class AutopilotPart(Part):
         self._setpoint = f"{vehicle}/setpoint"
         self._events = f"{vehicle}/events"
         self._context = context
+        self._faults = FaultWatch(vehicle, autopilot.index, context.fleet, lambda: context.instruments_of(vehicle))
         self._count = self._n_reported = 0
         context.bus.advertise(StreamInfo(self.name, "VehicleStatus", rate, vehicle))
         context.bus.advertise(StreamInfo(self._setpoint, "SetpointState", rate, vehicle))
@@ -189,6 +199,8 @@ class AutopilotPart(Part):
         context.schedule.every(rate, self._act)
 
     def _act(self, t_ns: int, index: int) -> None:
+        for event in self._faults.events(t_ns):
+            self._publish(event, t_ns)
         self._n_reported, touches = self._context.fleet.touches(self._autopilot.index, self._n_reported)
         for event in touches:
             self._publish(event, t_ns)
@@ -210,10 +222,10 @@ class AutopilotPart(Part):
         self._count += 1
 
     def memory(self) -> object:
-        return self._count, self._n_reported
+        return self._count, self._n_reported, self._faults.memory
 
     def remember(self, memory: Memory) -> None:
-        self._count, self._n_reported = memory
+        self._count, self._n_reported, self._faults.memory = memory
 
 
 class PilotPart(UserPart):

@@ -31,22 +31,6 @@ from skyloop.world.world import WorldConfig
 from skyloop_client.errors import ScenarioError, nearest_name, unknown_name
 from skyloop_client.user_code import is_plugin
 
-
-class Px4Choice(BaseModel):
-    """What a vehicle sends to PX4 beside its sensors, in `skyloop run --autopilot px4`."""
-
-    model_config = STRICT
-
-    odometry: str | None = None
-    """One of `estimators`, `ekf`, or the name of a stream of estimates, which PX4 gets as ODOMETRY. Such a vehicle gets
-    no GNSS that it does not have. Left out: no ODOMETRY."""
-    odometry_frame: Literal["frd", "ned"] = "frd"
-    """The axes of its poses. `frd`: from where the vehicle starts, with its heading there, as from a program that knows
-    no north. `ned`: from the world's origin."""
-    odometry_rate_hz: Annotated[float, Field(ge=1, le=250)] = 50.0
-    """Most messages per second. PX4's EKF drops what comes faster than about 90 Hz."""
-
-
 SCENARIOS = Files("scenarios", "scenario")
 AIRFRAMES = Files("airframes", "airframe")
 
@@ -160,13 +144,11 @@ class Vehicle(BaseModel):
     """By stream name: `vio` publishes on `<vehicle>/vio`. They run whether or not the vehicle flies on one of them.
     `estimator: {...}` is short for a single one, named by its `name` or by its class in small letters."""
     pilot: PilotChoice | None = None
-    """The program that flies the vehicle; without one it waits for setpoints."""
+    """The pilot that flies the vehicle; without one it waits for setpoints."""
     failsafes: Failsafes = Failsafes()
     """What the vehicle does when the battery, the setpoints or the estimate run out."""
     ekf: EkfConfig = EkfConfig()
     """How far the EKF trusts its sensors; used with `state: ekf`."""
-    px4: Px4Choice = Px4Choice()
-    """What PX4 gets beside the sensors, when it flies the vehicle."""
 
     @model_validator(mode="before")
     @classmethod
@@ -186,9 +168,6 @@ class Vehicle(BaseModel):
         for name in self.estimators:
             if name in self.sensors or name in TAKEN:
                 raise ValueError(f"estimators: '{name}' is the name of another stream; choose another one")
-        wanted, known = self.px4.odometry, (*self.estimators, "ekf")
-        if wanted is not None and "/" not in wanted and wanted not in known:
-            raise ValueError(f"px4.odometry: no estimator named '{wanted}'; {nearest_name(wanted, known)}")
         return self
 
     @field_validator("name")
@@ -244,7 +223,7 @@ class SurfaceChoice(BaseModel):
     model_config = STRICT
 
     depth_m: NonNegative
-    """1/m, m of Kim's noise of depth cameras, sigma = scale·exp(m·d)."""
+    """1/m, the exponent m of Kim's depth camera noise, sigma = scale·exp(m·d)."""
 
 
 class PacingConfig(BaseModel):
@@ -282,7 +261,7 @@ class Scenario(BaseModel):
     world: WorldConfig = WorldConfig()
     """The ground and everything that stands or moves on it."""
     materials: dict[str, SurfaceChoice] = {}
-    """What is changed of surfaces, by the name of a material or of an object, or by a pattern such as `box *`."""
+    """Changes to surfaces, by the name of a material or an object, or by a pattern such as `box *`."""
     weather: WeatherConfig = WeatherConfig()
     """The position of the sun, the clouds, and what is in the air."""
     wind: Wind = Calm(kind="calm")
@@ -295,7 +274,7 @@ class Scenario(BaseModel):
     """When a flight is a success, over its summary, such as `landed and not contacts`. Left out: no crash, no contact
     in the air, no failsafe, and landed if the pilot meant to."""
     folder: str | None = None
-    """The folder in which files named in the scenario are looked for. When it is left out, that is the folder of the
+    """The folder that relative file names in the scenario start from. When it is left out, that is the folder of the
     scenario file; null means the current folder."""
 
     @field_validator("world", mode="before")

@@ -162,7 +162,7 @@ class SensorPart(Part):
             context.look(t_ns)
         sample, rng = self._measured(t_ns, index)
         extra = 0.0
-        faults = self._faults + self._injected
+        faults = self.faults
         if faults:
             sample, extra, self._held = call_user_code(
                 self.name, t_ns, apply_faults, faults, self.sensor, sample, self._held, rng
@@ -200,6 +200,14 @@ class SensorPart(Part):
                 "the sample a dataclass with an integer t_ns, or None"
             )
         return answer  # type: ignore[no-any-return]
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        return self._faults + self._injected
+
+    @property
+    def outages(self) -> tuple[tuple[float, float | None], ...]:
+        return self.sensor.outages
 
     @property
     def injected(self) -> Fault | None:

@@ -34,7 +34,7 @@ class FlightMemory(NamedTuple):
 
 
 class SimulationPort:
-    """What software outside may see of a simulation and do to it."""
+    """What external software can read and command in a simulation."""
 
     def __init__(self, context: Context, clock: Clock, editor: WorldEditor) -> None:
         self.bus = context.bus

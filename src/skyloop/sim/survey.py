@@ -41,7 +41,7 @@ def _rounded(points: Array) -> list[LevelPoint]:
 
 
 def survey_of(scenario: Scenario, vehicle: Vehicle, model: Model | None = None) -> WorldSurvey:
-    """For what the vehicle's pilot leaves to the seed. Without `model`, the world is built if anything is drawn."""
+    """The survey for the random choices of a pilot. Without `model`, the world is built if anything is drawn."""
 
     def built() -> Model:
         if model is not None:

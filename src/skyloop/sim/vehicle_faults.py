@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from skyloop.core.clock import Clock
@@ -11,17 +13,21 @@ from skyloop.sim.parts import Context
 from skyloop.vehicle.kernel_packing import RotorFault, pack_rotor_fault, unpack_rotor_fault
 from skyloop.vehicle.kernel_records import MAX_SCHEDULED
 from skyloop_client.errors import ScenarioError, unknown_name
+from skyloop_client.messages import EventKind
 from skyloop_client.streams import NS_PER_S
 
 
 class VehicleFaults:
     """Those of one vehicle, beside what its scenario says."""
 
-    def __init__(self, name: str, index: int, context: Context, clock: Clock) -> None:
+    def __init__(
+        self, name: str, index: int, context: Context, clock: Clock, tell: Callable[[int, EventKind, str], None]
+    ) -> None:
         self._name = name
         self._index = index
         self._context = context
         self._clock = clock
+        self._tell_event = tell
 
     @property
     def _now_s(self) -> float:
@@ -30,10 +36,7 @@ class VehicleFaults:
     @property
     def sensors(self) -> dict[str, Fault | None]:
         """Its sensors' streams, with the fault that each was given in flight."""
-        infos = self._context.bus.infos
-        return {
-            name: each.injected for name, each in self._context.instruments.items() if infos[name].vehicle == self._name
-        }
+        return {stream: each.injected for stream, each in self._context.instruments_of(self._name)}
 
     def of_rotor(self, rotor: int) -> RotorFault | None:
         """The fault that it has now, of the scenario or given in flight; the last one if there are several."""
@@ -80,3 +83,4 @@ class VehicleFaults:
         if not row["has_battery"]:
             raise ScenarioError(f"{self._name} has no battery that runs down")
         self._context.fleet.states[self._index]["charge_used"] = (1.0 - share) * row["capacity"]
+        self._tell_event(self._clock.now_ns, EventKind.FAULT, f"battery charge set to {share:.0%}")

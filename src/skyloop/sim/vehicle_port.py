@@ -91,7 +91,7 @@ class VehiclePort:
         self._bus = context.bus
         self._user_streams = context.user_streams
         self._instruments = context.instruments
-        self.faults = VehicleFaults(name, autopilot.index, context, clock)
+        self.faults = VehicleFaults(name, autopilot.index, context, clock, autopilot.tell)
         """What may go wrong with it, at once."""
         self._clock = clock
         self._reserved_for = ""

@@ -167,14 +167,17 @@ class WorldView:
         pose = ViewPose(self._clock.now_ns, np.array(position, float), quat_multiply(quat_wxyz, SENSOR_FROM_CAMERA))
         return ViewRequest(Pinhole.from_fov(*size, horizontal_fov), pose, quality)
 
-    def views(self, requests: list[ViewRequest], vehicle: int | None) -> list[View]:
-        """Draw views together, without the vehicle that carries the camera. Each view is drawn once."""
-        return self._present(vehicle).views(requests)
+    def views(self, requests: list[tuple[ViewRequest, int | None]]) -> list[View]:
+        """Draw views together, each without the vehicle that carries its camera. Each view is drawn once."""
+        seen = self._seen(requests)
+        return self._present(None).views(seen)
 
     def paint_beside(self, requests: list[tuple[ViewRequest, int | None]], painting: Painting) -> None:
         """Draw the world as it is now while time goes on, each view without its own vehicle. `attend` delivers them."""
-        seen = [self._present(vehicle).seen([request])[0] for request, vehicle in requests]
-        self._scene.paint_beside(seen, painting)
+        self._scene.paint_beside(self._seen(requests), painting)
+
+    def _seen(self, requests: list[tuple[ViewRequest, int | None]]) -> list[ViewRequest]:
+        return [self._present(vehicle).seen([request])[0] for request, vehicle in requests]
 
     @property
     def is_painting(self) -> bool:

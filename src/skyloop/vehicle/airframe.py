@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from skyloop.core.quantities import Acceleration, Length, Lever, NonNegative, Positive, Seconds, Speed
+from skyloop.vehicle import airframe_estimates as estimates
 from skyloop.vehicle.kernel_records import MAX_CONTACTS, MAX_ROTORS
 from skyloop.world.atmosphere import SEA_LEVEL_DENSITY, density
 from skyloop.world.earth import Earth
@@ -25,6 +27,9 @@ log = logging.getLogger(__name__)
 LEAST_THRUST_TO_WEIGHT = 1.1
 LEAST_RESERVE = 0.3
 """The share of each rotor's thrust that a hover should leave for turning, climbing and wind."""
+LEFT_OUT = "estimated: by skyloop, because the file leaves it out"
+"""The origin of numbers that an airframe file does not give."""
+Origin = Annotated[str, Field(pattern=r"^(measured|data sheet|estimated)(: \S.*)?$")]
 
 DragModel = Literal["none", "linear", "box", "rotor", "rotor-linear", "rotor-lumped"]
 
@@ -53,12 +58,12 @@ class Motor(BaseModel):
     """rad/s, the highest rotor speed with a full battery."""
     idle_speed: NonNegative = 0.0
     """rad/s, the rotor speed when the vehicle is armed and no thrust is asked for."""
-    tau_up: Seconds
-    """s, the first-order time constant while the rotor speeds up."""
-    tau_down: Seconds
-    """s, the first-order time constant while the rotor slows down."""
     radius: Length
     """m, the radius of the propeller."""
+    tau_up: Seconds = Field(default_factory=lambda known: estimates.tau_up(known["radius"]))
+    """s, the first-order time constant while the rotor speeds up; left out, it is estimated from the radius."""
+    tau_down: Seconds = Field(default_factory=lambda known: estimates.tau_down(known["tau_up"]))
+    """s, the first-order time constant while the rotor slows down; left out, it is estimated from `tau_up`."""
     inertia: NonNegative = 0.0
     """kg m², the moment of inertia of one propeller and rotor about the rotor's axis."""
     lag: Literal["speed", "thrust"] = "speed"
@@ -124,7 +129,8 @@ class ContactConfig(BaseModel):
     legs: Annotated[list[Lever], Field(min_length=3)]
     """m, the points the vehicle stands on, from the body origin."""
     body: list[Lever] = []
-    """m, the points that touch when it tips over, from the body origin."""
+    """m, the points that touch when it tips over, from the body origin. Where rotors, arms or the hull stick out of
+    these and the legs, points are added."""
     friction: NonNegative = 0.7
     """The coefficient of Coulomb friction."""
     sink: Length = 0.001
@@ -215,18 +221,26 @@ class Airframe(BaseModel):
     """The name that messages show."""
     sources: list[str]
     """Where the numbers come from, and which of them are estimates."""
+    provenance: dict[str, Origin] = {}
+    """Where a number comes from, by its key, such as `motor.tau_up`: `measured`, `data sheet` or `estimated`, with
+    details after a colon. What skyloop estimates is added."""
     mass: Positive
     """kg, the mass of the vehicle with everything on board."""
-    inertia: tuple[Positive, Positive, Positive]
-    """kg m², the moments of inertia about the centre of mass; the principal axes are the body axes."""
-    centre_of_mass: Lever = (0.0, 0.0, 0.0)
-    """m, the centre of mass, from the body origin."""
     rotors: Annotated[list[Rotor], Field(min_length=3, max_length=MAX_ROTORS)]
     """Where the rotors sit and which way they turn."""
     motor: Motor
     """The motor and propeller; all rotors have the same."""
-    drag: Drag = Drag()
-    """The air resistance."""
+    inertia: tuple[Positive, Positive, Positive] = Field(
+        default_factory=lambda known: estimates.inertia(known["mass"], hubs_of(known["rotors"]))
+    )
+    """kg m², the moments of inertia about the centre of mass; the principal axes are the body axes. Left out, they are
+    estimated from mass and rotors."""
+    centre_of_mass: Lever = (0.0, 0.0, 0.0)
+    """m, the centre of mass, from the body origin."""
+    drag: Drag = Field(
+        default_factory=lambda known: Drag(**estimated_drag(known["mass"], known["rotors"], known["motor"]))
+    )
+    """The air resistance; left out, it is estimated from size and rotors."""
     battery: Battery | None = None
     """The battery; null: thrust never falls, and the reported voltage is 0."""
     contact: ContactConfig
@@ -239,6 +253,11 @@ class Airframe(BaseModel):
     """The gains of the SimpleFlight controller."""
     limits: Limits = Limits()
     """The largest speeds, accelerations and angles the controller asks for."""
+
+    @property
+    def left_out(self) -> list[str]:
+        """The keys that its file leaves out, whose numbers are estimated."""
+        return [key for key, origin in self.provenance.items() if origin == LEFT_OUT]
 
     @property
     def max_thrust(self) -> float:
@@ -268,6 +287,18 @@ class Airframe(BaseModel):
                 "%s: hovering takes %.0f %% of the thrust of the rotor at (%g, %g) of '%s', so turns, climbs and wind "
                 "may sink it; move centre_of_mass to the middle, lower mass or raise motor.max_speed",
                 name, 100.0 * hover[worst], x, y, self.name,
+            )  # fmt: skip
+
+    def tell_estimates(self, name: str, drag: Drag) -> None:
+        """Says which numbers skyloop made up, and warns of a flight through air that nobody feels."""
+        if self.left_out:
+            log.info("%s: '%s' leaves out %s: estimated from size, mass and rotors", name, self.name,
+                     ", ".join(self.left_out))  # fmt: skip
+        used = drag.rotor if drag.model.startswith("rotor") else sum(dict(drag).get(drag.model, ()))
+        if drag.model != "none" and used + sum(drag.parasitic) == 0.0:
+            log.warning(
+                "%s: '%s' feels no wind, because its drag for model '%s' is 0; leave out drag to have it estimated, or "
+                "say model: none", name, self.name, drag.model,
             )  # fmt: skip
 
     def mixer(self) -> Array:
@@ -304,6 +335,30 @@ class Airframe(BaseModel):
             raise ValueError("motor.idle_speed must be below motor.max_speed")
         return self
 
+    @model_validator(mode="after")
+    def _numbers_have_an_origin(self) -> Airframe:
+        for key in self.provenance:
+            part: object = self
+            for name in key.split("."):
+                if not isinstance(part, BaseModel) or name not in type(part).model_fields:
+                    raise ValueError(f"provenance: '{key}' is no key of an airframe; write it as motor.tau_up")
+                part = dict(part)[name]
+        given = self.model_fields_set | {f"motor.{name}" for name in self.motor.model_fields_set}
+        missing = [key for key in ("inertia", "motor.tau_up", "motor.tau_down", "drag") if key not in given]
+        missing += [] if self.contact.body else ["contact.body"]
+        for key in missing:
+            self.provenance.setdefault(key, LEFT_OUT)
+        return self
+
+
+def hubs_of(rotors: Sequence[Rotor]) -> Array:
+    """(n, 3) m, from the body origin."""
+    return np.array([rotor.position for rotor in rotors])
+
+
+def estimated_drag(mass: float, rotors: Sequence[Rotor], motor: Motor) -> dict[str, Any]:
+    return estimates.drag(mass, hubs_of(rotors), motor.thrust_coefficient, motor.radius)
+
 
 def sqrt_line(drag: Drag, hover: float) -> tuple[float, float]:
     """k and b of eq. (7): as given, or the least-squares line of √T over 0.25 to 2 times the hover thrust per rotor."""
@@ -315,27 +370,6 @@ def sqrt_line(drag: Drag, hover: float) -> tuple[float, float]:
         float(slope) if drag.sqrt_slope is None else drag.sqrt_slope,
         float(offset) if drag.sqrt_offset is None else drag.sqrt_offset,
     )
-
-
-def complete_gains(gains: Gains, motor: Motor) -> Gains:
-    """Computes the gains that the YAML leaves out, so that each loop is a few times slower than the one inside it."""
-    tau = 0.5 * (motor.tau_up + motor.tau_down)
-    derivative = 0.3 if tau < 0.03 else 1.0
-    # plant 1/(s(τs+1)) with derivative feedback: damping 0.8 at this proportional gain
-    rate = min(22.0, (1.0 + derivative) ** 2 / (4.0 * 0.64 * tau))
-    attitude = rate / 2.6
-    velocity = min(3.5, attitude / 2.2)
-    position = velocity / 2.6
-    computed = {
-        "position_p": (position, position, position),
-        "velocity_p": (velocity, velocity, velocity * 1.2),
-        "velocity_i": (velocity * 0.8, velocity * 0.8, velocity),
-        "attitude_p": (attitude, attitude, attitude * 0.4),
-        "rate_p": (rate, rate, rate * 0.5),
-        "rate_i": (rate * 0.5, rate * 0.5, rate * 0.3),
-        "rate_d": (derivative, derivative, 0.0),
-    }
-    return Gains(**{**computed, **gains.model_dump(exclude_none=True)})
 
 
 def drag_per_mass(airframe: Airframe, drag: Drag) -> tuple[float, float, float]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skyloop.vehicle.airframe import Airframe
+from skyloop.vehicle.hull import fuselage
 from skyloop.world.mesh import Colour, Mesh, box, circle, cylinder, ellipsoid, loft, merged, mesh_of, quad
 from skyloop.world.model import Shape
 from skyloop_client.messages import Array
@@ -35,25 +36,12 @@ def vehicle_shape(airframe: Airframe) -> Shape:
 def _shape_of(airframe_json: str) -> Shape:
     airframe = Airframe.model_validate_json(airframe_json)
     hubs = np.array([rotor.position for rotor in airframe.rotors])
-    centre, half = _body(airframe, hubs)
+    centre, half = fuselage(airframe, hubs)
     full = merged([_fuselage(centre, half), *_drives(airframe, hubs, centre), *_legs(airframe, centre, half)])
     if "d435" in airframe.name:
         eye = box((0.025, 0.09, 0.025), centre=(0.12, 0.0, centre[2] - half[2]), colour=METAL, material="metal")
         full = merged([full, eye])
     return Shape(f"vehicle {airframe.name}", (full, _simple(airframe, hubs, centre, half)), (LOD_RANGE * full.radius,))
-
-
-def _body(airframe: Airframe, hubs: Array) -> tuple[Array, Array]:
-    """Centre and half size of the fuselage, which encloses the body's contact points that belong to no rotor."""
-    arm = float(np.linalg.norm(hubs[:, :2], axis=1).mean())
-    points = np.array(airframe.contact.body).reshape(-1, 3)
-    gap = np.linalg.norm(points[:, None, :2] - hubs[None, :, :2], axis=2).min(axis=1, initial=np.inf)
-    own = points[gap > 1.05 * airframe.motor.radius]
-    reach = max(0.35 * arm, np.abs(own[:, 0]).max(initial=0.0))
-    top = max(float(hubs[:, 2].max()), own[:, 2].max(initial=0.0), 0.12 * arm)
-    bottom = min(-0.1 * arm, 0.35 * min(leg[2] for leg in airframe.contact.legs))
-    half = np.array([reach, 0.28 * arm, 0.5 * (top - bottom)])
-    return np.array([0.0, 0.0, 0.5 * (top + bottom)]), half
 
 
 def _fuselage(centre: Array, half: Array) -> Mesh:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from skyloop.core.frames import rotate, yaw_from_quat
+from skyloop.core.frames import yaw_from_quat
 from skyloop.vehicle.airframe import Limits
 from skyloop.vehicle.autopilot_memory import AutopilotMemory
+from skyloop.vehicle.crash_watch import has_fallen, how_it_lies
 from skyloop.vehicle.failsafes import Failsafes, doubt
 from skyloop.vehicle.fleet import Fleet
 from skyloop.vehicle.kernel_records import SET_DESCEND, SET_IDLE, SET_POSITION
@@ -59,8 +60,8 @@ class Autopilot:
         self._row["on_estimate"] = on_estimate
         params = fleet.params[index]
         # a vehicle with a low acceleration limit cannot take a quarter of its weight off its legs
-        mass, gravity = float(params["mass"]), float(params["gravity"])
-        self._unloaded_thrust = mass * (gravity - min(0.25 * gravity, 0.5 * limits.acceleration))
+        gravity = float(params["gravity"])
+        self._unloaded_thrust = float(params["mass"]) * (gravity - min(0.25 * gravity, 0.5 * limits.acceleration))
         self._n_rotors = int(params["n_rotors"])
 
     def take_record(self) -> None:
@@ -117,7 +118,7 @@ class Autopilot:
         if memory.mode not in ("hover", "land", "takeoff"):
             self._hover(t_ns)
         memory.release_ns, memory.release_then = t_ns + round(hover * NS_PER_S), then
-        self._event(t_ns, EventKind.RELEASED, f"no client commands it: hovering {hover:g} s, then {then}")
+        self.tell(t_ns, EventKind.RELEASED, f"no client commands it: hovering {hover:g} s, then {then}")
 
     def state(self, t_ns: int) -> VehicleState | Estimate:
         """The state the vehicle flies on: its estimate, or the truth."""
@@ -132,8 +133,8 @@ class Autopilot:
         state = self.state(t_ns)
         if not memory.armed and self.fleet.states[self.index]["step"] > 0:
             memory.landed = self.touches()
+        self._watch_crash(t_ns, has_fallen(self.fleet.states[self.index], memory, t_ns))
         if memory.armed:
-            self._watch_crash(t_ns)
             self._watch_estimate(t_ns)
             self._watch_battery(t_ns)
             self._watch_setpoint(t_ns)
@@ -141,7 +142,7 @@ class Autopilot:
             if memory.mode == "takeoff" and memory.hold is not None:
                 if abs(state.position[2] - memory.hold[2]) < 0.2 and abs(state.velocity_world[2]) < 0.4:
                     memory.mode = "hover"
-                    self._event(t_ns, EventKind.TOOK_OFF, f"{memory.above_home(memory.hold):.1f} m above home")
+                    self.tell(t_ns, EventKind.TOOK_OFF, f"{memory.above_home(memory.hold):.1f} m above home")
             elif memory.mode in ("goal", "home"):
                 self._watch_arrival(state, t_ns)
             elif memory.mode == "land":
@@ -179,11 +180,11 @@ class Autopilot:
         if self._charge() < self.failsafes.battery_low and self.failsafes.battery_action != "none":
             self.refuse(t_ns, f"Arm with the battery at {self._charge():.0%}")
             return
-        memory.armed, memory.mode, memory.failsafe = True, "idle", ""
+        memory.armed, memory.mode, memory.failsafe, memory.fallen = True, "idle", "", False
         memory.take_home(np.array(self.state(t_ns).position))
         self._row["armed"] = 1
         self._row["kind"] = SET_IDLE
-        self._event(t_ns, EventKind.ARMED, "motors idle")
+        self.tell(t_ns, EventKind.ARMED, "motors idle")
 
     def _disarm(self, t_ns: int, why: str) -> None:
         memory = self.memory
@@ -192,14 +193,13 @@ class Autopilot:
         memory.armed, memory.mode, memory.setpoint, memory.release_ns = False, "disarmed", None, -1
         self._row["armed"] = 0
         self._row["kind"] = SET_IDLE
-        self._event(t_ns, EventKind.DISARMED, why)
+        self.tell(t_ns, EventKind.DISARMED, why)
 
     def _take_off(self, request: TakeOff, t_ns: int) -> None:
         if not isinstance(request.altitude, int | float) or not 0 < request.altitude < np.inf:
             raise SetpointError(f"TakeOff.altitude is {request.altitude!r}; give a positive height in metres")
         state = self.state(t_ns)
-        above = state.position + np.array([0.0, 0.0, request.altitude])
-        self._hold(above, float(yaw_from_quat(state.quat_wxyz)), t_ns)
+        self._hold(state.position + np.array([0.0, 0.0, request.altitude]), float(yaw_from_quat(state.quat_wxyz)), t_ns)
         self.memory.mode = "takeoff"
 
     def _hover(self, t_ns: int) -> None:
@@ -216,7 +216,7 @@ class Autopilot:
         place = memory.landing_place(state.position + 0.5 * state.velocity_world)
         site = landing_site(self.fleet, self.index, place, state.position, self.failsafes.landing_search)
         if site.why:
-            self._event(t_ns, EventKind.BLOCKED, site.why)
+            self.tell(t_ns, EventKind.BLOCKED, site.why)
         self._hold(site.position, float(yaw_from_quat(state.quat_wxyz)), t_ns)
         memory.mode, memory.moves_over = "land", site.moved
         if site.moved:
@@ -260,15 +260,12 @@ class Autopilot:
 
     # ---- watching
 
-    def _watch_crash(self, t_ns: int) -> None:
-        """Switches the motors off when the vehicle lies on its side; a real vehicle can measure that too."""
-        memory = self.memory
-        row = self.fleet.states[self.index]
-        up = rotate(row["motion"][6:10], np.array([0.0, 0.0, 1.0]))[2]
-        if memory.held_ns("tipped over", up < 0.4 and bool(row["body_down"]), t_ns) > 0.2 * NS_PER_S:
-            memory.landed = True
-            self._event(t_ns, EventKind.CRASH, "lies on its side, motors off")
-            self._disarm(t_ns, "tipped over")
+    def _watch_crash(self, t_ns: int, lies: str) -> None:
+        """Switches the motors off when it lies, as a real vehicle can measure. `lies`: how; empty: it stands."""
+        if lies:
+            self.memory.landed = self.memory.fallen = True
+            self.tell(t_ns, EventKind.CRASH, f"{lies}, motors off")
+            self._disarm(t_ns, "crashed")
 
     def _watch_estimate(self, t_ns: int) -> None:
         memory = self.memory
@@ -285,7 +282,7 @@ class Autopilot:
             self._row["kind"] = SET_DESCEND
         elif not lost and memory.failsafe == "estimate lost":
             memory.failsafe = ""
-            self._event(t_ns, EventKind.FAILSAFE_OVER, "the estimate is back", "estimate lost")
+            self.tell(t_ns, EventKind.FAILSAFE_OVER, "the estimate is back", "estimate lost")
             self._resume(memory.interrupted, t_ns)
 
     def _resume(self, mode: str, t_ns: int) -> None:
@@ -322,7 +319,7 @@ class Autopilot:
             self._enter_failsafe(t_ns, "setpoint lost", "hovering")
             self._hover(t_ns)
         elif hovering and t_ns - memory.failsafe_ns > self.failsafes.setpoint_land_after * NS_PER_S:
-            self._event(t_ns, EventKind.FAILSAFE, "setpoint lost: landing", "setpoint lost")
+            self.tell(t_ns, EventKind.FAILSAFE, "setpoint lost: landing", "setpoint lost")
             self._land(t_ns)
 
     def _watch_release(self, t_ns: int) -> None:
@@ -331,24 +328,24 @@ class Autopilot:
             return
         memory.release_ns = -1
         goes, act = ("going home", self._go_home) if memory.release_then == "home" else ("landing", self._land)
-        self._event(t_ns, EventKind.RELEASED, f"no client has taken command: {goes}")
+        self.tell(t_ns, EventKind.RELEASED, f"no client has taken command: {goes}")
         act(t_ns)
 
     def _watch_arrival(self, state: VehicleState | Estimate, t_ns: int) -> None:
         memory = self.memory
         assert memory.hold is not None
         if memory.held_ns("stuck", self.touches(), t_ns) > 3 * NS_PER_S:
-            self._event(t_ns, EventKind.BLOCKED, "stands on something short of the goal, landing there")
+            self.tell(t_ns, EventKind.BLOCKED, "stands on something short of the goal, landing there")
             self._land(t_ns)
             return
         near = float(np.linalg.norm(state.position - memory.hold)) < 0.5
         if near and float(np.linalg.norm(state.velocity_world)) < 0.5:
             if memory.mode == "home":
-                self._event(t_ns, EventKind.ARRIVED, "home")
+                self.tell(t_ns, EventKind.ARRIVED, "home")
                 self._land(t_ns)
             else:
                 memory.mode = "hover"
-                self._event(t_ns, EventKind.ARRIVED, "at the goal")
+                self.tell(t_ns, EventKind.ARRIVED, "at the goal")
 
     def _watch_landing(self, state: VehicleState | Estimate, t_ns: int) -> None:
         """The vehicle has landed when it no longer sinks although the controller has reduced the thrust, or when it has
@@ -370,9 +367,11 @@ class Autopilot:
         turning, moving = np.linalg.norm(state.angular_velocity_body), np.linalg.norm(state.velocity_world)
         rests = memory.held_ns("at rest", self.touches() and bool(max(turning, moving) < STILL), t_ns) > 2 * NS_PER_S
         if memory.held_ns("landed", rests or (still and unloaded and since >= 0.5), t_ns) > 0.3 * NS_PER_S:
-            memory.landed = True
-            self._event(t_ns, EventKind.LANDED, "touched down")
-            self._disarm(t_ns, "landed")
+            self._watch_crash(t_ns, how_it_lies(self.fleet.states[self.index]))
+            if memory.armed:
+                memory.landed = True
+                self.tell(t_ns, EventKind.LANDED, "touched down")
+                self._disarm(t_ns, "landed")
 
     def touches(self) -> bool:
         return any(self.fleet.states[self.index][part] for part in ("legs_down", "body_down"))
@@ -382,7 +381,7 @@ class Autopilot:
 
     def _enter_failsafe(self, t_ns: int, name: str, text: str) -> None:
         self.memory.failsafe, self.memory.failsafe_ns = name, t_ns
-        self._event(t_ns, EventKind.FAILSAFE, f"{name}: {text}", name)
+        self.tell(t_ns, EventKind.FAILSAFE, f"{name}: {text}", name)
 
     def _charge(self) -> float:
         return self.fleet.battery(self.index, 0).state_of_charge
@@ -392,9 +391,10 @@ class Autopilot:
         self.refusal = text
         if text not in self.memory.refused:
             refused = self.memory.refused
-            self._event(t_ns, EventKind.REFUSED, text)
+            self.tell(t_ns, EventKind.REFUSED, text)
             self.memory.refused = (*refused, text)
 
-    def _event(self, t_ns: int, kind: EventKind, text: str, failsafe: str = "") -> None:
+    def tell(self, t_ns: int, kind: EventKind, text: str, failsafe: str = "") -> None:
+        """Publish an event at the next tick."""
         self.memory.refused = ()
         self._events.append(Event(t_ns, kind, text, failsafe=failsafe))

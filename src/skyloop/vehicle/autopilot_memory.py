@@ -8,6 +8,7 @@ import numpy as np
 
 from skyloop.vehicle.behaviours import Behaviour
 from skyloop_client.messages import Array, Setpoint
+from skyloop_client.streams import NS_PER_S
 
 HOME_KEPT_WITHIN = 1.0
 """m. A vehicle armed this near to its home keeps that home, so that home does not drift with every flight."""
@@ -36,6 +37,10 @@ class AutopilotMemory:
     """m/s, the speed towards `hold` on the way to a goal or home."""
     interrupted: str = ""
     """The mode that a failsafe for the estimate interrupted."""
+    touched_ns: int = -NS_PER_S
+    """When its body touched something last."""
+    fallen: bool = False
+    """It has crashed, because it lies, since it was armed last."""
     moves_over: bool = False
     """It flies to a clear place before it sinks."""
     land_start_ns: int = 0

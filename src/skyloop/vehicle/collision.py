@@ -19,6 +19,7 @@ from skyloop.core.frames import matrix_from_quat, quat_multiply, rotate
 from skyloop.vehicle.contact import note_hit, settle_touches
 from skyloop.vehicle.contact_search import free_steps, search
 from skyloop.vehicle.kernel_records import FINDING, MAX_TOUCHES, PART_BODY, PART_LEG, Records
+from skyloop.vehicle.near_steps import advance_among
 from skyloop.world.solid_grids import SolidArrays
 from skyloop_client.messages import Array
 from skyloop_client.streams import NS_PER_S
@@ -37,6 +38,8 @@ MAX_MEETINGS = 16
 MAX_MEETINGS_JAMMED = 2
 """Collisions handled in one step of a vehicle that was jammed before it. In the crown of a tree, each of a thousand
 steps a second would handle all 16, at half a millisecond each, only to leave the vehicle where it is."""
+TRIED_EVERY = 10
+"""Steps after which a vehicle that is jammed between things that stand tries to get free; in between it stays."""
 IMPACT_S = 0.01
 """s, over which accelerometers feel an impulse. IMUs of 100 Hz and its multiples see all of it."""
 SAME_SURFACE = 0.7
@@ -103,11 +106,23 @@ class Collisions:
         objects, groups = (self._standing, parts), (self._labels, self._near)
         return int(free_steps(self.states, self.params, objects, groups, self.dt, most))
 
-    def meet(self, parts: Records, interval_start: float) -> None:
-        """Handles the collisions on the last step, which began a share `interval_start` into the movers' interval."""
-        self._find["interval_start"] = self._check["interval_start"] = interval_start
-        for end, motion in enumerate((self.states["motion_before"], self.states["motion"])):
-            self.poses[:, end, :3], self.poses[:, end, 3:] = motion[:, :3], motion[:, 6:10]
+    def advance(
+        self, inputs: Records, parts: Records, steps: tuple[int, int, int], ground: tuple[Array, float, float, float]
+    ) -> tuple[int, int]:
+        """Flies to a step, or to an earlier one with a collision, which is handled. `steps` as for `advance_among`.
+
+        Returns the step reached, and the first vehicle whose motion has diverged or -1."""
+        fleet, groups = (self.states, inputs, self.params), (self._labels, self._near)
+        step, lost, meets = advance_among(
+            fleet, (self._standing, parts), groups, self.poses, self._finds, steps, ground
+        )  # fmt: skip
+        if meets:
+            self._meet(parts)
+        return int(step), int(lost)
+
+    def _meet(self, parts: Records) -> None:
+        """Handles the collisions on the last step, from the poses at its two ends."""
+        self._check["interval_start"] = self._find["interval_start"]
         motion = self.states["motion"]
         velocity, rates = motion[:, 3:6].copy(), motion[:, 10:13].copy()
         for group in self._near.nonzero()[0]:
@@ -140,7 +155,12 @@ class Collisions:
             return
         self._noted.clear()
         members = np.flatnonzero(self._labels == group)
-        for _ in range(MAX_MEETINGS_JAMMED if self._was_jammed(members) else MAX_MEETINGS):
+        jammed, motion = self._was_jammed(members), self.states["motion"]
+        if jammed and find["candidate"] < 0 and self.states["step"][members[0]] % TRIED_EVERY:
+            motion[members, :3], motion[members, 6:10] = poses[members, 0, :3], poses[members, 0, 3:]
+            motion[members, 3:6] = motion[members, 10:13] = 0.0
+            return
+        for _ in range(MAX_MEETINGS_JAMMED if jammed else MAX_MEETINGS):
             met = self._describe(parts)
             if not self._press(met):
                 self._take_back(parts, group, members, met, share)
@@ -151,7 +171,6 @@ class Collisions:
                 break
         else:
             self._jam(parts, group, members)
-        motion = self.states["motion"]
         motion[members, :3], motion[members, 6:10] = poses[members, 1, :3], poses[members, 1, 3:]
 
     def _was_jammed(self, members: NDArray[np.intp]) -> bool:

@@ -19,7 +19,7 @@ from skyloop.vehicle.contact_search import (
     states_type,
     to_part,
 )
-from skyloop.vehicle.kernel_records import MAX_HITS, PART_BODY, PART_LEG, params_type, scratch_type, state_type
+from skyloop.vehicle.kernel_records import MAX_HITS, PART_LEG, params_type, scratch_type, state_type
 from skyloop.world.ground import ground_at
 from skyloop.world.solid_grids import SolidArrays, cast_segment
 
@@ -160,10 +160,9 @@ def _note_ground(s, p, w, heights, i, dt):
     speed = np.sqrt(vx * vx + vy * vy + vz * vz)
     s.impact_speed = max(s.impact_speed, speed)
     closing = -(vx * nx + vy * ny + vz * nz)
-    part = PART_LEG if p.contact_is_leg[i] > 0.0 else PART_BODY
     t_ns = int64(np.rint((s.step + f) * dt * 1e9))
     point = (ax + f * (bx - ax), ay + f * (by - ay), az + f * (bz - az))
-    note_hit(s, p, t_ns, (GROUND, part), point, (nx, ny, nz), (speed, closing))
+    note_hit(s, p, t_ns, (GROUND, p.point_part[i]), point, (nx, ny, nz), (speed, closing))
 
 
 @inlined

@@ -29,8 +29,8 @@ class Failsafes(BaseModel):
     descent_speed: Speed = 0.7
     """m/s, the speed at which it lands, with or without an estimate."""
     landing_search: Annotated[float, Field(ge=0, le=20)] = 3.0
-    """m, how far it moves over when the place below is not level or something is on it; it sees the true ground. 0: it
-    lands where it is."""
+    """m, how far it moves sideways when the place below is not level or not clear, by the true ground. 0: it lands
+    where it is."""
     home_altitude: Height = 3.0
     """m, the least height above home at which it flies back."""
 

@@ -180,21 +180,22 @@ class Fleet:
         self._steps = until
 
     def _advance_among(self, collisions: Collisions, until: int) -> None:
-        """Advances among solid objects: freely while no contact is possible, else one checked step at a time."""
-        memory, ground = (self.states, self.inputs, self.params, self.rate.period_s), self.ground.kernel_arguments
+        """Advances among solid objects, whose movers are read at the beginning of each interval."""
         assert self.solids is not None
-        steps, parts, end = self._steps, NOTHING_MOVES, until
+        ground = self.ground.kernel_arguments
+        steps, parts, end, per = self._steps, NOTHING_MOVES, until, self._per_interval
         while steps < until:
-            interval = steps // self._per_interval
-            first = interval * self._per_interval
-            if self.solids.movers and (steps == self._steps or steps == first):
-                end = min(until, first + self._per_interval)
+            interval = steps // per
+            if self.solids.movers and (steps == self._steps or steps == interval * per):
+                end = min(until, (interval + 1) * per)
                 parts = self._parts_near(self.solids, interval)
             free = collisions.free_steps(parts, min(end - steps, MOST_FREE_STEPS))
-            self._check(advance(*memory, steps + max(1, free), ground))
-            if not free:
-                collisions.meet(parts, (steps - first) / self._per_interval)
-            steps += max(1, free)
+            if free:
+                self._check(advance(self.states, self.inputs, self.params, self.rate.period_s, steps + free, ground))
+                steps += free
+            else:
+                steps, lost = collisions.advance(self.inputs, parts, (steps, end, per), ground)
+                self._check(lost)
 
     def _check(self, lost: int) -> None:
         """Raises an error if a motion has diverged, so that none of it is published."""

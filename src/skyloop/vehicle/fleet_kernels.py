@@ -32,7 +32,7 @@ MOST_MOTION = 1e7
 
 
 _HEIGHTS = float64[:, ::1]
-_INPUTS = types.Array(input_type, 1, "C")
+inputs_type = types.Array(input_type, 1, "C")
 
 
 @inlined
@@ -91,7 +91,7 @@ def is_sane(s):
     return bool(abs(s.energy_used) < np.inf)
 
 
-@kernel(int64(states_type, _INPUTS, fleet_params_type, float64, int64, height_field_type), turn=LAST)
+@kernel(int64(states_type, inputs_type, fleet_params_type, float64, int64, height_field_type), turn=LAST)
 def advance(states, inputs, params, dt, until_step, ground):
     """Advances every vehicle to physics step `until_step`; `ground` is that of `Ground.kernel_arguments`.
 

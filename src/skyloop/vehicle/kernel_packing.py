@@ -16,11 +16,13 @@ from skyloop.vehicle.airframe import (
     STRICT,
     Airframe,
     Drag,
+    Gains,
     Limits,
-    complete_gains,
+    Motor,
     drag_per_mass,
     sqrt_line,
 )
+from skyloop.vehicle.hull import added_contacts
 from skyloop.vehicle.kernel_records import (
     CONTROL_CASCADE,
     CONTROL_EXTERNAL,
@@ -199,7 +201,8 @@ def _pack_air(p: Records, airframe: Airframe, flying: Flying) -> None:
 
 
 def _pack_contact(p: Records, airframe: Airframe, gravity: float) -> None:
-    points = [*airframe.contact.legs, *airframe.contact.body]
+    added, of_rotors = added_contacts(airframe)
+    points = [*airframe.contact.legs, *airframe.contact.body, *added]
     legs, n = len(airframe.contact.legs), len(points)
     places = np.subtract(points, airframe.centre_of_mass)
     p["n_contacts"] = n
@@ -211,6 +214,8 @@ def _pack_contact(p: Records, airframe: Airframe, gravity: float) -> None:
     p["friction"] = airframe.contact.friction
     p["bounding_radius"] = np.linalg.norm(places, axis=1).max() + 0.1
     _pack_hull(p, airframe, places)
+    first = n - len(added)
+    p["point_part"][0, first : first + of_rotors] = PART_ROTOR
 
 
 def _pack_hull(p: Records, airframe: Airframe, contacts: Array) -> None:
@@ -283,6 +288,27 @@ def pack_rotor_fault(row: np.void, slot: int, fault: RotorFault) -> None:
     row["fault_start"][slot] = fault.start
     row["fault_end"][slot] = FOREVER if fault.end is None else fault.end
     row["fault_value"][slot] = fault.value
+
+
+def complete_gains(gains: Gains, motor: Motor) -> Gains:
+    """Computes the gains that the YAML leaves out, so that each loop is a few times slower than the one inside it."""
+    tau = 0.5 * (motor.tau_up + motor.tau_down)
+    derivative = 0.3 if tau < 0.03 else 1.0
+    # plant 1/(s(τs+1)) with derivative feedback: damping 0.8 at this proportional gain
+    rate = min(22.0, (1.0 + derivative) ** 2 / (4.0 * 0.64 * tau))
+    attitude = rate / 2.6
+    velocity = min(3.5, attitude / 2.2)
+    position = velocity / 2.6
+    computed = {
+        "position_p": (position, position, position),
+        "velocity_p": (velocity, velocity, velocity * 1.2),
+        "velocity_i": (velocity * 0.8, velocity * 0.8, velocity),
+        "attitude_p": (attitude, attitude, attitude * 0.4),
+        "rate_p": (rate, rate, rate * 0.5),
+        "rate_i": (rate * 0.5, rate * 0.5, rate * 0.3),
+        "rate_d": (derivative, derivative, 0.0),
+    }
+    return Gains(**{**computed, **gains.model_dump(exclude_none=True)})
 
 
 def unpack_rotor_fault(row: np.void, slot: int) -> RotorFault:

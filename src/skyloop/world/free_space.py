@@ -128,7 +128,7 @@ class WaysFrom:
         _, numbers, _ = self.space._graph
         number = int(numbers[self.space.cell(goal)])
         if number < 0 or not np.isfinite(self.costs[number]):
-            raise ScenarioError(f"no way leads to ({goal[0]:g}, {goal[1]:g})")
+            raise ScenarioError(f"no path leads to ({goal[0]:g}, {goal[1]:g})")
         chain = [number]
         while chain[-1] != self.start:
             chain.append(int(self.before[chain[-1]]))
@@ -233,7 +233,7 @@ def draw_goals(
 
 
 def corners_kept(count: int, is_free: Callable[[int, int], bool], *, by_halves: bool = False) -> list[int]:
-    """Which of `count` points of a way are kept if each one is joined to the farthest that a straight line reaches.
+    """Which of `count` points of a path are kept if each one is joined to the farthest that a straight line reaches.
 
     is_free: whether the line between two of the points, by their numbers, is free. Neighbours count as joined.
     by_halves: far fewer lines are asked for, and the farthest is found only where sight is lost once, as on most ways.

@@ -132,7 +132,8 @@ class WorldScene:
             assert self._painter is not None
             self._painter.meanwhile = self.meanwhile
             painted = self._painter.render(list(missing.values()), self.weather)
-            self._views.update(zip(missing, painted, strict=True))
+            for key, view in zip(missing, painted, strict=True):
+                self._views[key] = _joined(self._views.get(key), view)
         return [self._views[_key(request)] for request in requests]
 
     def paint_beside(self, requests: Sequence[ViewRequest], painting: Painting) -> None:
@@ -214,6 +215,15 @@ def _shows(view: View | None, request: ViewRequest) -> bool:
     if view is None:
         return False
     return (view.colour.size > 0 or not request.colour) and (view.surface.size > 0 or not request.surface)
+
+
+def _joined(before: View | None, now: View) -> View:
+    """A picture with the parts of the same picture that were painted before."""
+    if before is None:
+        return now
+    colour = now.colour if now.colour.size else before.colour
+    surface = now.surface if now.surface.size else before.surface
+    return View(now.lens, now.pose, now.model, now.motion, colour, surface)
 
 
 def _merged(requests: Sequence[ViewRequest]) -> dict[Hashable, ViewRequest]:

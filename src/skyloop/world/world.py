@@ -42,7 +42,8 @@ class WorldConfig(BaseModel):
     options: dict[str, Any] = {}
     """The options of the world; `skyloop show world NAME` lists them."""
     randomise: tuple[Randomised, ...] = ()
-    """What the seed varies widely, for training detectors. A world varies only what it has: `room` has no people."""
+    """What the seed varies widely, for training detectors. Topics that a world lacks have no effect: `room` has no
+    people."""
 
     @model_validator(mode="after")
     def _named_or_read(self) -> WorldConfig:

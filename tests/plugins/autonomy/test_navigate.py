@@ -47,7 +47,7 @@ def test_a_door_that_closes_makes_it_stop_say_so_and_land() -> None:
     changed = scenario([[12.0, 3.0]], {"boxes": WALL, "more_boxes": SHUT, "more_at": 10.0}, give_up_after=3.0)
     flown = Flown(changed)
     (end,) = flown.ends
-    assert end.state == "refused" and end.reason.startswith("no way leads from")
+    assert end.state == "refused" and end.reason.startswith("no path from")
     shut = BoxWorld(16.0, np.array([*WALL, *SHUT]))
     assert min(shut.clearance(position) for t, *position in flown.rows[:, :4].tolist() if t > 10.0) > 0.38
     assert "landed" in [event.kind for event in flown.events]

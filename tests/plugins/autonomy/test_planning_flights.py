@@ -122,7 +122,7 @@ def test_a_goal_behind_a_closed_wall_is_refused_and_it_hovers() -> None:
     world = BoxWorld(16.0, np.array([[8.0, 0.0, 8.4, 16.0]]))
     goal = world.goal
     track = fly(seen_in(world), world.start, lambda t: goal, 4.0)
-    assert track.aims[-1].why.startswith("no way leads from") and track.modes[-1] == "hover"
+    assert track.aims[-1].why.startswith("no path from") and track.modes[-1] == "hover"
     assert np.linalg.norm(track.positions[-1] - world.start) < 0.05
 
 

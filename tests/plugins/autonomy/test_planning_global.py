@@ -151,7 +151,7 @@ def test_no_way_says_so() -> None:
     occupied[25, :] = True
     grid = inflated(occupied, (0.0, 0.0), 0.2, CONFIG.inflation)
     way = find_way(grid, np.array([1.0, 1.0, 1.0]), np.array([9.0, 1.0, 1.0]), CONFIG)
-    assert way.refusal.startswith("no way leads from (1.0, 1.0, 1.0) to (9.0, 1.0, 1.0)")
+    assert way.refusal.startswith("no path from (1.0, 1.0, 1.0) to (9.0, 1.0, 1.0)")
     assert "outside the map" in find_way(grid, np.array([1.0, 1.0, 1.0]), np.array([90.0, 1.0, 1.0]), CONFIG).refusal
     assert "not a number" in find_way(grid, np.array([1.0, 1.0, 1.0]), np.array([np.nan, 1.0, 1.0]), CONFIG).refusal
     full = Grid(np.ones((50, 50, 1), bool), np.zeros(3), 0.2, True)

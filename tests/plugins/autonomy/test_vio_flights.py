@@ -67,7 +67,7 @@ def test_ways_go_around_a_wall_and_not_where_none_leads() -> None:
     assert min(space.clearance_along(a, b) for a, b in pairwise(way)) >= 0.5
     with pytest.raises(ScenarioError, match=r"0\.5 m are asked for"):
         space.ways_from(np.array([0.1, 0.0]))
-    with pytest.raises(ScenarioError, match="no way leads"):
+    with pytest.raises(ScenarioError, match="no path leads"):
         space.ways_from(start).to(np.array([0.1, 0.0]))
 
 

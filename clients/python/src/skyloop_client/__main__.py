@@ -27,7 +27,7 @@ TREE = "skyloop_client"
 def add_log_options(parser: argparse.ArgumentParser) -> None:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("-v", "--verbose", action="store_true", help="log what is started and connected, on stderr")
-    choice.add_argument("-q", "--quiet", action="store_true", help="no log lines; errors still come")
+    choice.add_argument("-q", "--quiet", action="store_true", help="no log lines, only errors")
 
 
 @contextmanager
@@ -58,19 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     pilot = verbs.add_parser("pilot", help="fly with pilot(bundle) -> setpoint")
     pilot.add_argument("pilot", metavar="FILE.py:NAME", help="a function, or a class made with --options")
     pilot.add_argument(
-        "--options", default="", metavar="JSON", help="arguments of the class or of what makes the pilot"
+        "--options", default="", metavar="JSON", help="arguments of the class, or of the function that makes the pilot"
     )
     pilot.add_argument("--rate", default="50", metavar="HZ", help="calls per simulated second (50)")
     estimator = verbs.add_parser("estimator", help="estimate with a class that has on_message(message)")
     estimator.add_argument("estimator", metavar="FILE.py:CLASS", help="made as Class(setup, **options)")
-    estimator.add_argument("--name", default="", help="which of the scenario's estimators; default: its only one")
+    estimator.add_argument("--name", default="", help="the name of the scenario's estimator; default: its only one")
     for verb in (pilot, estimator):
         verb.add_argument("--connect", default="", metavar="HOST:PORT", help="default: SKYLOOP_ADDRESS, or port 4700")
-        verb.add_argument("--vehicle", default="", help="whose, if there are several")
+        verb.add_argument("--vehicle", default="", help="the vehicle, if there are several")
         verb.add_argument("--clock", default="", choices=("wall", "cpu"), help="what execution time follows (wall)")
-        verb.add_argument("--speed", type=float, help="of the target; 1: this machine; needs --clock cpu")
-    _add_agent(verbs.add_parser("agent", help="start a SUT of any kind, and freeze it while its time stands still"))
-    _add_calibrate(verbs.add_parser("calibrate", help="how fast is this computer beside another?"))
+        verb.add_argument("--speed", type=float, help="the target's speed; 1: this machine; needs --clock cpu")
+    _add_agent(
+        verbs.add_parser("agent", help="start software under test (SUT), and freeze it while its time stands still")
+    )
+    _add_calibrate(verbs.add_parser("calibrate", help="measure this computer's speed relative to another"))
     for verb in verbs.choices.values():
         add_log_options(verb)
     options = parser.parse_args(arguments)
@@ -115,8 +117,10 @@ def _estimator(options: argparse.Namespace) -> int:
 
 def _add_calibrate(calibrate: argparse.ArgumentParser) -> None:
     calibrate.add_argument("--json", action="store_true", help="print the calibration, for a file: board.json")
-    calibrate.add_argument("--board", type=Path, metavar="FILE", help="print how fast that one is beside this one")
-    calibrate.add_argument("--here", type=Path, metavar="FILE", help="of this computer; default: measure it now")
+    calibrate.add_argument("--board", type=Path, metavar="FILE", help="print its speed relative to this computer")
+    calibrate.add_argument(
+        "--here", type=Path, metavar="FILE", help="this computer's calibration; default: measure it now"
+    )
 
 
 def _calibrate(options: argparse.Namespace) -> int:
@@ -144,7 +148,7 @@ def _add_agent(agent: argparse.ArgumentParser) -> None:
         "--speed",
         type=float,
         default=1.0,
-        help="of the target; 1: this machine; below 1 it is really slow where its time is not kept",
+        help="the target's speed; 1: this machine; below 1 the SUT really runs slower if its time is not synchronised",
     )
     agent.add_argument("--throttle", type=float, default=1.0, metavar="SHARE", help="let it run this share of the time")
 

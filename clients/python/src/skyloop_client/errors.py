@@ -82,7 +82,7 @@ class Interrupted(SkyloopError):
 
 
 class RendererError(SkyloopError):
-    """The renderer process cannot start, cannot paint, or has died."""
+    """The renderer process cannot start, cannot render, or has died."""
 
 
 class SetupError(SkyloopError):
@@ -103,5 +103,5 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for a name that nothing has, with the nearest one that something has."""
+    """The error for an unknown name, with the nearest known one."""
     return UnknownNameError(f"no {what} named '{name}'; {nearest_name(name, known)}")

@@ -21,7 +21,7 @@ class NotRegularError(OSError):
         return str(self.strerror)
 
 
-def opened(path: Path | str) -> BinaryIO:
+def opened(path: os.PathLike[str] | str) -> BinaryIO:
     """For reading. Whoever expects an OSError gets one that says what is in the file's place."""
     kind = stat.S_IFMT(Path(path).stat().st_mode)
     if kind == stat.S_IFDIR:
@@ -37,22 +37,22 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def opened_text(
-    path: Path | str, encoding: str = "utf-8", errors: str = "strict", newline: str | None = None
+    path: os.PathLike[str] | str, encoding: str = "utf-8", errors: str = "strict", newline: str | None = None
 ) -> io.TextIOWrapper:
     return io.TextIOWrapper(opened(path), encoding, errors, newline)
 
 
-def read_text(path: Path | str, encoding: str = "utf-8", errors: str = "strict") -> str:
+def read_text(path: os.PathLike[str] | str, encoding: str = "utf-8", errors: str = "strict") -> str:
     with opened_text(path, encoding, errors) as file:
         return file.read()
 
 
-def read_bytes(path: Path | str) -> bytes:
+def read_bytes(path: os.PathLike[str] | str) -> bytes:
     with opened(path) as file:
         return file.read()
 
 
-def checked(path: Path | str) -> Path:
+def checked(path: os.PathLike[str] | str) -> Path:
     """The path, for a library that opens it by itself."""
     opened(path).close()
     return Path(path)

@@ -18,7 +18,7 @@ ALIGNMENTS = ("se3", "sim3", "yaw", "start", "none")
 Dataset = Annotated[
     Path, typer.Argument(metavar="DATASET", help="A folder that `skyloop record` made, or one with mav0/ as of EuRoC.")
 ]
-Stream = Annotated[str | None, typer.Option(metavar="STREAM", help="Its stream, if it has no usual name.")]
+Stream = Annotated[str | None, typer.Option(metavar="STREAM", help="Its stream, if not the usual one.")]
 
 
 @app.command()
@@ -29,9 +29,9 @@ def localise(
         Path | None, typer.Option("--out", help="The folder; it must be new or empty. Default: runs/localise-<n>.")
     ] = None,
     align: Annotated[
-        str, typer.Option(help="How the estimate is brought to the truth: se3, sim3, yaw, start or none.")
+        str, typer.Option(help="How the estimate is aligned to the truth: se3, sim3, yaw, start or none.")
     ] = "se3",
-    step: Annotated[float, typer.Option(help="The way over which relative errors are taken, m.")] = 1.0,
+    step: Annotated[float, typer.Option(help="The distance over which relative errors are computed, m.")] = 1.0,
     left: Stream = None,
     right: Stream = None,
     depth: Stream = None,
@@ -39,7 +39,7 @@ def localise(
     vehicle: Annotated[str | None, typer.Option(help="The vehicle, in a dataset with several.")] = None,
     json_: Json = False,
 ) -> None:
-    """Find the way of a vehicle from its stereo camera and IMU, and print how far it is from the truth.
+    """Estimate the trajectory of a vehicle from its stereo camera and IMU, and print the error.
 
     Writes estimate.tum and truth.tum for other tools, summary.json and pictures.
 

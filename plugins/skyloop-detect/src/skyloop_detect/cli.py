@@ -21,13 +21,13 @@ app = Verbs()
 
 TRAINED = ("people",)
 MakeData = Annotated[
-    bool, typer.Option("--make-data", help="Make the dataset instead of training; goes on if cut off.")
+    bool, typer.Option("--make-data", help="Make the dataset instead of training; resumes if interrupted.")
 ]
 OutFolder = Annotated[
     Path | None,
     typer.Option("--out", help="The folder. Default: runs/train-people-<n>, with --make-data datasets/people."),
 ]
-Minutes = Annotated[float | None, typer.Option(help="Wall time for the epochs; fewer are planned if they do not fit.")]
+Minutes = Annotated[float | None, typer.Option(help="Limit of wall time; fewer epochs are planned if they do not fit.")]
 
 
 @app.command()
@@ -40,13 +40,13 @@ def train(
     images: Annotated[int, typer.Option(help="With --make-data: the images of train, val and test.")] = 20_000,
     workers: Annotated[int, typer.Option(help="With --make-data: the processes; 0 is one per core.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    epochs: Annotated[int, typer.Option(help="The most passes over the training images.")] = 120,
+    epochs: Annotated[int, typer.Option(help="The maximum number of epochs.")] = 120,
     minutes: Minutes = None,
     batch: Annotated[int, typer.Option(help="Images of 320 x 240 in one step.")] = 64,
     rate: Annotated[float, typer.Option(help="The highest learning rate, for a batch of 64.")] = 2e-3,
     classes: Annotated[str, typer.Option(help="The classes to find, e.g. person,car. Default: all.")] = "",
-    seed: Annotated[int, typer.Option(help="The seed of weights, order and changes.")] = 1,
-    start: Annotated[str, typer.Option(help="Weights to begin with: people, the shipped ones, or a file.")] = "",
+    seed: Annotated[int, typer.Option(help="The seed of weights, order and augmentation.")] = 1,
+    start: Annotated[str, typer.Option(help="Weights to start from: people, the shipped ones, or a file.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Continue the training in --out.")] = False,
     json_: Json = False,
 ) -> None:
@@ -90,7 +90,7 @@ def _training_folder(given: Path | None, resume: bool) -> Path:
 
     if resume:
         if given is None or not (given / "state.json").is_file():
-            raise DatasetError("--resume needs --out: the folder of a training that was cut off")
+            raise DatasetError("--resume needs --out: the folder of the interrupted training")
         return given
     folder = given or next_folder("train-people")
     make_empty_folder(folder)
@@ -155,7 +155,7 @@ def detect(
         str | None, typer.Option(metavar="MODEL", help="people, people-fp16, or a file. Default: people.")
     ] = None,
     runtime: Annotated[str, typer.Option(help="auto, openvino, onnxruntime, tensorrt or torch.")] = "auto",
-    score: Annotated[float, typer.Option(help="The least score of a box, 0 to 1.")] = 0.35,
+    score: Annotated[float, typer.Option(help="The minimum score of a box, 0 to 1.")] = 0.35,
     classes: Annotated[str, typer.Option(help="Only these classes, e.g. person,car. Default: all.")] = "",
     split: Annotated[str, typer.Option(help="The split of a dataset: train, val or test.")] = "test",
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Write the images with their boxes.")] = True,

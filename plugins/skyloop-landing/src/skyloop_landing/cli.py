@@ -20,8 +20,8 @@ from skyloop.cli.console import (
     next_folder,
     out,
     print_summary,
-    progress_bar,
-    telling_where,
+    print_verdict,
+    shown_flight,
 )
 from skyloop.cli.logs import Verbs
 
@@ -39,7 +39,7 @@ Logic = Annotated[
     str,
     typer.Option(
         metavar="LOGIC",
-        help="What makes the lists of objects for python and qemu: reference, or amaranth: the logic itself, slow.",
+        help="What detects the objects for python and qemu: reference, or amaranth (the simulated logic, slow).",
     ),
 ]
 
@@ -59,8 +59,8 @@ def land(
     logic: Logic = "reference",
     clock_mhz: Annotated[float, typer.Option(help="The clock of the emulated board, in MHz.")] = 650.0,
     cycles_per_instruction: Annotated[float, typer.Option(help="Of the emulated board, on average.")] = 1.0,
-    slower: Annotated[float, typer.Option(help="How many times longer the board computes.")] = 1.0,
-    latency: Annotated[float, typer.Option(help="The seconds by which every answer of the board comes later.")] = 0.0,
+    slower: Annotated[float, typer.Option(help="A factor on the board's computing time.")] = 1.0,
+    latency: Annotated[float, typer.Option(help="An additional latency of every reply of the board, s.")] = 0.0,
     pace: Annotated[
         float | None,
         typer.Option(help="Simulated seconds per second; left out: real time for a real board or a window."),
@@ -72,7 +72,7 @@ def land(
     foxglove: Foxglove = None,
     json_: Json = False,
 ) -> None:
-    """Let a board land the vehicle: it sees the camera's video, and commands over a serial line of 57600 baud.
+    """Let a board land the vehicle: it gets the camera's video, and sends commands over a serial line of 57600 baud.
 
     Without a board of your own, python and qemu stand in for it.
 
@@ -87,17 +87,18 @@ def land(
         clock_mhz, cycles_per_instruction, slower, latency, rules=pilot.rules, control=pilot.control, logic=logic
     )
     folder = out_ or next_folder(loaded.name)
-    bar = progress_bar(f"flying {loaded.name}", loaded.duration, quiet=json_)
     links = links_from(link, foxglove=foxglove)
-    with telling_where(folder), bar as progress:
+    with shown_flight(loaded, folder, quiet=json_) as (progress, tell):
         summary = run_landing(
-            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links
-        )
+            loaded, folder, board, options, video=video, pace=pace, progress=progress, report=log.info, links=links,
+            tell=tell,
+        )  # fmt: skip
     if json_:
         print(json.dumps({**summary, "folder": str(folder)}, indent=2))
         return
     print_summary(summary, folder)
     _say_how_it_went(summary["landing"])
+    print_verdict(summary)
 
 
 def _say_how_it_went(landing: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from skyloop.links.link_gate import Link, LinkConfig, all_vehicles
 from skyloop.run import Progress, run_scenario
 from skyloop.sim.survey import survey_of
 from skyloop_client.errors import ScenarioError
+from skyloop_client.messages import Event
 from skyloop_landing.board.choice import BoardOptions, make_board
 from skyloop_landing.board.landing_link import LandingLink, LandingOptions
 from skyloop_landing.board.video_outputs import open_video
@@ -56,6 +57,7 @@ def run_landing(
     progress: Progress = lambda t: None,
     report: Callable[[str], None] = lambda text: None,
     links: Sequence[LinkConfig] = (),
+    tell: Callable[[str, Event], None] = lambda vehicle, event: None,
 ) -> dict[str, Any]:
     """Fly to the start and let the board land. `options` replace what the scenario's pilot says of rules and gains."""
     pilot = landing_pilot(scenario)
@@ -66,7 +68,7 @@ def run_landing(
     landing = BoardConfig(
         pace=1.0 if real else pace, board=board, board_options=options, landing=flown, video=video, report=report
     )
-    summary = run_scenario(scenario, folder, progress, [landing, *links])
+    summary = run_scenario(scenario, folder, progress, [landing, *links], tell=tell)
     return {**summary, "landing": _outcome(summary["links"]["landing"], pilot)}
 
 

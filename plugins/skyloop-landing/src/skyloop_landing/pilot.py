@@ -83,21 +83,21 @@ class LandingPilotConfig(PilotConfig):
     takeoff_altitude: quantities.Height = 2.0
     """m, the height above the point of take-off."""
     marker_near: tuple[quantities.Place, quantities.Place] = (6.0, 0.0)
-    """m, world: where the marker is supposed to be. Only the start is drawn around it; the landing does not use it."""
+    """m, the approximate position of the marker, world axes. Only the random start uses it; the landing does not."""
     start: LandingStart | None = None
-    """Where the landing begins. Left out, it is drawn as in the paper: 5 to 10 m high, beside the marker by up to a
+    """Where the landing begins. Left out, it is random as in the paper: 5 to 10 m high, beside the marker by up to a
     third of the height in x and half of it in y, with any heading."""
     start_seed: int | None = Field(None, ge=0, lt=1 << 63)
-    """The seed that draws the start. Left out, it is the scenario's."""
+    """The seed of the random start. Left out, it is the scenario's."""
     settle: quantities.Instant = 1.0
-    """s of hover at the start before the landing begins."""
+    """s, the time of hover at the start before the landing begins."""
     rules: Literal["touchdown", "published"] = "touchdown"
-    """How ring, square and rectangle are told apart. `published` is the paper's, which ends at 4 m."""
+    """How ring, square and rectangle are distinguished. `published` is the paper's, which ends at 4 m."""
     control: LandingControlConfig = LandingControlConfig()
     """Gains and limits, and which parts of the landing are as published."""
     monitor_hz: quantities.NonNegative = 0.0
-    """Images per second on the stream `landing/monitor`: what the camera sees at half its size, with the figures, the
-    marker and the command drawn on it. 0: none. A run folder keeps them whole, 0.7 MB each."""
+    """Images per second on the stream `landing/monitor`: the camera's image at half its size, with the figures, the
+    marker and the command drawn on it. 0: none. A run folder keeps every image, 0.7 MB each."""
     on_give_up: Literal["home", "hover"] = "home"
     """What it does when it does not find the marker: fly back to the point of take-off and land there, or stay."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from typing import Any, get_args
@@ -27,6 +27,7 @@ from skyloop.sensors.sensor import SensorConfig
 from skyloop.sim.assembly import load_airframe
 from skyloop.sim.scenario import Scenario, UserPilot, UserSensor, Vehicle
 from skyloop.vehicle.airframe import Airframe
+from skyloop.vehicle.airframe_figures import Figures, figures_of
 from skyloop.vehicle.pilots.pilots import PILOTS
 from skyloop.vehicle.pilots.sortie import PilotConfig
 from skyloop.vehicle.trajectories.trajectories import TrajectoryConfig
@@ -38,6 +39,7 @@ from skyloop_client.bundle import Bundle
 from skyloop_client.codec import RECORDS
 from skyloop_client.errors import UnknownNameError, nearest_name, unknown_name
 from skyloop_client.streams import StreamInfo
+from skyloop_client.user_code import is_plugin
 
 OWN = "own"
 """The name under which a user's sensor or pilot is shown."""
@@ -70,6 +72,8 @@ class Entry:
     presets: dict[str, dict[str, Any]] = field(default_factory=dict)
     parts: tuple[Entry, ...] = ()
     """Parts of its options that have their own options."""
+    figures: dict[str, Any] = field(default_factory=dict)
+    """What an airframe can do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,37 @@ def _with_preset(option: Option, usual: dict[str, object]) -> Option:
 def airframe(name: str) -> Entry:
     made = load_airframe(name)
     entry = section(Airframe, name, values=made)
-    notes = ("The defaults below are this airframe's numbers.", *(f"Source: {line}." for line in made.sources))
-    options = tuple(each for each in entry.options if each.name != "sources")
-    return replace(entry, topic="airframe", options=options, notes=notes, summary=_names("airframes")[name],
-                   example=f"airframe: {name}")  # fmt: skip
+    figures = figures_of(made)
+    notes = (
+        *_figure_lines(figures, made),
+        *([f"Estimated, because the file leaves them out: {', '.join(made.left_out)}."] if made.left_out else []),
+        *(f"{key}: {origin}." for key, origin in made.provenance.items() if key not in made.left_out),
+        *(f"Source: {line}." for line in made.sources),
+        "The defaults below are this airframe's numbers.",
+    )
+    options = tuple(each for each in entry.options if each.name not in ("sources", "provenance"))
+    summary = f"{made.mass:g} kg, {len(made.rotors)} rotors"
+    return replace(entry, topic="airframe", options=options, notes=notes, summary=summary,
+                   example=f"airframe: {name}", figures=plain(asdict(figures)))  # fmt: skip
+
+
+def _figure_lines(figures: Figures, made: Airframe) -> Iterator[str]:
+    """What it can do, at sea level with a full battery."""
+    yield f"Hover throttle {figures.hover_throttle:.0%}, thrust to weight {figures.thrust_to_weight:.2f}."
+    if figures.endurance_s is not None:
+        yield f"Hovers {figures.endurance_s / 60.0:.0f} min on {figures.hover_power_w:.0f} W, to 15 % of its charge."
+    if figures.top_speed_m_s is None:
+        yield "Top speed: no air resistance, so none."
+    else:
+        tilt, limits = figures.top_speed_tilt_deg, made.limits
+        by = "limits.tilt_deg" if tilt > limits.tilt_deg - 0.5 else "the thrust"
+        limited = f"; limits.speed keeps it at {limits.speed:g} m/s" if limits.speed < figures.top_speed_m_s else ""
+        frame = made.drag.model == "box" or sum(made.drag.parasitic) > 0.0
+        if not frame:
+            limited += f". Drag model {made.drag.model} leaves out the frame (drag.parasitic), so a real one is slower"
+        yield f"Top speed {figures.top_speed_m_s:.1f} m/s at {tilt:.0f}° of tilt, where {by} ends it{limited}."
+    left = ", ".join(f"rotor {k} {share:.0%}" for k, share in enumerate(figures.headroom))
+    yield f"Thrust that a hover leaves: {left}."
 
 
 def world(name: str) -> Entry:
@@ -254,6 +285,8 @@ def find(topic: str, name: str | None = None) -> Entry:
     if topic not in TOPICS:
         raise unknown_name("topic", topic, [*TOPICS, *SECTIONS])
     known = TOPICS[topic].names()
+    if topic == "airframe" and name is not None and (name.endswith((".yaml", ".yml")) or is_plugin(name)):
+        return airframe(name)
     if name not in known:
         raise unknown_name(topic, str(name), known)
     return TOPICS[topic].entry(str(name))
@@ -303,5 +336,6 @@ def as_data(entry: Entry) -> dict[str, object]:
             for each in entry.options
         ],
         "presets": {name: plain(values) for name, values in entry.presets.items()},
+        "figures": entry.figures,
         "parts": [as_data(part) for part in entry.parts],
     }  # fmt: skip

@@ -19,6 +19,8 @@ from skyloop.core.quantities import MOST
 from skyloop_client.schema import STAMP, field_notes, parse_note
 
 REQUIRED = "required"
+ESTIMATED = "estimated"
+"""Shown as the default of a number that follows from others."""
 ITS_DEFAULTS = "its defaults"
 SEE_BELOW = "see below"
 """Shown as the default of a key that has keys of its own."""
@@ -136,7 +138,9 @@ def plain(value: object) -> Any:
 
 
 def _default(field: FieldInfo) -> object:
-    return REQUIRED if field.is_required() else field.get_default(call_default_factory=True)
+    if field.is_required():
+        return REQUIRED
+    return ESTIMATED if field.default_factory_takes_validated_data else field.get_default(call_default_factory=True)
 
 
 # ---- types

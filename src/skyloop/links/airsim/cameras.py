@@ -12,7 +12,7 @@ import numpy as np
 
 from skyloop.core.frames import euler_from_quat, flu_from_frd, quat_from_euler, quat_multiply, rotate
 from skyloop.links.airsim.options import CAMERA_NUMBERS, IMAGE_TYPES, CameraOptions, Capture
-from skyloop.links.airsim.pixels import Exposure
+from skyloop.links.airsim.pixels import LIGHTING, SCENE, Exposure
 from skyloop.links.airsim.server_state import ServerState
 from skyloop.links.airsim.structures import Axes, Map, mount_of, number_of, quat_of_ned_euler
 from skyloop.links.airsim.vehicle import VehicleSide
@@ -113,39 +113,39 @@ class CameraSet:
         return known[name]
 
     def take(
-        self, wanted: list[tuple[AirSimCamera, int]], given: Callable[[list[View]], None], failed: Callable[[str], None]
+        self,
+        wanted: list[tuple[AirSimCamera, int]],
+        given: Callable[[list[View]], None],
+        failed: Callable[[str], None],
+        *,
+        surfaces: bool = False,
     ) -> None:
         """Pass the current views to `given`: at once, or later when flight continues while images are rendered.
 
-        `wanted` lists cameras with their image types, because each type has its own size."""
+        `wanted` lists cameras with their image types: each type has its own size, and needs colours or surfaces.
+        `surfaces`: they are needed whatever the type."""
+        requests = [(self._request(camera, kind, surfaces), _owner(camera)) for camera, kind in wanted]
+        began, editor = time.perf_counter(), self._server.editor
         if not self._server.paints_beside:
-            given(self.views(wanted))
+            views = editor.views(requests)
+            self._server.painting_s += time.perf_counter() - began
+            given(views)
             return
-        began = time.perf_counter()
 
         def painted(views: list[View]) -> None:
             self._server.count_painting(time.perf_counter() - began)
             given(views)
 
-        requests = [(self._request(camera, kind), _owner(camera)) for camera, kind in wanted]
-        self._server.editor.paint_beside(requests, Painting(painted, lambda error: failed(str(error))))
+        editor.paint_beside(requests, Painting(painted, lambda error: failed(str(error))))
 
-    def views(self, wanted: list[tuple[AirSimCamera, int]]) -> list[View]:
-        """The same views, rendered at once. Simulated time does not advance meanwhile."""
-        requests: dict[int | None, list[ViewRequest]] = defaultdict(list)
-        """By the vehicle that carries the camera, because a camera does not see its own vehicle."""
-        for camera, kind in wanted:
-            requests[_owner(camera)].append(self._request(camera, kind))
-        began = time.perf_counter()
-        painted = {owner: iter(self._server.editor.views(own, owner)) for owner, own in requests.items()}
-        self._server.painting_s += time.perf_counter() - began
-        return [next(painted[_owner(camera)]) for camera, _ in wanted]
-
-    def _request(self, camera: AirSimCamera, kind: int) -> ViewRequest:
-        capture = camera.captures[kind]
+    def _request(self, camera: AirSimCamera, kind: int, surfaces: bool) -> ViewRequest:
+        capture, colour = camera.captures[kind], kind in (SCENE, LIGHTING)
         fov = 2.0 * math.atan(0.5 * capture.width / capture.focal_px)
         size = (capture.width, capture.height)
-        return self._server.editor.request(size, fov, *camera.world_pose(), self._server.options.quality)
+        whole = self._server.editor.request(size, fov, *camera.world_pose(), self._server.options.quality)
+        # marks in the pictures of external cameras are hidden by surfaces, and blur follows their motion
+        covered = camera.vehicle is None or capture.look.blur > 0.0
+        return replace(whole, colour=colour, surface=surfaces or covered or not colour)
 
 
 def _owner(camera: AirSimCamera) -> int | None:

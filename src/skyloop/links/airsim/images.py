@@ -272,7 +272,10 @@ class DetectionMethods:
             reply.give([])
             return
         self._cameras.take(
-            [(camera, kind)], lambda views: reply.give_what(lambda: self._found(views[0], chosen)), reply.fail
+            [(camera, kind)],
+            lambda views: reply.give_what(lambda: self._found(views[0], chosen)),
+            reply.fail,
+            surfaces=True,
         )
 
     def _found(self, view: View, chosen: Filter) -> list[Map]:

@@ -115,7 +115,7 @@ def _barometer(reader: SettingsReader, own: Keys, at: str) -> Keys:
     return {
         "rate_hz": reader.number(own, "UpdateFrequency", 50.0, at),
         "latency": _given(reader, own, "UpdateLatency", at),
-        "preset": "ms5611",
+        "preset": "airsim",
         "factor_sd": _given(reader, own, "PressureFactorSigma", at),
         "factor_tau": _given(reader, own, "PressureFactorTau", at),
         "noise_sd": _given(reader, own, "UncorrelatedNoiseSigma", at),

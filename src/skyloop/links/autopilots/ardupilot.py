@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from skyloop.links.autopilots.ardupilot_wire import RANGEFINDERS, Servos, line_from, servos_from
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
+from skyloop.links.autopilots.odometry import OdometryFeed, OdometryOptions, odometry_feed
+from skyloop.links.autopilots.vision_line import VisionLine
 from skyloop.links.link_gate import LinkGate, Summary
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import Address, Datagrams
@@ -20,16 +20,21 @@ from skyloop_client.errors import LinkError
 from skyloop_client.messages import EventKind
 from skyloop_client.streams import Rate
 
-PORT, PORTS_APART = 9002, 10
+PORT, VISION_PORT, PORTS_APART = 9002, 5762, 10
+VISION = {
+    "VISO_TYPE": 1, "GPS1_TYPE": 0, "EK3_SRC1_POSXY": 6, "EK3_SRC1_VELXY": 6, "EK3_SRC1_POSZ": 6, "EK3_SRC1_VELZ": 6,
+    "EK3_SRC1_YAW": 6,
+}  # fmt: skip
+"""Parameters with which it flies on ODOMETRY: position, velocity and heading from there, and no GNSS."""
 AIRSIM_MODEL_BYTES = 22
 """The packet of eleven servos that ArduPilot sends to AirSim."""
+ODOMETRY_HZ = 50.0
+"""Most ODOMETRY messages per simulated s."""
 STALE = 16
 """Packets by which one may arrive late. A larger step back means that the counter has restarted."""
 
 
-class ArdupilotOptions(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class ArdupilotOptions(OdometryOptions):
     rate_hz: float = 1000.0
     """Lines per simulated second."""
     no_lockstep: bool = False
@@ -53,7 +58,12 @@ class Ardupilot(VehicleLink):
     """A link behind the link gate for one vehicle and one ArduPilot."""
 
     def __init__(
-        self, line: Datagrams, vehicle: str, options: ArdupilotOptions | None = None, target: Target | None = None
+        self,
+        line: Datagrams,
+        vehicle: str,
+        options: ArdupilotOptions | None = None,
+        target: Target | None = None,
+        vision: VisionLine | None = None,
     ) -> None:
         super().__init__(vehicle, line, target)
         self.line = line
@@ -67,6 +77,8 @@ class Ardupilot(VehicleLink):
         self._heard = time.perf_counter()
         self._lines = self._resent = self._bad = self._restarts = 0
         self._rate_hz = 0
+        self._vision = vision
+        self._odometry: OdometryFeed | None = None
         self._watch = ProcessWatch(target, "ArduPilot")
 
     def attach(self, port: SimulationPort, folder: Path | None, link_gate: LinkGate) -> None:
@@ -74,6 +86,8 @@ class Ardupilot(VehicleLink):
         self._handover = MotorHandover(port.vehicle(self.vehicle), "ardupilot")
         own = [info for info in port.bus.infos.values() if info.vehicle == self.vehicle]
         self._ranges = [info.name for info in own if info.message == "RangeSample"][:RANGEFINDERS]
+        if self.options.odometry is not None:
+            self._odometry = odometry_feed(port, self.vehicle, self.options.odometry, ODOMETRY_HZ, "ardupilot")
         self._heard = time.perf_counter()
         if self.target is not None:
             self.target.start("", folder)
@@ -110,6 +124,11 @@ class Ardupilot(VehicleLink):
             )
         if self._address is not None and not self._lost and silent > self.options.hang_s:
             self._lose(EventKind.HUNG, f"no packet for {silent:.0f} s")
+
+    def close(self) -> None:
+        super().close()
+        if self._vision is not None:
+            self._vision.close()
 
     # ---- incoming
 
@@ -173,7 +192,9 @@ class Ardupilot(VehicleLink):
             return
         if self._ticks.set_back:
             self._handover.tell(EventKind.RESET, "time was set back; ArduPilot takes that for a reset of the physics")
-        ranges = [sample.distance for name in self._ranges if (sample := self._port.bus.latest(name)) is not None]
+        if self._vision is not None and self._odometry is not None:
+            self._vision.send(self._address[0], t_ns, self._odometry, set_back=self._ticks.set_back)
+        ranges = [self._port.bus.latest(name) for name in self._ranges]
         self._last_line = line_from(
             t_ns, self._handover.port.truth, self._handover.specific_force(), self._handover.port.battery, ranges,
             no_lockstep=self.options.no_lockstep,
@@ -184,12 +205,12 @@ class Ardupilot(VehicleLink):
 
     def summary(self) -> Summary:
         return {
-            "vehicle": self.vehicle,
+            **self._told(),
             "lockstep": not self.options.no_lockstep,
             "lines": self._lines,
             "asked_again": self._resent,
             "restarts": self._restarts,
             "bad_packets": self._bad,
             "its_rate_hz": self._rate_hz,
-            "news": self._handover.news,
+            **({} if self._odometry is None else {"odometry": self._odometry.summary()}),
         }

@@ -205,10 +205,9 @@ class Betaflight(VehicleLink):
 
     def summary(self) -> Summary:
         return {
-            "vehicle": self.vehicle,
+            **self._told(),
             "states": self._sent,
             "motor_packets": self._motors,
             "bad_packets": self._bad,
             "restarts": self._restarts,
-            "news": self._handover.news,
         }

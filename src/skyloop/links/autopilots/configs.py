@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from skyloop.links.autopilots import ardupilot, betaflight, px4
+from skyloop.links.autopilots.ardupilot_wire import rangefinder_parameters
 from skyloop.links.autopilots.launching import (
     ardupilot_process,
     betaflight_process,
@@ -17,7 +18,9 @@ from skyloop.links.autopilots.launching import (
     px4_process,
 )
 from skyloop.links.autopilots.motor_handover import VehicleLink
+from skyloop.links.autopilots.odometry import OdometryOptions
 from skyloop.links.autopilots.rc_pilot import Leg, RcPilot
+from skyloop.links.autopilots.vision_line import VisionLine
 from skyloop.links.inbox import Inbox
 from skyloop.links.link_gate import Factor, Link, LinkConfig, home_of
 from skyloop.links.sockets import BAUD, Datagrams, OnePeer, SerialLine
@@ -79,8 +82,8 @@ class AutopilotConfig(LinkConfig):
         """Without our pilot and failsafes, with the sensors and rates that the autopilot needs."""
         sensors = dict(vehicle.sensors)
         wanted = {name: SENSORS[name] for name in self.added}
-        if vehicle.px4.odometry is not None:
-            # it flies on ODOMETRY; PX4 would prefer an added GNSS, also indoors
+        if self.flies_on(vehicle) is not None:
+            # also indoors PX4 would prefer an added GNSS
             wanted.pop("gnss", None)
         if self.imu_hz is not None:
             kinds = {config.kind for config in sensors.values()}
@@ -92,6 +95,10 @@ class AutopilotConfig(LinkConfig):
                     sensors[name] = config.model_copy(update={"rate_hz": self.imu_hz})
         failsafes = vehicle.failsafes.model_copy(update={"battery_action": "none", "estimate_timeout": FOREVER_S})
         return vehicle.model_copy(update={"pilot": None, "sensors": sensors, "failsafes": failsafes})
+
+    def flies_on(self, vehicle: Vehicle) -> str | None:
+        """The estimates that it gets in place of GNSS."""
+        return self.source(vehicle) if isinstance(self, OdometryOptions) else None
 
     def open(self, scenario: Scenario, inbox: Inbox) -> Sequence[Link]:
         links: list[VehicleLink] = []
@@ -137,23 +144,19 @@ class Px4Config(AutopilotConfig, px4.Px4Options):
 
     def link(self, scenario: Scenario, vehicle: Vehicle, number: int, inbox: Inbox) -> tuple[VehicleLink, str]:
         path, arguments = self.words()
-        process = None if path is None else px4_process(path, arguments, number)
+        process = None if path is None else px4_process(path, arguments, number, self.parameters(vehicle))
         line = OnePeer(inbox, self.host, self._port(px4.PORT, 1, number), "PX4")
-        return px4.Px4(line, vehicle.name, home_of(scenario), self.for_vehicle(vehicle), process), (
-            f"{self.host}:{line.port}"
-        )
+        options = self.model_copy(update={"odometry": self.flies_on(vehicle)})
+        return px4.Px4(line, vehicle.name, home_of(scenario), options, process), f"{self.host}:{line.port}"
 
-    def for_vehicle(self, vehicle: Vehicle) -> px4.Px4Options:
-        """With the ODOMETRY that the scenario asks for, unless the options name another one."""
-        choice = vehicle.px4
-        if self.odometry is not None or choice.odometry is None:
-            return self
-        return self.model_copy(
-            update={
-                "odometry": choice.odometry, "odometry_frame": choice.odometry_frame,
-                "odometry_rate_hz": choice.odometry_rate_hz,
-            }
-        )  # fmt: skip
+    def parameters(self, vehicle: Vehicle) -> dict[str, float]:
+        """PX4's, for what it flies on. PX4 takes each message for as late as they say, whatever its stamp."""
+        source = self.flies_on(vehicle)
+        if source is not None:
+            return {**px4.VISION, "EKF2_EV_DELAY": 1e3 * self.delay(vehicle, source)}
+        latencies = [sensor.latency for sensor in vehicle.sensors.values() if sensor.kind == "gnss"]
+        # the second is its name since PX4 1.18
+        return dict.fromkeys(("EKF2_GPS_DELAY", "SENS_GPS0_DELAY"), 1e3 * latencies[0]) if latencies else {}
 
 
 class Px4SerialConfig(Px4Config):
@@ -168,7 +171,7 @@ class Px4SerialConfig(Px4Config):
         if len(shlex.split(self.program)) != 1:
             raise LinkError(f"px4-serial:{self.program}: name one serial device, as in px4-serial:/dev/ttyACM0")
         line = SerialLine(inbox, self.program, self.baud)
-        options = self.for_vehicle(vehicle).model_copy(update={"lockstep": "none"})
+        options = self.model_copy(update={"lockstep": "none", "odometry": self.flies_on(vehicle)})
         return px4.Px4(line, vehicle.name, home_of(scenario), options), line.port
 
 
@@ -180,12 +183,24 @@ class ArdupilotConfig(AutopilotConfig, ardupilot.ArdupilotOptions):
 
     def link(self, scenario: Scenario, vehicle: Vehicle, number: int, inbox: Inbox) -> tuple[VehicleLink, str]:
         path, arguments = self.words()
-        process = None
+        home, process = home_of(scenario), None
         if path is not None:
-            process = ardupilot_process(path, arguments, number, home_of(scenario), 90.0 - vehicle.yaw_deg)
+            start = home, 90.0 - vehicle.yaw_deg
+            process = ardupilot_process(path, arguments, number, start, self.parameters(vehicle))
         port = self._port(ardupilot.PORT, ardupilot.PORTS_APART, number)
         line = Datagrams(inbox, self.host, port, "ArduPilot")
-        return ardupilot.Ardupilot(line, vehicle.name, self, process), f"{self.host}:{line.port}"
+        options = self.model_copy(update={"odometry": self.flies_on(vehicle)})
+        vision = VisionLine(home, ardupilot.VISION_PORT + ardupilot.PORTS_APART * number)
+        return ardupilot.Ardupilot(line, vehicle.name, options, process, vision), f"{self.host}:{line.port}"
+
+    def parameters(self, vehicle: Vehicle) -> dict[str, float]:
+        """ArduPilot's, for the rangefinders and for what it flies on."""
+        mounts = [sensor.mount.mount() for sensor in vehicle.sensors.values() if sensor.kind == "rangefinder"]
+        found = rangefinder_parameters(mounts)
+        source = self.flies_on(vehicle)
+        if source is not None:
+            found |= {**ardupilot.VISION, "VISO_DELAY_MS": round(1e3 * self.delay(vehicle, source))}
+        return found
 
 
 class BetaflightConfig(AutopilotConfig, betaflight.BetaflightOptions):

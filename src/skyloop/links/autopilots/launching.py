@@ -23,6 +23,8 @@ from skyloop_client.errors import LinkError, SetupError
 
 END_S = 2.0
 """Wall s that a process gets to end after the signal."""
+ASK_S = 5.0
+"""Wall s that PX4 gets to carry out a command."""
 MSP_PORT = 5761
 WAKE_S = 60.0
 """Wall s that Betaflight may take to answer."""
@@ -104,36 +106,62 @@ def program_at(path: Path, what: str) -> Path:
     return resolved
 
 
-def px4_process(path: Path, arguments: Sequence[str], instance: int) -> AutopilotProcess:
+class Px4Process(AutopilotProcess):
+    """PX4's SITL, started for a simulator that connects over TCP."""
+
+    def __init__(
+        self, program: Path, arguments: Sequence[str], instance: int, parameters: Mapping[str, float] | None = None
+    ) -> None:
+        etc = program.parent.parent / "etc"
+        folders = [str(etc)] if etc.is_dir() and not arguments else []
+        own = {"PX4_SIM_MODEL": "none_iris", **{f"PX4_PARAM_{key}": f"{v:g}" for key, v in (parameters or {}).items()}}
+        super().__init__(
+            [str(program), "-d", "-i", str(instance), *folders, *arguments],
+            name=f"px4-{instance}",
+            # what the user has set counts
+            environment={key: value for key, value in own.items() if key not in os.environ},
+            signals=(signal.SIGINT,),
+        )
+        self._program, self._instance = program, instance
+
+    def ask(self, module: str, *words: str) -> str:
+        """Run a command in PX4, as its shell would. Returns why that failed."""
+        command = [str(self._program.with_name(f"px4-{module}")), "--instance", str(self._instance), *words]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        return (done.stdout + done.stderr).strip()[-200:] if done.returncode else ""
+
+
+def px4_process(
+    path: Path, arguments: Sequence[str], instance: int, parameters: Mapping[str, float] | None = None
+) -> Px4Process:
     """From the program `bin/px4`, or from the build folder that contains it."""
     path = path.expanduser()
     program = program_at(path / "bin" / "px4" if path.is_dir() else path, "PX4")
-    etc = program.parent.parent / "etc"
-    folders = [str(etc)] if etc.is_dir() and not arguments else []
-    return AutopilotProcess(
-        [str(program), "-d", "-i", str(instance), *folders, *arguments],
-        name=f"px4-{instance}",
-        # starts PX4 alone, for a simulator that connects over TCP
-        environment={"PX4_SIM_MODEL": os.environ.get("PX4_SIM_MODEL", "none_iris")},
-        signals=(signal.SIGINT,),
-    )
+    return Px4Process(program, arguments, instance, parameters)
 
 
 def ardupilot_process(
-    path: Path, arguments: Sequence[str], instance: int, home: GeoPoint, heading_deg: float
+    path: Path, arguments: Sequence[str], instance: int, start: tuple[GeoPoint, float], parameters: Mapping[str, float]
 ) -> AutopilotProcess:
-    """An X frame at home. If the program is in ArduPilot's source tree, that tree's default parameters come first."""
+    """An X frame. `start`: where, and its heading in degrees.
+
+    If the program is in ArduPilot's source tree, that tree's default parameters come first."""
     program = program_at(path, "ArduPilot")
     stock = program.parent.parent.parent.parent / "Tools" / "autotest" / "default_params" / "copter.parm"
     defaults = ",".join([*([str(stock)] if stock.is_file() else []), "skyloop.parm"])
-    start = f"{home.latitude_deg:.7f},{home.longitude_deg:.7f},{home.altitude:.2f},{heading_deg % 360.0:.1f}"
+    home, heading_deg = start
+    place = f"{home.latitude_deg:.7f},{home.longitude_deg:.7f},{home.altitude:.2f},{heading_deg % 360.0:.1f}"
+    lines = {"FRAME_CLASS": 1, "FRAME_TYPE": 1, **parameters}
     return AutopilotProcess(
-        [str(program), "--model", "JSON:127.0.0.1", f"-I{instance}", "--home", start, "--defaults", defaults,
+        [str(program), "--model", "JSON:127.0.0.1", f"-I{instance}", "--home", place, "--defaults", defaults,
          *arguments],
         name=f"ardupilot-{instance}",
         # while it waits for a simulator it ignores SIGTERM
         signals=(signal.SIGKILL,),
-        files={"skyloop.parm": "FRAME_CLASS 1\nFRAME_TYPE 1\n"},
+        files={"skyloop.parm": "".join(f"{name} {value:g}\n" for name, value in lines.items())},
     )  # fmt: skip
 
 

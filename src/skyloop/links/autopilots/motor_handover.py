@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skyloop.core.frames import quat_ned_frd_from_enu_flu, rotate_inverse
-from skyloop.links.link_gate import Link
+from skyloop.core.frames import quat_ned_frd_from_enu_flu, rotate, rotate_inverse
+from skyloop.links.link_gate import Link, Summary
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import SocketLine
 from skyloop.sim.simulation_port import SimulationPort
 from skyloop.sim.vehicle_port import VehiclePort
 from skyloop_client.errors import LinkError
 from skyloop_client.messages import Arm, Array, Disarm, EventKind, Motors
-from skyloop_client.streams import NS_PER_S, Rate
+from skyloop_client.streams import NS_PER_S, Mount, Rate
 
 QUADRANTS = ((1, -1, 1), (-1, 1, 1), (1, 1, -1), (-1, -1, -1))
 """Forward, left, spin (1: anticlockwise) of QUAD X motors 1 to 4: front right, rear left, front left, rear right."""
@@ -49,6 +49,19 @@ def ned_quat(quat: Array) -> list[float]:
     return turned if turned[0] >= 0.0 else [-value for value in turned]
 
 
+ORIENTATIONS = {
+    25: (0.0, 0.0, -1.0), 24: (0.0, 0.0, 1.0), 0: (1.0, 0.0, 0.0), 2: (0.0, -1.0, 0.0), 4: (-1.0, 0.0, 0.0),
+    6: (0.0, 1.0, 0.0),
+}  # fmt: skip
+"""MAV_SENSOR_ORIENTATION by the direction of the beam, body axes forward, left, up."""
+
+
+def orientation_of(mount: Mount) -> int:
+    """The nearest MAV_SENSOR_ORIENTATION of a sensor that looks along its +x axis."""
+    beam = rotate(mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))
+    return max(ORIENTATIONS, key=lambda way: float(beam @ np.array(ORIENTATIONS[way])))
+
+
 class MotorHandover:
     """Turns an autopilot's outputs into commands. The autopilot commands under its own name."""
 
@@ -60,6 +73,9 @@ class MotorHandover:
         if geometry.n_rotors > outputs:
             raise LinkError(f"{port.name} has {geometry.n_rotors} rotors, this autopilot drives {outputs}")
         self._order = motor_order(geometry.rotor_positions, geometry.rotor_spins, port.name)
+        self.gone = ""
+        """Why nobody commands it any more: the flight is no success."""
+        self._has_ended = False
         self._by = by
         self._armed = False
         port.announce_link()
@@ -80,6 +96,7 @@ class MotorHandover:
 
         After a crash the vehicle arms again only once the autopilot has disarmed. If arming is refused, it is tried
         again."""
+        self.gone = self.gone if self._has_ended else ""
         self.port.reserve(self._by)
         if armed != self._armed:
             self.port.send(Arm() if armed else Disarm(), by=self._by)
@@ -97,6 +114,7 @@ class MotorHandover:
     def let_go(self, kind: EventKind, why: str) -> None:
         """The autopilot is gone: the vehicle hovers and then lands, unless the autopilot comes back."""
         self.tell(kind, why)
+        self.gone, self._has_ended = why, self._has_ended or kind == EventKind.ENDED
         self._armed = False
         self.port.reserve("")
         self.port.release(self._by)
@@ -104,6 +122,8 @@ class MotorHandover:
 
 class VehicleLink(Link):
     """A link of one vehicle to one autopilot. It is gone with the flight."""
+
+    _handover: MotorHandover
 
     def __init__(self, vehicle: str, line: SocketLine, target: Target | None) -> None:
         self.vehicle = vehicle
@@ -113,6 +133,11 @@ class VehicleLink(Link):
 
     def finish(self, why: str) -> None:
         self.close()
+
+    def _told(self) -> Summary:
+        """What the summaries of all autopilots have."""
+        gone = {"gone": self._handover.gone} if self._handover.gone else {}
+        return {"vehicle": self.vehicle, **gone, "news": self._handover.news}
 
     def close(self) -> None:
         self._line.close()

@@ -7,26 +7,29 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Annotated, Any, TextIO
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from skyloop.core.frames import GeoPoint, LocalFrame
+from skyloop.links.autopilots.launching import Px4Process
 from skyloop.links.autopilots.motor_handover import MotorHandover, ProcessWatch, Ticks, VehicleLink
-from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, LocalAxes, OdometryFeed, Wanted, Wire
+from skyloop.links.autopilots.odometry import OdometryFeed, OdometryOptions, odometry_feed
+from skyloop.links.autopilots.px4_wire import HIL_STATE_QUATERNION, Actuators, Origin, Wanted, Wire
 from skyloop.links.link_gate import LinkGate, Summary
 from skyloop.links.loop.targets import Target
 from skyloop.links.sockets import OnePeer, SerialLine
 from skyloop.sim.simulation_port import SimulationPort
-from skyloop_client.errors import LinkError, nearest_name
+from skyloop_client.errors import LinkError
 from skyloop_client.messages import EventKind, Message
 from skyloop_client.streams import NS_PER_S, Mount, Rate, StreamInfo
 
 PORT = 4560
 RATE = Rate(250)
+VISION = {"EKF2_EV_CTRL": 15, "EKF2_HGT_REF": 3, "EKF2_GPS_CTRL": 0, "EKF2_MAG_TYPE": 5}
+"""Parameters with which it flies on ODOMETRY: position, height, velocity and yaw from there; no GNSS, no compass."""
 LOCKSTEPS = ("strict", "bounded", "none")
 ODOMETRY_FRAMES = ("frd", "ned")
 NS_PER_US = 1000
@@ -35,13 +38,15 @@ HEARTBEAT_EVERY = 250
 """Steps between heartbeats. Boards start to send on USB when they receive one."""
 BEHIND_S = 0.5
 """Wall s after which an answer with the stamp of an earlier step counts for this step if it is the only one."""
-RECENT = 64
-"""Number of recent stamps that a late answer may carry."""
+PROBE_S = 1.0
+"""Wall s between two HIL_SENSOR for a PX4 that hangs. If it was stopped, it answers all that waits for it when it goes
+on, and would fly on sensor data as old as its stop was long if it got them at 250 Hz."""
+ORIGIN_US = 3_000_000
+"""Simulated time from the first ODOMETRY to the first try to set the origin, because its EKF must have begun, and
+between two tries."""
 
 
-class Px4Options(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Px4Options(OdometryOptions):
     lockstep: str = "strict"
     """strict: wait for each answer; bounded: wait at most `miss_s` and log each miss; none: never wait."""
     miss_s: float = 0.01
@@ -50,12 +55,10 @@ class Px4Options(BaseModel):
     """Wall s without an answer after which PX4 counts as lost."""
     wait_s: float | None = 60.0
     """Wall s to wait for PX4 to connect. None: time does not wait."""
-    odometry: str | None = None
-    """An estimator or a stream of estimates that is sent as ODOMETRY."""
-    odometry_frame: str = "frd"
-    """frd: poses from where the vehicle starts, with its heading there; ned: from the world's origin."""
-    odometry_rate_hz: float = 50.0
-    """Most ODOMETRY messages per simulated s."""
+    odometry_frame: str = "ned"
+    """ned: poses from the world's origin, with north; frd: from where the vehicle starts, with its heading there."""
+    odometry_rate_hz: Annotated[float, Field(ge=1, le=250)] = 50.0
+    """Most ODOMETRY messages per simulated s. PX4's EKF drops what comes faster than about 90 Hz."""
 
     def model_post_init(self, context: object) -> None:
         if self.lockstep not in LOCKSTEPS:
@@ -110,7 +113,6 @@ class Px4(VehicleLink):
         self._ever = False
         self._locked = False
         self._awaited_us: int | None = None
-        self._sent_us: deque[int] = deque(maxlen=RECENT)
         self._first_us = -1
         """Stamp of the first HIL_SENSOR of this connection."""
         self._behind_us = 0
@@ -125,6 +127,8 @@ class Px4(VehicleLink):
         self._steps = self._answers = self._missed = 0
         self._spoke = False
         self._answered_since_sent = True
+        self._has_origin = False
+        self._origin_due_us = 0
         self._watch = ProcessWatch(target, "PX4")
         self._log: TextIO | None = None
 
@@ -133,7 +137,12 @@ class Px4(VehicleLink):
         self._handover = MotorHandover(port.vehicle(self.vehicle), "px4")
         self._began = time.perf_counter()
         self._feeds = self._make_feeds(port.bus.infos)
-        self._odometry = self._make_odometry(port) if self.options.odometry is not None else None
+        self._odometry: OdometryFeed | None = None
+        options = self.options
+        if options.odometry is not None:
+            self._odometry = odometry_feed(
+                port, self.vehicle, options.odometry, options.odometry_rate_hz, options.odometry_frame
+            )
         for feeds in self._feeds.values():
             for feed in feeds:
                 port.bus.on(feed.info.name, feed.put)
@@ -155,21 +164,6 @@ class Px4(VehicleLink):
             hz = 0.0 if rate is None else rate.hz
             raise LinkError(f"PX4 needs the first IMU of {self.vehicle} at 250 Hz or a multiple; it runs at {hz:g} Hz")
         return feeds
-
-    def _make_odometry(self, port: SimulationPort) -> OdometryFeed:
-        wanted, infos = str(self.options.odometry), port.bus.infos
-        # the EKF that `state: ekf` alone asks for has a stream of another name
-        names = [f"{self.vehicle}/{wanted}", *([f"{self.vehicle}/estimate"] if wanted == "ekf" else []), wanted]
-        stream = next((name for name in names if name in infos and infos[name].message == "Estimate"), None)
-        if stream is None:
-            known = [name for name, info in infos.items() if info.message == "Estimate"]
-            hint = nearest_name(wanted, known) if known else "add one under estimators"
-            raise LinkError(f"ODOMETRY is made from a stream of Estimate; '{wanted}' is none; {hint}")
-        start = port.vehicle(self.vehicle).truth
-        axes = LocalAxes.at(self.options.odometry_frame, start.position, start.quat_wxyz)
-        feed = OdometryFeed(axes, Rate.from_hz(self.options.odometry_rate_hz))
-        port.bus.on(stream, feed.put)
-        return feed
 
     # ---- called by the link gate
 
@@ -203,7 +197,10 @@ class Px4(VehicleLink):
             self._lose(EventKind.ENDED, how)
         wait_s = self.options.wait_s
         if wait_s is not None and not self._ever and time.perf_counter() - self._began > wait_s:
-            raise LinkError(f"no PX4 came to {self._line_name} within {wait_s:g} s; start one, or wait longer")
+            raise LinkError(
+                f"no PX4 came to {self._line_name} within {wait_s:g} s; start one, or wait longer with the option "
+                f"wait_s={2.0 * wait_s:g}"
+            )
         if self._awaited_us is not None and time.perf_counter() - self._sent > self.options.hang_s:
             self._lose(EventKind.HUNG, f"no answer to HIL_SENSOR {self._awaited_us} us for {self.options.hang_s:g} s")
 
@@ -228,11 +225,10 @@ class Px4(VehicleLink):
         self.line.taken += 1
         if kind == "came":
             self._connected = self._ever = True
-            self._locked = self._spoke = self._silent = self._in_time = self._seems_behind = False
-            self._first_us, self._behind_us = -1, 0
+            self._locked = self._spoke = self._silent = self._in_time = self._seems_behind = self._has_origin = False
+            self._first_us, self._behind_us, self._origin_due_us = -1, 0, 0
             self._awaited_us = None
             self._wire = Wire()
-            self._sent_us.clear()
             self._states_every_us = -1
             self._handover.tell(EventKind.CONNECTED, f"PX4 from {what}")
         elif kind == "gone":
@@ -241,6 +237,8 @@ class Px4(VehicleLink):
             for item in self._wire.read(what):
                 if isinstance(item, Wanted):
                     self._ask_for(item)
+                elif isinstance(item, Origin):
+                    self._has_origin = True
                 else:
                     self._act(item)
 
@@ -267,14 +265,14 @@ class Px4(VehicleLink):
 
     def _release(self, t_us: int) -> None:
         """The answer to an earlier step does not count, unless PX4's clock lags and no other answer comes."""
-        if t_us in self._sent_us and t_us != self._awaited_us:
+        if self._awaited_us is not None and self._first_us <= t_us < self._awaited_us:
             self._seems_behind = not self._in_time and t_us + self._first_us == self._awaited_us
             return
         self._in_time |= t_us == self._awaited_us
         self._awaited_us = None
 
     def _lose(self, kind: EventKind, why: str) -> None:
-        # a hung PX4 still gets HIL_SENSOR, as during boot: otherwise it could not come back
+        # a hung PX4 still gets a HIL_SENSOR now and then: otherwise one that waits for it could not come back
         self._silent = self._connected and kind == EventKind.HUNG
         self._connected, self._locked = self._silent, False
         self._awaited_us = None
@@ -299,6 +297,8 @@ class Px4(VehicleLink):
         if reset:
             # PX4's clock must not go back: shift its stamps and mark the jump
             self._offset_us = self._last_us + NS_PER_S // NS_PER_US // round(RATE.hz) - t_ns // NS_PER_US
+        if self._silent and time.perf_counter() - self._sent < min(PROBE_S, self.options.hang_s):
+            return
         t_us = self._last_us = t_ns // NS_PER_US + self._offset_us
         # PX4 computes motors from gyroscope samples, so a step without a sample has no answer
         answered = self._feeds["ImuSample"][0].fresh
@@ -310,7 +310,6 @@ class Px4(VehicleLink):
         self._answered_since_sent = self._seems_behind = False
         if self._first_us < 0:
             self._first_us = t_us
-        self._sent_us.append(t_us)
         self._sent = time.perf_counter()
         if self._is_serial and self._steps % HEARTBEAT_EVERY == 1:
             data += self._wire.heartbeat()
@@ -344,18 +343,36 @@ class Px4(VehicleLink):
         for number, feed in enumerate(self._feeds.get("OpticalFlowSample", [])):
             if (flow := feed.take()) is not None and flow.integration_time_us:
                 data += wire.flow(t_us, flow, number)
-        if (odometry := self._odometry) is not None and (estimate := odometry.take(set_back=reset)) is not None:
+        odometry = self._odometry
+        if odometry is not None and (estimate := odometry.take(self._port.now_ns, set_back=reset)) is not None:
             stamp_us = estimate.t_ns // NS_PER_US + self._offset_us
             data += wire.odometry(stamp_us, estimate, odometry.axes, odometry.resets)
+            if not self._has_origin and t_us >= self._origin_due_us:
+                data += self._origin(t_us) if self._origin_due_us else b""
+                self._origin_due_us = t_us + ORIGIN_US
         if self._states_every_us > 0 and t_us >= self._states_due_us:
             self._states_due_us = max(self._states_due_us + self._states_every_us, t_us)
             data += wire.state(t_us, self._handover.port.truth, self._frame)
         return data
 
+    def _origin(self, t_us: int) -> bytes:
+        """Where the poses begin on Earth. Without that PX4 has no global position and refuses Hold, Mission and Return.
+
+        On a serial line it is a message; SITL's simulator connection does not take that one."""
+        home = self._frame.home
+        if self._is_serial:
+            return self._wire.origin(t_us, home)
+        if self._locked and isinstance(self.target, Px4Process):
+            self._has_origin = True
+            place = (f"{home.latitude_deg:.7f}", f"{home.longitude_deg:.7f}", f"{home.altitude:.3f}")
+            if why := self.target.ask("commander", "set_ekf_origin", *place):
+                self._handover.tell(EventKind.REFUSED, f"PX4 did not take the origin of ODOMETRY: {why}")
+        return b""
+
     def summary(self) -> Summary:
         worst = sorted(self._latencies)
         return {
-            "vehicle": self.vehicle,
+            **self._told(),
             "lockstep": self.options.lockstep,
             "sensor_messages": self._steps,
             "answers": self._answers,
@@ -363,5 +380,5 @@ class Px4(VehicleLink):
             "latency_median_s": statistics.median(worst) if worst else None,
             "latency_worst_s": worst[-1] if worst else None,
             "bad_messages": self._wire.bad,
-            "news": self._handover.news,
+            **({} if self._odometry is None else {"odometry": self._odometry.summary()}),
         }

@@ -12,17 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skyloop.core.frames import (
-    LocalFrame,
-    frd_from_flu,
-    matrix_from_quat,
-    ned_from_enu,
-    quat_from_matrix,
-    rotate,
-    rotate_inverse,
-    yaw_from_quat,
-)
-from skyloop.links.autopilots.motor_handover import ned_quat
+from skyloop.core.frames import GeoPoint, LocalFrame, frd_from_flu, ned_from_enu, rotate, rotate_inverse
+from skyloop.links.autopilots.motor_handover import ned_quat, orientation_of
+from skyloop.links.autopilots.odometry import LocalAxes, odometry_fields
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import (
     Array,
@@ -31,148 +23,23 @@ from skyloop_client.messages import (
     GnssFix,
     ImuSample,
     MagnetometerSample,
-    Message,
     OpticalFlowSample,
     RangeSample,
     VehicleState,
 )
-from skyloop_client.streams import NS_PER_S, Mount, Rate
+from skyloop_client.streams import Mount
 
 if TYPE_CHECKING:
     from pymavlink.dialects.v20.common import MAVLink_message
 
-LOCAL_NED, BODY_FRD, LOCAL_FRD = 1, 12, 20
-"""MAV_FRAME_..."""
+SIMULATOR_ID = (142, 42)
+"""System and component."""
+FIRST_SYSTEM = 1
+"""The system id of a board, unless its user gave it another one."""
 VISUAL_INERTIAL = 3
 """MAV_ESTIMATOR_TYPE_VIO."""
 GOOD = 100
 """Quality in percent. An estimate is valid or not; one that is not valid is not sent."""
-FLU_FRD = np.diag([1.0, -1.0, -1.0])
-"""frd_from_flu and flu_from_frd."""
-_STEEPEST = 0.05
-"""Least cosine of the pitch. Roll and yaw cannot be distinguished when the nose points up or down."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LocalAxes:
-    """The axes and the origin of the poses of ODOMETRY: forward, right and down. Its velocity is in the body's axes."""
-
-    frame_id: int
-    origin: Array
-    """(3,) m, world."""
-    from_world: Array
-    """(3, 3) local_from_world."""
-
-    @staticmethod
-    def at(frame: str, position: Array, quat_wxyz: Array) -> LocalAxes:
-        """ned: north, east and down from the world's origin. frd: from where the vehicle starts, with its heading."""
-        if frame == "ned":
-            return LocalAxes(LOCAL_NED, np.zeros(3), _local_from_world(0.5 * math.pi))
-        return LocalAxes(LOCAL_FRD, position.copy(), _local_from_world(float(yaw_from_quat(quat_wxyz))))
-
-
-def _local_from_world(yaw: float) -> Array:
-    """Forward, right and down for a heading counter-clockwise from east."""
-    c, s = math.cos(yaw), math.sin(yaw)
-    return np.array([[c, s, 0.0], [s, -c, 0.0], [0.0, 0.0, -1.0]])
-
-
-def odometry_fields(estimate: Estimate, axes: LocalAxes) -> tuple[object, ...]:
-    """From `frame_id` to `velocity_covariance`, in MAVLink's order."""
-    world_from_body = matrix_from_quat(estimate.quat_wxyz)
-    local_from_frd = axes.from_world @ world_from_body @ FLU_FRD
-    quat = quat_from_matrix(local_from_frd)
-    frd_from_world = FLU_FRD @ world_from_body.T
-    velocity = estimate.velocity_world
-    return (
-        axes.frame_id,
-        BODY_FRD,
-        *(axes.from_world @ (estimate.position - axes.origin)).tolist(),
-        (quat if quat[0] >= 0.0 else -quat).tolist(),
-        *(frd_from_world @ velocity).tolist(),
-        *(FLU_FRD @ estimate.angular_velocity_body).tolist(),
-        *_covariances(estimate, axes, local_from_frd, frd_from_world),
-    )
-
-
-def _covariances(
-    estimate: Estimate, axes: LocalAxes, local_from_frd: Array, frd_from_world: Array
-) -> tuple[list[float], list[float]]:
-    """Of position, roll, pitch and yaw, and of the velocity; the rates have none, so theirs is NaN.
-
-    Attitude errors are rotation vectors in world axes. A turned body sees another velocity: δv_body = Rᵀ (δv + v × δθ).
-    """
-    known = estimate.covariance
-    if known is None:
-        known = np.diag(np.square(np.concatenate([estimate.position_sd, estimate.velocity_sd, estimate.attitude_sd])))
-    known = known[:9, :9]
-    by_pose, by_velocity = np.zeros((6, 9)), np.zeros((3, 9))
-    by_pose[:3, 0:3] = axes.from_world
-    by_pose[3:, 6:9] = _angles_from_turn(local_from_frd) @ axes.from_world
-    x, y, z = estimate.velocity_world.tolist()
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    by_velocity[:, 3:6], by_velocity[:, 6:9] = frd_from_world, frd_from_world @ cross
-    velocity = np.full((6, 6), np.nan)
-    velocity[:3, :3] = by_velocity @ known @ by_velocity.T
-    return _triangle(by_pose @ known @ by_pose.T), _triangle(velocity)
-
-
-def _angles_from_turn(local_from_frd: Array) -> Array:
-    """(3, 3) by how much roll, pitch and yaw change with a small turn about the local axes."""
-    yaw = math.atan2(local_from_frd[1, 0], local_from_frd[0, 0])
-    sin_pitch = -float(local_from_frd[2, 0])
-    cos_pitch = max(math.sqrt(max(0.0, 1.0 - sin_pitch**2)), _STEEPEST)
-    c, s, tilt = math.cos(yaw), math.sin(yaw), sin_pitch / cos_pitch
-    return np.array([[c / cos_pitch, s / cos_pitch, 0.0], [-s, c, 0.0], [tilt * c, tilt * s, 1.0]])
-
-
-def _triangle(matrix: Array) -> list[float]:
-    """(21,) upper right triangle, row by row."""
-    return [float(value) for value in matrix[np.triu_indices(6)]]
-
-
-class OdometryFeed:
-    """The newest estimate of a stream, at most at a rate, and how often its frame may have jumped.
-
-    PX4 would use an estimate of quality -1, because its EKF2_EV_QMIN is 0 by default. So nothing is sent while there is
-    no valid estimate; PX4 notices that after 0.4 s, and its own failsafe acts."""
-
-    def __init__(self, axes: LocalAxes, rate: Rate) -> None:
-        self.axes = axes
-        self.resets = 0
-        """Counts up when an estimate is valid again after it was lost, and when time was set back."""
-        self._rate = rate
-        self._estimate: Estimate | None = None
-        self._last_slot = -1
-        self._was_valid = self._was_lost = False
-
-    def put(self, message: Message) -> None:
-        estimate: Estimate = message.data
-        self._was_lost |= self._was_valid and not estimate.valid
-        self._was_valid = estimate.valid
-        self._estimate = estimate if estimate.valid else None
-
-    def take(self, *, set_back: bool = False) -> Estimate | None:
-        """The estimate that is due."""
-        if set_back:
-            self._last_slot, self._was_lost = -1, True
-        estimate, self._estimate = self._estimate, None
-        if estimate is None:
-            return None
-        slot = estimate.t_ns * self._rate.num // (NS_PER_S * self._rate.den)
-        if slot <= self._last_slot:
-            return None
-        self._last_slot = slot
-        if self._was_lost:
-            self._was_lost, self.resets = False, (self.resets + 1) % 256
-        return estimate
-
-
-# ---- messages
-
-
-SIMULATOR_ID = (142, 42)
-"""System and component."""
 ACCEL_GYRO = 0x3F
 MAG = 0x1C0
 BARO = 0x1A00
@@ -184,11 +51,6 @@ SET_MESSAGE_INTERVAL = 511
 NO_COURSE = 65535
 ZERO_CELSIUS = 273.15
 STANDARD_GRAVITY = 9.80665
-ORIENTATIONS = {
-    25: (0.0, 0.0, -1.0), 24: (0.0, 0.0, 1.0), 0: (1.0, 0.0, 0.0), 2: (0.0, -1.0, 0.0), 4: (-1.0, 0.0, 0.0),
-    6: (0.0, 1.0, 0.0),
-}  # fmt: skip
-"""MAV_SENSOR_ORIENTATION by the direction of the beam, body axes forward, left, up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +71,11 @@ class Wanted:
     message: int
     interval_us: float
     """0: default interval. Negative: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """GPS_GLOBAL_ORIGIN: it has one."""
 
 
 def dialect() -> ModuleType:
@@ -240,9 +107,9 @@ class Wire:
         self.bad = 0
         """Number of invalid bytes or messages."""
 
-    def read(self, data: bytes) -> list[Actuators | Wanted]:
+    def read(self, data: bytes) -> list[Actuators | Wanted | Origin]:
         """The relevant messages. Invalid bytes are counted and skipped."""
-        found: list[Actuators | Wanted] = []
+        found: list[Actuators | Wanted | Origin] = []
         for message in self._messages(data):
             kind = message.get_type()
             if kind == "HIL_ACTUATOR_CONTROLS":
@@ -252,6 +119,8 @@ class Wire:
             elif kind == "COMMAND_LONG" and message.command == SET_MESSAGE_INTERVAL:
                 if math.isfinite(message.param1) and math.isfinite(message.param2):
                     found.append(Wanted(round(message.param1), message.param2))
+            elif kind == "GPS_GLOBAL_ORIGIN":
+                found.append(Origin())
             elif kind == "BAD_DATA":
                 self.bad += 1
         return found
@@ -336,14 +205,12 @@ class Wire:
 
     def distance(self, t_us: int, sample: RangeSample, mount: Mount, number: int = 0) -> bytes:
         """DISTANCE_SENSOR, in whole cm. What is out of range is 1 cm beyond its end and marked invalid."""
-        beam = rotate(mount.quat_wxyz, np.array([1.0, 0.0, 0.0]))
-        orientation = max(ORIENTATIONS, key=lambda way: float(beam @ np.array(ORIENTATIONS[way])))
         seen = math.isfinite(sample.distance)
         nearest, farthest = (_unsigned(limit * 1e2, 16) for limit in (sample.min_range, sample.max_range))
         beyond = min(farthest + 1, 65535) if math.isnan(sample.distance) else max(nearest - 1, 0)
         distance = _unsigned(sample.distance * 1e2, 16) if seen else beyond
         message = self._dialect.MAVLink_distance_sensor_message(
-            t_us // 1000, nearest, farthest, distance, 0, number, orientation, 255,
+            t_us // 1000, nearest, farthest, distance, 0, number, orientation_of(mount), 255,
             signal_quality=100 if seen else 1,
         )  # fmt: skip
         return self._packed(message)
@@ -360,4 +227,15 @@ class Wire:
         """ODOMETRY. The stamp is that of the estimate."""
         fields = odometry_fields(estimate, axes)
         message = self._dialect.MAVLink_odometry_message(t_us, *fields, resets, VISUAL_INERTIAL, GOOD)
+        return self._packed(message)
+
+    def origin(self, t_us: int, home: GeoPoint) -> bytes:
+        """SET_GPS_GLOBAL_ORIGIN: where the origin of the poses in ODOMETRY is on Earth."""
+        message = self._dialect.MAVLink_set_gps_global_origin_message(
+            FIRST_SYSTEM,
+            round(home.latitude_deg * 1e7),
+            round(home.longitude_deg * 1e7),
+            round(home.altitude * 1e3),
+            t_us,
+        )
         return self._packed(message)

@@ -17,7 +17,6 @@ from skyloop.recording.ros2.products import markers, ros_marker
 from skyloop.recording.ros2.tf_frames import FLOAT32, WORLD, body_frame, frame_of, header, optical
 from skyloop.recording.ros2.types import RosMessage, encode, rcl_interfaces, visualization_msgs
 from skyloop.recording.ros2.views import CLOUD, IMAGE, MARKERS, VIEWS, View
-from skyloop.recording.run_folder import is_bulk
 from skyloop.sim.world_editor import WorldEditor
 from skyloop_client.errors import SetupError
 from skyloop_client.messages import (
@@ -57,6 +56,13 @@ def is_plotted(record_name: str) -> bool:
     return record_name not in UNPLOTTED
 
 
+def _is_bulk(value: object) -> bool:
+    """Images, clouds and lists, and what is not there."""
+    if isinstance(value, np.ndarray):
+        return value.dtype != np.float64 or value.size > MOST_NUMBERS
+    return value is None or isinstance(value, tuple)
+
+
 def plotted(record: Any) -> Json:
     """The plottable fields of a record, with its stamp. Images, point clouds and lists are left out."""
     known = _fields(type(record).__name__)
@@ -64,8 +70,7 @@ def plotted(record: Any) -> Json:
     out: Json = {"timestamp": {"sec": sec, "nsec": nsec}}
     for field in dataclasses.fields(record):
         value, about = getattr(record, field.name), known.get(field.name)
-        is_large = isinstance(value, np.ndarray) and value.size > MOST_NUMBERS
-        if field.name in ("t_ns", *UNSHOWN) or is_bulk(value) or is_large:
+        if field.name in ("t_ns", *UNSHOWN) or _is_bulk(value):
             continue
         if about is not None and field.name == ATTITUDE[0]:
             angles = np.degrees(euler_from_quat(value)).tolist()

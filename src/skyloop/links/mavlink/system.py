@@ -20,6 +20,7 @@ COMMANDER = "mavlink"
 SEVERITIES = {
     EventKind.CRASH: mavlink.MAV_SEVERITY_ALERT,
     EventKind.FAILSAFE: mavlink.MAV_SEVERITY_CRITICAL,
+    EventKind.FAULT: mavlink.MAV_SEVERITY_CRITICAL,
     EventKind.FENCE: mavlink.MAV_SEVERITY_CRITICAL,
     EventKind.REFUSED: mavlink.MAV_SEVERITY_ERROR,
     EventKind.BLOCKED: mavlink.MAV_SEVERITY_WARNING,

@@ -289,9 +289,9 @@ class RadarConfig(SensorConfig):
     specular: bool = True
     """true: planes and rounded objects give mirror-like echoes."""
     ground_bounce: bool = False
-    """true: echoes also travel by way of the ground below, on the way there, back, or both."""
+    """true: echoes are also reflected by the ground below, on the outward path, the return path, or both."""
     see_through: bool = False
-    """true: a second echo comes from behind surfaces that let the waves pass."""
+    """true: a second echo comes from behind surfaces that transmit the waves."""
     targets: tuple[RadarTarget, ...] = ()
     """Points of known radar cross section, for calibration."""
     thermal_noise: bool | None = None

@@ -108,7 +108,7 @@ class Wait(Behaviour):
 
 
 class For(Behaviour):
-    """Another behaviour, for so many seconds at most."""
+    """Another behaviour, for a limited time."""
 
     def __init__(self, seconds: float, behaviour: Behaviour) -> None:
         self.seconds, self.behaviour = seconds, behaviour

@@ -23,7 +23,7 @@ QUIET_NS = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The yaw on the way. By default the heading is kept."""
+    """The yaw during the flight. By default the heading is kept."""
 
     yaw: float | None = None
     """rad anticlockwise from east, or from the course if `ahead`."""
@@ -42,7 +42,7 @@ class Heading:
 
 
 class Hold(Behaviour):
-    """Gives one setpoint again and again."""
+    """Repeats one setpoint."""
 
     def __init__(self, setpoint: Setpoint) -> None:
         self.setpoint = setpoint

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BaseModel, Field, model_validator
 
 from skyloop.core.plugins import Registry
-from skyloop.core.quantities import Angle, Height, Hertz, Instant, Length, Seconds
+from skyloop.core.quantities import Angle, Height, Hertz, Instant, Length, Point, Seconds, Speed
 from skyloop.core.validation import either, validated
 from skyloop.vehicle.behaviours import Arrival, Behaviour, GoTo, Situation, Steps, Track, Wait
 from skyloop.vehicle.pilots.sortie import Pilot, PilotConfig, Reply, Sortie
 from skyloop.vehicle.trajectories.drawn import Survey
-from skyloop.vehicle.trajectories.trajectories import ExploreConfig, Point, TrajectoryConfig, build
+from skyloop.vehicle.trajectories.trajectories import ExploreConfig, TrajectoryConfig, build
 from skyloop_client.bundle import Bundle
 
 _READY = Arrival(0.3, speed=0.3, turn=0.15)
@@ -33,6 +33,11 @@ class BehaviourPilot(Sortie):
     ) -> None:
         super().__init__(altitude, land=land, home=home, stand=stand)
         self.behaviour = behaviour
+
+    @property
+    def mission(self) -> dict[str, object]:
+        """What the summary says of its mission: whether it was flown to its end. Landing is told beside it."""
+        return {"mission_completed": self.behaviour.done and not self.behaviour.failed}
 
     def _fly(self, bundle: Bundle) -> Reply:
         state = bundle.get("state")
@@ -63,6 +68,10 @@ class HoverPilot(BehaviourPilot):
     def __init__(self, altitude: float = 2.0, duration: float | None = None) -> None:
         super().__init__(Wait(math.inf if duration is None else duration), altitude, land=duration is not None)
 
+    @property
+    def mission(self) -> dict[str, object]:
+        return super().mission if self.lands else {}
+
 
 class TrajectoryPilotConfig(PilotConfig):
     """Takes off, flies to the start of a trajectory, follows it, and lands."""
@@ -76,7 +85,7 @@ class TrajectoryPilotConfig(PilotConfig):
     takeoff_altitude: Height = 2.0
     """m, the height above the point of take-off."""
     stand: Instant = 0.0
-    """s of simulated time that it stands on the ground before take-off, for instruments that align at rest."""
+    """s, the time on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land where the trajectory ends; false: stay there."""
 
@@ -113,7 +122,10 @@ class WaypointPilotConfig(PilotConfig):
     rate_hz: Hertz = 10.0
     """Calls per second of simulated time."""
     waypoints: Annotated[tuple[Point, ...], Field(min_length=1)]
-    """m, in world axes; flown to in order at the vehicle's cruise speed."""
+    """m, in world axes; flown to in order."""
+    speed: Speed | tuple[Speed, ...] | None = None
+    """m/s on the way, one number or one for the way to each waypoint; left out, the vehicle's cruise speed. It is never
+    faster than its limit."""
     takeoff_altitude: Height = 2.0
     """m, the height above the point of take-off."""
     acceptance_radius: Length = 0.5
@@ -131,6 +143,14 @@ class WaypointPilotConfig(PilotConfig):
             raise ValueError("going home ends in landing there; with land: false leave out home")
         return self
 
+    @model_validator(mode="after")
+    def _speeds_fit(self) -> WaypointPilotConfig:
+        if isinstance(self.speed, tuple) and len(self.speed) != len(self.waypoints):
+            raise ValueError(
+                f"{len(self.speed)} speeds for {len(self.waypoints)} waypoints; give one number, or one for each"
+            )
+        return self
+
 
 class WaypointPilot(BehaviourPilot):
     """Takes off, flies to one waypoint after the other, then lands there or goes home first."""
@@ -145,14 +165,26 @@ class WaypointPilot(BehaviourPilot):
         yaw: float | None = None,
         land: bool = True,
         home: bool = False,
+        *,
+        speed: float | Sequence[float] | None = None,
     ) -> None:
-        self._way = Steps(*(GoTo(point, yaw, arrival=Arrival(acceptance_radius)) for point in waypoints))
+        speeds = speed if isinstance(speed, Sequence) else [speed] * len(waypoints)
+        self._way = Steps(
+            *(
+                GoTo(point, yaw, fast, arrival=Arrival(acceptance_radius))
+                for point, fast in zip(waypoints, speeds, strict=True)
+            )
+        )
         super().__init__(self._way, takeoff_altitude, land=land, home=home)
 
     @property
     def reached(self) -> int:
         """The number of waypoints that have been reached."""
         return self._way.number
+
+    @property
+    def mission(self) -> dict[str, object]:
+        return {**super().mission, "waypoints": len(self._way.steps), "waypoints_reached": self.reached}
 
 
 PILOTS: Registry[type[Any]] = Registry("pilots", "pilot")

@@ -19,11 +19,11 @@ class FreeSpaceConfig(BaseModel):
     area: tuple[LevelPoint, LevelPoint] = ((-20.0, -20.0), (20.0, 20.0))
     """m, the corner in the south-west and that in the north-east."""
     heights: tuple[Elevation, Elevation]
-    """m, world axes, of the lowest and the highest point of the vehicle on its way, with some room for errors."""
+    """m, the lowest and the highest point of the vehicle on its path, world axes, with a margin for errors."""
     clearance: Length
-    """m between the vehicle's middle and any obstacle, seen from above."""
+    """m, the horizontal distance between the vehicle's middle and any obstacle."""
     cell: Annotated[float, Field(ge=0.02, le=2.0)] = 0.1
-    """m, the width of the cells in which it is searched."""
+    """m, the width of the cells of the search."""
 
     @model_validator(mode="after")
     def _is_not_empty(self) -> FreeSpaceConfig:
@@ -34,18 +34,18 @@ class FreeSpaceConfig(BaseModel):
 
 
 class DrawnGoals(BaseModel):
-    """Goals that the seed draws anywhere in the free space of the world."""
+    """Random goals anywhere in the free space of the world."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     count: Count
     """The number of goals."""
     apart: tuple[Length, Length] = (4.0, 18.0)
-    """m of way from one goal to the next, at least and at most."""
+    """m, the minimum and the maximum path length from one goal to the next."""
     room: Length = 0.8
-    """m around a goal without an obstacle."""
+    """m, the free radius around a goal."""
     space: FreeSpaceConfig
-    """Where goals and the ways between them may lie."""
+    """Where goals and the paths between them may lie."""
 
 
 class Survey(Protocol):

@@ -153,11 +153,11 @@ class ExploreConfig(_Config):
     kind: Literal["explore"] = "explore"
     """The kind of trajectory."""
     length: Length
-    """m of way, give or take 3 %."""
+    """m, the length of the path, within 3 %."""
     altitude: Elevation
     """m, world axes, the height flown."""
     space: FreeSpaceConfig
-    """Where the way may lead."""
+    """Where the path may lead."""
     speed: Speed
     """m/s, the speed reached on each leg, if the leg is long enough."""
     acceleration: Acceleration = 3.0
@@ -187,7 +187,7 @@ class WaypointsConfig(_Config):
     acceleration: Acceleration = 5.0
     """m/s², the peak acceleration; only with `speed`."""
     yaws: tuple[Angle, ...] | None = None
-    """rad, the heading at each waypoint; left out, it looks along the way."""
+    """rad, the heading at each waypoint; left out, it looks along the path."""
     optimise_times: bool = False
     """true: the time is shared among the segments for the least snap; only with `speed`."""
 

@@ -72,7 +72,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motors:
-    """Set the throttle of every rotor directly, past the controller."""
+    """Set the throttle of every rotor directly, without the controller."""
 
     throttle: Array
     """(n_rotors,) 0..1."""
@@ -91,7 +91,7 @@ class Goal:
 
 
 Setpoint: TypeAlias = Position | Velocity | Attitude | Rates | Motors | Goal
-"""What a pilot may have the vehicle reach, repeated as long as it holds."""
+"""A target for the vehicle, repeated as long as it applies."""
 
 
 @dataclass(frozen=True, slots=True)

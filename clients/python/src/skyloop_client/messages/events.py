@@ -27,6 +27,9 @@ class EventKind(StrEnum):
     """It touched something; `Event.contact` says what, where and how hard."""
     CRASH = "crash"
     """It hit something too hard, or lies on its side: the motors are off."""
+    FAULT = "fault"
+    """A rotor, a sensor or the battery fails from now on, as the scenario or a link wants it."""
+    FAULT_OVER = "fault over"
     RELEASED = "released"
     """It has no commander any more: it hovers, then lands."""
 

@@ -92,7 +92,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoalStatus:
-    """What a pilot that flies to goals is doing about the present one."""
+    """The state of a pilot's current goal."""
 
     t_ns: int
     number: int
@@ -111,7 +111,7 @@ class GoalStatus:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LandingStatus:
-    """What a pilot that lands on a marker sees and does. Without a marker, offset and heading are the last ones."""
+    """What a pilot that lands on a marker detects and does. Without a marker, offset and heading are the last ones."""
 
     t_ns: int
     """Stamp of the image."""
@@ -135,7 +135,7 @@ class LandingStatus:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Movers:
-    """Things that move, such as people, as upright cylinders. A row of each array is one thing."""
+    """Moving objects, such as people, as upright cylinders. A row of each array is one thing."""
 
     t_ns: int
     """The instant at which they were there."""

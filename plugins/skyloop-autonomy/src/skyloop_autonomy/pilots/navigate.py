@@ -41,21 +41,21 @@ _MOVER_NEAR = 3.0
 
 
 class NavigatePilotConfig(PilotConfig):
-    """Takes off, flies to goals between obstacles that it sees on the way, and lands."""
+    """Takes off, flies to goals between obstacles that it detects during the flight, and lands."""
 
     kind: Literal["navigate"] = "navigate"
     """The kind of pilot."""
     rate_hz: quantities.Hertz = 50.0
     """Setpoints per second of simulated time."""
     goals: tuple[GoalPlace, ...] | DrawnGoals = ()
-    """m, in world axes, flown to in order; a goal of two numbers lies at the height of take-off. Or how many the seed
-    draws, and where. A Goal that a program publishes on `<vehicle>/goal` replaces those that are left."""
+    """m, in world axes, flown to in order; a goal of two numbers lies at the height of take-off. Or the number of
+    random goals, and where. A Goal that a program publishes on `<vehicle>/goal` replaces the remaining ones."""
     wait: quantities.Instant = 0.0
-    """s without a goal after which it lands."""
+    """s, the time without a goal after which it lands."""
     takeoff_altitude: quantities.Height = 1.5
     """m, the height above the point of take-off."""
     stand: quantities.Instant = 0.0
-    """s of simulated time that it stands on the ground before take-off, for instruments that align at rest."""
+    """s, the time on the ground before take-off, for instruments that align at rest."""
     land: bool = True
     """true: land after the last goal; false: stay there."""
     ground_map: str = "maps/ground"
@@ -63,18 +63,18 @@ class NavigatePilotConfig(PilotConfig):
     near_map: str = "maps/near"
     """The stream of the obstacles near the vehicle, a PointCloud in world axes."""
     movers: str = "maps/movers"
-    """The stream of objects that move, Movers; without it they are mapped as objects that stand."""
+    """The stream of moving objects, Movers; without it they are mapped as static objects."""
     blind_after: quantities.Seconds = 0.5
-    """s without a new map after which it stops."""
+    """s, the time without a new map after which it stops."""
     blind_land_after: quantities.Seconds = 10.0
-    """s without a new map after which it lands."""
+    """s, the time without a new map after which it lands."""
     detour_after: quantities.Seconds = 6.0
-    """s within half a metre of one point after which the way ahead counts as closed until the goal ends, and another
-    way is sought. It does not while something that moves is near, since that may go away."""
+    """s, the time within half a metre of one point after which the path ahead counts as blocked for this goal, and
+    another path is planned. It does not count while a moving object is near, because that may leave."""
     give_up_after: quantities.Seconds = 15.0
-    """s within half a metre of one point, because there is no way or no free motion, after which a goal is given up."""
+    """s, the time within half a metre of one point, without a path or a free motion, after which a goal is given up."""
     navigator: NavigatorConfig = NavigatorConfig()
-    """How it finds its way and what it may do between obstacles."""
+    """Its path planning and its limits between obstacles."""
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> NavigatePilotConfig:

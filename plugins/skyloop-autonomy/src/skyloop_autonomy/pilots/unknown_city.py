@@ -143,7 +143,7 @@ class CityPilot(Sortie):
             self.doing = f"retreats from a wall at {retreat.clearance:.1f} m"
             return RETREAT_SPEED * retreat.direction
         if plan.way is None:
-            self.doing = "hovers, because its map shows no way to the goal"
+            self.doing = "hovers, because its map shows no path to the goal"
             return np.zeros(2)
         self.doing = "follows its way"
         aim, to_corner = _along(plan.way, here, AHEAD)

@@ -27,24 +27,26 @@ class GlobalPlannerConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     inflation: quantities.Length = 0.5
-    """m around each occupied cell that the way keeps away from. E2ES has 0.4 m, less than the 0.5 m of its own local
-    planner, so that it plans through gaps that it does not fly through."""
+    """m, the clearance of the path from each occupied cell. E2ES has 0.4 m, less than the 0.5 m of its own local
+    planner, so it plans through gaps that it does not fly through."""
     tight: quantities.Length = 0.35
-    """m, in place of `inflation` where there is no other way, or only a much longer one, as through a narrow door that
-    lies across the cells of the map; no more than `inflation`. Whether a motion leads through is seen there."""
+    """m, used instead of `inflation` if there is no other path, or only a much longer one, as through a narrow door
+    oblique to the cells of the map; at most `inflation`. The local planner decides whether it fits through."""
     roomy: quantities.Length = 0.85
-    """m that a way keeps away from occupied cells if such a way is not much longer; no less than `inflation`."""
+    """m, the clearance from occupied cells if such a path is not much longer; at least `inflation`."""
     detour: quantities.Positive = 1.05
-    """How many times longer a roomy way may be than the shortest one; 1.2 m more is always allowed."""
+    """How many times longer a path with `roomy` clearance may be than the shortest one; 1.2 m more is always
+    allowed."""
     goal_snap: quantities.Length = 1.0
-    """m within which a goal inside an obstacle is moved to the nearest free cell; beyond, it is refused."""
+    """m, the distance within which a goal inside an obstacle is moved to the nearest free cell; beyond, it is
+    rejected."""
     start_snap: quantities.Length = 1.5
-    """m within which the way may begin if the vehicle itself is too near to an obstacle."""
+    """m, the distance within which the path may begin if the vehicle itself is too near to an obstacle."""
     look_ahead: quantities.Length = 3.0
-    """m from the vehicle to the sub-goal."""
+    """m, the distance from the vehicle to the sub-goal."""
     skip_nearer: quantities.Length = 1.5
-    """m; a point of the way nearer than this is dropped for the next one, if that is in sight, and the sub-goal is no
-    nearer than this unless the goal is."""
+    """m; a point of the path nearer than this is skipped if the next one is in sight, and the sub-goal is no nearer
+    than this unless the goal is."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +93,7 @@ def find_way(grid: Grid, start: Array, goal: Array, config: GlobalPlannerConfig)
         first = nearest
     cells = _searched(grid, first, grid.cell_of(end))
     if cells is None:
-        return _refused(f"no way leads from {_shown(start)} to {_shown(end)} on the map; choose another goal")
+        return _refused(f"no path from {_shown(start)} to {_shown(end)} on the map; choose another goal")
     return PlannedWay(_pulled_straight(grid, _points(grid, cells, start, end), start_is_free=not inside), snapped)
 
 

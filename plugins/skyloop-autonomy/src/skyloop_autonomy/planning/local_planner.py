@@ -20,15 +20,16 @@ NO_MOVERS: Array = np.empty((0, MOVER_COLUMNS))
 
 
 class LocalPlannerConfig(BaseModel):
-    """What the vehicle may do between obstacles. The defaults are those of E2ES unless the field says why not."""
+    """The local planner, between obstacles. The defaults are those of E2ES unless the field says why not."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     radius: quantities.Length = 0.45
-    """m between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips; E2ES has 0.5 m."""
+    """m, the minimum distance between the vehicle's middle and any obstacle. The iris has 0.38 m to its blade tips;
+    E2ES uses 0.5 m."""
     room: quantities.Length = 0.65
-    """m that it keeps from obstacles where that costs little. The map is made of cells of 0.2 and 0.3 m and drifts
-    with the estimate, so `radius` alone is for narrow gaps, where there is no more."""
+    """m, the preferred distance from obstacles. The map has cells of 0.2 and 0.3 m and drifts with the estimate, so
+    `radius` alone is for narrow gaps."""
     max_speed: quantities.Speed = 0.9
     """m/s. E2ES's planner may fly 1.8 m/s, but its flights stay below 1 m/s; the rest is for the controller."""
     max_acceleration: quantities.Acceleration = 1.2
@@ -36,13 +37,13 @@ class LocalPlannerConfig(BaseModel):
     max_jerk: quantities.Positive = 3.0
     """m/s³, the largest jerk of a planned motion."""
     reach: quantities.Length = 3.0
-    """m, how far it looks; points of the cloud beyond do not matter."""
+    """m, the planning range; points of the cloud beyond it are ignored."""
     floor: quantities.Elevation = 0.5
-    """m, world, the lowest position it flies at."""
+    """m, the lowest position it flies at, world axes."""
     ceiling: quantities.Elevation = 5.0
-    """m, world, the highest position it flies at."""
+    """m, the highest position it flies at, world axes."""
     commit: quantities.Seconds = 0.3
-    """s of a motion that are flown before the next one is expected."""
+    """s, the time of a motion that is flown before the next one is expected."""
 
     @model_validator(mode="after")
     def _has_room(self) -> LocalPlannerConfig:

@@ -61,29 +61,28 @@ class NavigatorConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     way: GlobalPlannerConfig = GlobalPlannerConfig()
-    """How the way over the map is found."""
+    """The global planner, over the map."""
     motion: LocalPlannerConfig = LocalPlannerConfig()
-    """What the vehicle may do between obstacles."""
+    """The local planner, between obstacles."""
     replan_after: quantities.Seconds = 0.3
-    """s after which the way is searched again."""
+    """s, the time after which the path is replanned."""
     replan_moved: quantities.Length = 0.3
-    """m after which the way is searched again."""
+    """m, the distance moved after which the path is replanned."""
     motion_every: quantities.Seconds = 0.1
-    """s between two motions."""
+    """s, the time between two planned motions."""
     arrival_radius: quantities.Length = 0.5
-    """m from the goal at which it counts as reached, once the vehicle is slow."""
+    """m, the distance from the goal at which it counts as reached, once the vehicle is slow."""
     lost_track: quantities.Length = 0.4
-    """m between vehicle and setpoint beyond which the plan starts again from where the vehicle is."""
+    """m, the distance between vehicle and setpoint beyond which planning restarts from the vehicle's position."""
     mover_margin: quantities.Distance = 0.3
-    """m that it keeps from objects that move, more than from those that stand: people turn and swing their arms. It is
-    kept above them too."""
+    """m, the additional clearance from moving objects: people turn and swing their arms. It also holds above them."""
     yaw_rate: quantities.TurnRate = 1.0
-    """rad/s, the fastest turn of the heading, which follows the flight so that the camera looks ahead."""
+    """rad/s, the maximum yaw rate. The heading follows the flight so that the camera looks ahead."""
     turn_first: quantities.Positive = 0.8
     """rad; if the sub-goal is farther than this from the heading, it stops and turns before it flies on. It is about
-    half of the camera's field of view, so that it flies only where it looks."""
+    half of the camera's field of view, so that it flies only where the camera looks."""
     patience: quantities.Seconds = 3.0
-    """s without any free motion after which it reports that it is stuck."""
+    """s, the time without any free motion after which it reports that it is stuck."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,22 +37,23 @@ class LandingControlConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     altitude_filter: bool = True
-    """false: each reading of the rangefinder is believed, as in the paper."""
+    """false: each rangefinder reading is used unfiltered, as in the paper."""
     median_of: Literal[1, 3, 5, 7] = 5
-    """Readings of the rangefinder whose median is taken, against spikes."""
+    """The number of rangefinder readings in the median, against spikes."""
     altitude_lag: quantities.Seconds = 0.3
     """s, the time constant with which the filtered altitude follows the median."""
     second_stage: Literal["held", "published", "aligned"] = "held"
-    """When it begins to descend. `held`: position and heading are right and stay so for `hold`, and are controlled
+    """When it starts to descend. `held`: position and heading are right and stay so for `hold`, and are controlled
     all the way down. `published`: one image with the right position; the heading is not controlled any more.
     `aligned`: like that, but in that image the heading must be right too."""
     position_gain: quantities.Positive = 0.8
     """1/s, K1 of the paper: m/s for each metre beside the marker."""
     tilt_height: quantities.Positive = 4.4
-    """m/s: K1 is at most this divided by the altitude. A vehicle that tilts sees the marker shifted in proportion to
-    its altitude; a higher gain there would follow its own tilting."""
+    """m/s: K1 is at most this divided by the altitude. Tilt shifts the marker in the image in proportion to the
+    altitude; a higher gain there would amplify it."""
     integral_share: quantities.NonNegative = 0.12
-    """Of K1², in 1/s²: an integral against steady wind, within twice the distance of `over_within`. 0: as published."""
+    """The integral gain against steady wind, as a share of K1², within twice the distance of `over_within`. 0: as
+    published."""
     descent_gain: quantities.Positive = 0.45
     """1/s, K2 of the paper: m/s for each metre of altitude."""
     yaw_gain: quantities.Positive = 1.5
@@ -60,40 +61,42 @@ class LandingControlConfig(BaseModel):
     max_speed: quantities.Speed = 2.0
     """m/s, horizontal."""
     max_acceleration: quantities.Acceleration = 1.5
-    """m/s²: the horizontal command changes no faster."""
+    """m/s²: the fastest change of the horizontal command."""
     max_descent: quantities.Speed = 2.0
     """m/s, the fastest descent."""
     max_yaw_rate_deg: quantities.Positive = 60.0
     """Degrees per second."""
     yaw_within: quantities.Positive = 0.35
-    """It turns when nearer to the marker than this share of its altitude; else the marker might leave the image."""
+    """It turns only when nearer to the marker than this share of its altitude; otherwise the marker might leave the
+    image."""
     over_within: quantities.Positive = 0.08
     """It is over the marker within this share of its altitude, but at least within `land_within`."""
     aligned_within_deg: quantities.Positive = 2.5
     """It is aligned within this angle."""
     hold: quantities.Instant = 0.4
-    """s for which it is over the marker and aligned before it descends."""
+    """s, the time over the marker and aligned before it descends."""
     landing_height: quantities.Length = 1.05
     """m, H_L of the paper: the altitude of the camera at which the lower controller lands."""
     land_within: quantities.Length = 0.08
-    """m from the marker's middle within which it may land."""
+    """m, the distance from the marker's middle within which it may land."""
     land_hold: quantities.Instant = 0.3
-    """s for which it is within `land_within` at `landing_height` before it lands."""
+    """s, the time within `land_within` at `landing_height` before it lands."""
     when_lost: Literal["climb", "go on"] = "climb"
-    """What it does without the marker. `climb`: no descent, and up to see it again. `go on`: equations (1), (2) and (4)
-    keep their last commands, and (3) goes on with the altitude, as a regulator without a new input does."""
+    """What it does without the marker. `climb`: it stops descending and climbs to see it again. `go on`: equations
+    (1), (2) and (4) keep their last commands, and (3) continues with the altitude."""
     lost_after: quantities.Seconds = 0.3
-    """s without the marker after which it is lost; until then it goes on, but does not descend."""
+    """s, the time without the marker after which it is lost; until then the vehicle continues, but does not descend."""
     climb_speed: quantities.NonNegative = 1.0
-    """m/s at which it climbs to see the marker again."""
+    """m/s, the speed at which it climbs to see the marker again."""
     ceiling: Annotated[float, Field(gt=0.0, le=20.0)] = 15.0
     """m, the altitude at which it stops climbing; the marker is found from 20 m down."""
     give_up_after: quantities.Seconds = 20.0
-    """s without the marker after which it gives up. It never lands without it."""
+    """s, the time without the marker after which it gives up. It never lands without it."""
     time_limit: quantities.Seconds = 90.0
-    """s after the beginning of the landing after which it gives up, for instance in too strong a wind."""
+    """s, the time since the start of the landing after which it gives up, for instance in too strong a wind."""
     camera_ahead: quantities.OnBoard = 0.5
-    """m, the camera's position ahead of the vehicle's middle. 0: the camera is put over the marker."""
+    """m, the camera's position ahead of the vehicle's middle. 0: the camera, not the vehicle, is centred over the
+    marker."""
 
 
 @dataclass(frozen=True, slots=True)
