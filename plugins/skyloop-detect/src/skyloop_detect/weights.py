@@ -40,7 +40,8 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
     try:
         with safe_open(regular_files.checked(path), framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+            facts = dict(sorted((file.metadata() or {}).items()))
+            return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise DatasetError(f"'{path}' is no safetensors file ({error})") from None
 
