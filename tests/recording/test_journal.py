@@ -131,6 +131,7 @@ def test_a_flipped_bit_ends_the_reading(tmp_path: Path) -> None:
 
 
 def test_folders_that_hold_no_recording(tmp_path: Path) -> None:
+    assert not is_complete(tmp_path)
     with pytest.raises(DatasetError, match="holds no recording"):
         open_recording(tmp_path)
     for text in ("", "{", "[]", '{"version": 1}', '{"version": 9, "streams": []}', '{"version": 1, "streams": [{}]}'):

@@ -140,7 +140,7 @@ def _good_end(path: Path) -> tuple[int, int]:
 
 def is_complete(path: Path) -> bool:
     """Whether the file ends with the mark, so that its writer was done. `fault_of` checks the content."""
-    if not path.exists() or path.stat().st_size < HEAD.size:
+    if not path.is_file() or path.stat().st_size < HEAD.size:
         return False
     with opened(path) as file:
         file.seek(-HEAD.size, os.SEEK_END)

@@ -45,11 +45,12 @@ class OpenVinoRuntime:
             raise MissingExtra("this runtime needs OpenVINO; pip install openvino") from None
         self._core = openvino.Core()
         self._path = path
+        # before OpenVINO, which offers what is no ONNX to its other readers, and those write to stderr
+        self.classes = read_onnx(path)[1]
         try:
-            model = self._core.read_model(regular_files.checked(path))
+            model = self._core.read_model(path)
         except (OSError, RuntimeError) as error:
             raise _no_model(path, error) from None
-        self.classes = read_onnx(path)[1]
         _check_names([port.any_name for port in (*model.inputs, *model.outputs)], path)
         # f32: some processors would use bfloat16, and then give other boxes than the rest
         self._terms = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
@@ -169,7 +170,7 @@ def read_onnx(path: Path) -> tuple[onnx.ModelProto, tuple[str, ...]]:
     try:
         import onnx
 
-        model = onnx.load(path)
+        model = onnx.load(regular_files.checked(path))
         facts = {entry.key: entry.value for entry in model.metadata_props}
     except ImportError:
         raise MissingExtra("reading a model needs onnx; pip install onnx") from None
