@@ -27,7 +27,7 @@ JUNK: tuple[Any, ...] = (
 LOOKERS = ("camera", "depth_camera", "optical_flow", "radar")
 PLACES = {"estimator": "estimators", "observer": "observers", "fault": "faults", "wrench": "wrenches",
           "rotor_fault": "rotor_faults"}  # fmt: skip
-WHOLE = {
+WHOLE: dict[str, Data] = {
     # what a section needs to be one at all
     "wrench": {"start": 0.2, "end": 0.4, "force": [1.0, 0.0, 0.0]},
     "rotor_fault": {"kind": "slow", "rotor": 0, "start": 0.5, "effectiveness": 0.9},

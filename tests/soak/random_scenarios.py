@@ -6,12 +6,18 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import yaml
 from flight_sense import nonsense
 from forked_commands import Ended, command, run_forked
 from option_values import places, random_scenario
 from trials import Part, Result
+
+from skyloop.sim.assembly import build
+from skyloop.sim.scenario import Scenario
+from skyloop.sim.simulation import Simulation
+from skyloop.world.ground import Ground
 
 SECONDS = 120.0
 """Processor time of a run, after which it is said to hang."""
@@ -69,21 +75,17 @@ def fly(scenario: dict[str, Any], folder: Path) -> Ended:
     (folder / "scenario.yaml").write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
     (folder / "own.py").write_text(OWN, encoding="utf-8")
     (folder / "cube.obj").write_text(CUBE, encoding="utf-8")
-    built: list[Any] = []
+    built: list[tuple[Scenario, Ground]] = []
     run = folder / "run"
 
     def flown() -> None:
-        import skyloop.run
-
-        build = skyloop.run.build
-
-        def kept(made: Any, **more: Any) -> Any:
+        def kept(made: Scenario, **more: Any) -> Simulation:
             simulation = build(made, **more)
             built.append((made, simulation.fleet.ground))
             return simulation
 
-        skyloop.run.build = kept
-        command(["run", "scenario.yaml", "--out", str(run), "--strict"])()
+        with patch("skyloop.run.build", kept):
+            command(["run", "scenario.yaml", "--out", str(run), "--strict"])()
 
     def look(code: int) -> None:
         if (run / "summary.json").exists() and built:

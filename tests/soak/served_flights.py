@@ -265,7 +265,8 @@ def _about(served: Served) -> None:
     with connect(f"ws://127.0.0.1:{served.port}/api/live", open_timeout=PATIENCE_S) as viewer:
         if served.token:
             viewer.send(json.dumps({"token": served.token}))
-        assert b"hello" in bytes(viewer.recv(timeout=PATIENCE_S))
+        told = viewer.recv(timeout=PATIENCE_S)
+        assert isinstance(told, bytes) and b"hello" in told
 
 
 def _channels(served: Served) -> None:
