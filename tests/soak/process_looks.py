@@ -31,12 +31,12 @@ def processor_s(pid: int) -> float:
 
 
 def memory_mb(pid: int) -> float:
-    """Of a process and its children together; pages that several share are counted once."""
+    """Of a process and its children together, without files: how many others have those open is chance."""
     total = 0
     for each in tree(pid):
-        with suppress(OSError, StopIteration):
+        with suppress(OSError):
             lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
-            total += int(next(line for line in lines if line.startswith("Pss:")).split()[1])
+            total += sum(int(line.split()[1]) for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
     return total / 1024
 
 

@@ -187,7 +187,8 @@ def ws_frame(opcode: int, data: bytes) -> bytes:
 
 
 def _cockpit_greeting(served: Served, chance: Random) -> bytes:
-    return upgrade("/api/live", served.port)
+    """With the token as often as not."""
+    return upgrade("/api/live" + chance.choice(("", f"?token={served.token}")), served.port)
 
 
 def _cockpit_frames(served: Served, chance: Random) -> list[bytes]:
@@ -197,13 +198,11 @@ def _cockpit_frames(served: Served, chance: Random) -> list[bytes]:
         {"order": "pause", "arguments": {}, "id": 8}, {"order": "say", "arguments": {"request": "take off"}, "id": 9},
     ]  # fmt: skip
     frames = [ws_frame(1, json.dumps(order).encode()) for order in orders]
-    requests = [b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % served.port]
+    head = f"HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
+    requests = [f"GET /api/about {head}\r\n".encode()]
     for path in ("/api/scenario/check", "/api/flight/start", "/api/runs"):
         body = json.dumps({"text": "name: x\nvehicles: [{name: drone}]\n"}).encode()
-        requests.append(
-            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-            + body
-        )
+        requests.append(f"POST {path} {head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     return frames + requests + [ws_frame(9, b"ping"), ws_frame(8, b"\x03\xe8")]
 
 
@@ -258,13 +257,12 @@ def _loop_frames(served: Served, chance: Random) -> list[bytes]:
 
 
 def _about(served: Served) -> None:
-    headers = {"Authorization": f"Bearer {served.token}"} if served.token else {}
+    headers = {"Authorization": f"Bearer {served.token}"}
     address = f"http://127.0.0.1:{served.port}/api/about"
     with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=PATIENCE_S) as answer:
         assert "viewers" in json.loads(answer.read())
-    with connect(f"ws://127.0.0.1:{served.port}/api/live", open_timeout=PATIENCE_S) as viewer:
-        if served.token:
-            viewer.send(json.dumps({"token": served.token}))
+    live = f"ws://127.0.0.1:{served.port}/api/live"
+    with connect(live, additional_headers=headers, open_timeout=PATIENCE_S) as viewer:
         told = viewer.recv(timeout=PATIENCE_S)
         assert isinstance(told, bytes) and b"hello" in told
 

@@ -147,8 +147,7 @@ def test_a_training_that_was_cut_off_goes_on_as_if_it_had_not_been(data: Path, t
         # at the end of the second epoch, before it is kept: that one is trained again
         train("cut", progress=stop)
     train("cut")
-    first, second = (load_tensors(tmp_path / name / WEIGHTS)[0] for name in ("whole", "cut"))
-    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert (tmp_path / "whole" / WEIGHTS).read_bytes() == (tmp_path / "cut" / WEIGHTS).read_bytes()
     with pytest.raises(DatasetError, match="other rate"):
         train("cut", options={"rate": 0.1})
 

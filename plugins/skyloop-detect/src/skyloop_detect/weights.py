@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,17 @@ SHIPPED_NAME = "people"
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], facts: dict[str, str]) -> None:
     save = _safetensors().save
-    write_whole(path, save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, facts))
+    data = save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, facts)
+    write_whole(path, _in_order(data))
+
+
+def _in_order(data: bytes) -> bytes:
+    """The package writes facts in an order drawn anew each time; the same weights shall be the same bytes."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    head = json.loads(data[8:end])
+    head["__metadata__"] = dict(sorted(head["__metadata__"].items()))
+    text = json.dumps(head, separators=(",", ":"), ensure_ascii=False).encode()
+    return data[:8] + text.ljust(end - 8) + data[end:]
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -29,7 +40,8 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
     try:
         with safe_open(regular_files.checked(path), framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+            facts = dict(sorted((file.metadata() or {}).items()))
+            return {name: file.get_tensor(name) for name in file.keys()}, facts  # noqa: SIM118
     except (OSError, SafetensorError) as error:
         raise DatasetError(f"'{path}' is no safetensors file ({error})") from None
 
