@@ -15,7 +15,7 @@ EVENT = re.compile(r" *\d+\.\d\d s ")
 
 @pytest.fixture
 def complaint(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Types a command that fails, and gives the one line it leaves on stderr. On stdout are events of the flight only."""
+    """Types a command that fails, and gives the one line on stderr. On stdout are events of the flight only."""
 
     def typed(*words: str) -> str:
         monkeypatch.setattr(sys, "argv", ["skyloop", *words])
