@@ -53,6 +53,8 @@ class CockpitRig:
         self.cockpit = Cockpit(catalogue(), host, 0, folder / "runs", folder / "datasets", allow_code=allow_code)
         self.folder = folder / "runs"
         self.port = self.cockpit.server.port
+        self.url = self.cockpit.server.url
+        """As it is printed, with the token."""
         self._viewers: list[Viewer] = []
         self._thread = threading.Thread(target=self.cockpit.run, daemon=True)
         self._thread.start()
@@ -67,11 +69,6 @@ class CockpitRig:
         self.cockpit._gone = True
         self._thread.join(30.0)
         self.cockpit.close()
-
-    @property
-    def url(self) -> str:
-        """As it is printed, with the token."""
-        return self.cockpit.server.url
 
     @property
     def live(self) -> str:
@@ -112,7 +109,7 @@ class CockpitRig:
     def call(self, path: str, body: Any = None, **headers: str) -> Any:
         told = {key.replace("_", "-"): value for key, value in headers.items()}
         data = None if body is None else json.dumps(body).encode()
-        known = {"Authorization": f"Bearer {self.cockpit.server.token}", "Content-Type": "application/json"}
+        known = {"Authorization": f"Bearer {self.url.rpartition('token=')[2]}", "Content-Type": "application/json"}
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {**known, **told})
         try:
             with urllib.request.urlopen(request, timeout=40) as answer:

@@ -25,7 +25,7 @@ SUMMARY: dict[str, Any] = {
 def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     calls: list[tuple[Any, ...]] = []
 
-    def record(scenario: Scenario, folder: Path, progress: Any = None, links: Any = ()) -> dict[str, Any]:
+    def record(scenario: Scenario, folder: Path, progress: Any = None, links: Any = (), **told: Any) -> dict[str, Any]:
         calls.append((scenario, folder, links))
         return SUMMARY
 

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_what_is_no_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "fine").write_text("a\r\nb")
     (tmp_path / "link").symlink_to("/dev/zero")
     for name, text in (("fifo", "a FIFO"), ("socket", "a socket"), ("link", "a device"), (".", "Is a directory")):
-        error = error_of(lambda name=name: read_bytes(tmp_path / name))
+        error = error_of(partial(read_bytes, tmp_path / name))
         assert isinstance(error, OSError) and text in str(error.strerror) and text in str(error)
     assert isinstance(error_of(lambda: opened(tmp_path / "absent")), FileNotFoundError)
     assert read_text(tmp_path / "fine") == "a\nb" and read_bytes(tmp_path / "fine") == b"a\r\nb"

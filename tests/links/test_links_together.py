@@ -6,6 +6,7 @@ import socket
 import threading
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from foxglove_client import Viewer as Foxglove
@@ -200,7 +201,7 @@ class Flight(threading.Thread):
 def page_at(url: str) -> CockpitRig:
     """Of a cockpit beside a flight."""
     rig = CockpitRig.__new__(CockpitRig)
-    rig.port = int(url.rstrip("/").rpartition(":")[2])
+    rig.url, rig.port = url, urlsplit(url).port or 0
     return rig
 
 

@@ -232,7 +232,7 @@ def test_parameters_are_listed_and_described(it: Flown, node: Node) -> None:
     assert rain["description"].startswith("mm/h") and not rain["read_only"]
     assert (rain["floating_point_range"][0]["from_value"], rain["floating_point_range"][0]["to_value"]) == (0.0, 200.0)
     assert clock["read_only"] and day["integer_range"][0]["to_value"] == 366 and none["type"] == 0
-    assert wind["type"] == 8 and speed["additional_constraints"] == "above 0"
+    assert wind["type"] == 8 and speed["floating_point_range"][0]["to_value"] == 200.0
 
 
 def test_parameters_change_the_flight(it: Flown, node: Node) -> None:

@@ -329,7 +329,7 @@ def test_only_a_bare_remote_target_opens_the_link_to_others(
 ) -> None:
     opened: list[str] = []
 
-    def run(scenario: object, folder: Path, progress: object, links: list[LoopConfig]) -> None:
+    def run(scenario: object, folder: Path, progress: object, links: list[LoopConfig], **told: object) -> None:
         opened.append(links[0].address[0])
         raise LinkError("seen enough")
 

@@ -64,6 +64,7 @@ PILOT_NUMBERS: dict[str, dict[str, Number]] = {
         "takeoff_altitude": (TRIP, 4.0, most("position", 2), 2.0),
         "acceptance_radius": (TRIP, 1.5, time_landed, -0.2),
         "yaw": (TRIP, 1.5, end("yaw"), 1.4),
+        "speed": (TRIP, 1.0, top_speed, -0.5),
         "land": (TRIP, False, end("position", 2), 3.0),
         "home": (TRIP, True, lambda flight: -float(np.linalg.norm(flight.position[-1, :2])), 2.0),
     },

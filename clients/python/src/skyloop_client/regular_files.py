@@ -7,7 +7,6 @@ import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
 
 KINDS = {
     stat.S_IFIFO: "a FIFO", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket",
@@ -21,7 +20,7 @@ class NotRegularError(OSError):
         return str(self.strerror)
 
 
-def opened(path: os.PathLike[str] | str) -> BinaryIO:
+def opened(path: os.PathLike[str] | str) -> io.BufferedReader:
     """For reading. Whoever expects an OSError gets one that says what is in the file's place."""
     kind = stat.S_IFMT(Path(path).stat().st_mode)
     if kind == stat.S_IFDIR:

@@ -58,11 +58,11 @@ class LandingControlConfig(BaseModel):
     """1/s, K2 of the paper: m/s for each metre of altitude."""
     yaw_gain: quantities.Positive = 1.5
     """1/s, K3 of the paper."""
-    max_speed: quantities.Speed = 2.0
+    max_speed: quantities.Positive = 2.0
     """m/s, horizontal."""
     max_acceleration: quantities.Acceleration = 1.5
     """m/s²: the fastest change of the horizontal command."""
-    max_descent: quantities.Speed = 2.0
+    max_descent: quantities.Positive = 2.0
     """m/s, the fastest descent."""
     max_yaw_rate_deg: quantities.Positive = 60.0
     """Degrees per second."""
