@@ -139,8 +139,6 @@ class Served:
             time.sleep(0.1)
         if (now := memory_mb(self.process.pid)) > warm_mb + MOST_MB:
             return f"its memory grew from {warm_mb:.0f} to {now:.0f} MB"
-        if strange := beyond_loopback(self.process.pid):
-            return f"it listens beyond this machine: {', '.join(strange)}"
         if crowded:
             return ""
         if (open_ := open_files(self.process.pid)) > files + 40:
@@ -149,7 +147,8 @@ class Served:
             self.protocol.served(self)
         except Exception as error:
             return f"an honest client is not served: {type(error).__name__}: {error}"[:300]
-        return ""
+        strange = beyond_loopback(self.process.pid)
+        return f"it listens beyond this machine: {', '.join(strange)}" if strange else ""
 
     def close(self) -> str:
         """Ctrl-C; what is wrong with how it ended."""
