@@ -62,11 +62,12 @@ def sockets(pid: int) -> list[tuple[str, int, str]]:
     return found
 
 
-def beyond_loopback(pid: int) -> list[str]:
+def beyond_loopback(pid: int, *, but_datagrams: bool = False) -> list[str]:
     """Addresses at which other machines could reach it."""
+    states = (LISTENING,) if but_datagrams else (LISTENING, UDP)
     return [
         f"{address}:{port}" for address, port, state in sockets(pid)
-        if address not in LOOPBACK and port and state in (LISTENING, UDP)
+        if address not in LOOPBACK and port and state in states
     ]  # fmt: skip
 
 

@@ -64,6 +64,8 @@ class Protocol:
     """Where datagrams are sent to; None: its clients connect."""
     flies_alone: bool = True
     """Simulated time passes without any client."""
+    datagrams_everywhere: bool = False
+    """Its library takes datagrams at all addresses, as docs/explanations/security.md says."""
 
 
 class Served:
@@ -147,7 +149,7 @@ class Served:
             self.protocol.served(self)
         except Exception as error:
             return f"an honest client is not served: {type(error).__name__}: {error}"[:300]
-        strange = beyond_loopback(self.process.pid)
+        strange = beyond_loopback(self.process.pid, but_datagrams=self.protocol.datagrams_everywhere)
         return f"it listens beyond this machine: {', '.join(strange)}" if strange else ""
 
     def close(self) -> str:
@@ -366,5 +368,8 @@ PROTOCOLS = (
              lambda served, chance: _loop_frames(served, chance)[0], _loop_frames, _asked),
     Protocol("foxglove", lambda port: ["--foxglove", str(port)],
              lambda served, chance: upgrade("/", served.port, "foxglove.sdk.v1"), _foxglove_frames, _channels),
-    Protocol("ros2", lambda port: ["--ros2"], _another_participant, _announcements, _imu_heard, _dds_ports),
+    Protocol(
+        "ros2", lambda port: ["--ros2"], _another_participant, _announcements, _imu_heard, _dds_ports,
+        datagrams_everywhere=True,
+    ),
 )  # fmt: skip
