@@ -68,7 +68,9 @@ if sys.argv[1] == "cosysairsim":
     found["instances"] = [len(names), len(poses)]
     third = client.simGetObjectPose(names[3]).position
     found["same place"] = [third.x_val - poses[3].position.x_val, third.y_val - poses[3].position.y_val]
-    # what it sees straight below is the ground; the list says which colour that has
+    # it has just hit the block and must be level again: what it then sees below is the ground
+    client.moveByVelocityAsync(0, 0, 0, 2, vehicle_name="Drone1").join()
+    # the list says which colour that has
     (down,) = client.simGetImages([airsim.ImageRequest("3", 5, False, False)], "Drone1")
     colour = list(down.image_data_uint8[:3])
     ground = names.index("Ground")
