@@ -128,8 +128,9 @@ class Viewer:
     def __init__(self, rig: CockpitRig, streams: tuple[str, ...]) -> None:
         self.rig = rig
         self._opened = ExitStack()
+        # with unread messages in its queue this client never reads the answer to its goodbye
         self.socket: ClientConnection = self._opened.enter_context(
-            connect(rig.live, max_size=None, ping_interval=PING_S)
+            connect(rig.live, max_size=None, ping_interval=PING_S, close_timeout=0.2)
         )
         self.id = self.next("hello")["viewer"]
         self.socket.send(json.dumps({"want": list(streams)}))

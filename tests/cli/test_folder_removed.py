@@ -47,7 +47,8 @@ def test_of_a_run(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow("two workers, each with a renderer"))])
+@pytest.mark.slow("records with one and with two workers")
+@pytest.mark.parametrize("workers", [1, 2])
 def test_of_a_recording(workers: int, tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
     options = [

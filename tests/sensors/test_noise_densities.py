@@ -59,7 +59,11 @@ def allan_variance(means: Array, seconds: int) -> Array:
 # The walk is read where it outweighs the white noise, and well below its own correlation time.
 @pytest.mark.parametrize(
     ("preset", "imus", "rate_hz", "walk_seconds"),
-    [("mpu6000", 120, 10, (600, 900)), ("e2es", 10, 50, (10, 10)), ("adis16448", 10, 50, (60, 10))],
+    [
+        pytest.param("mpu6000", 120, 10, (600, 900), marks=pytest.mark.slow("1500 s of 120 IMUs")),
+        ("e2es", 10, 50, (10, 10)),
+        ("adis16448", 10, 50, (60, 10)),
+    ],
 )
 def test_densities_and_walks(preset: Any, imus: int, rate_hz: int, walk_seconds: tuple[int, int]) -> None:
     numbers = PRESETS[preset]

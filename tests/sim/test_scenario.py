@@ -17,8 +17,13 @@ DRAWN = ("camera", "depth_camera", "radar")
 IN_ANOTHER_WORLD = ("corridor-vio", "house-vio", "park-square", "park-vio", "warehouse-vio")
 """Their large worlds are built for other scenarios."""
 
+SECONDS_TO_BUILD = ("warehouse-nav", "house-nav", "park-people")
+LARGE = pytest.mark.slow("builds a large world, which others build too")
 
-@pytest.mark.parametrize("name", list(SCENARIOS))
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=LARGE) if name in SECONDS_TO_BUILD else name for name in SCENARIOS]
+)
 def test_every_shipped_scenario_loads_builds_and_resolves_to_itself(name: str, tmp_path: Path) -> None:
     scenario = load_scenario(name)
     assert scenario.name == name
